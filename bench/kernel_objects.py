@@ -24,7 +24,7 @@ from flashbed import image
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError
 from flashbed.image.cache import Cache
-from flashbed.shrinking import architecture, distilling, workbench
+from flashbed_appliance.shrinking import architecture, distilling, workbench
 
 CALL = re.compile(r"(\S+gcc .* -c) -o \S+ (\S+\.c)\s*(?:;|$)")
 """In what Linux's build notes of an object: the compiler's words, and the source."""

@@ -24,13 +24,13 @@ from flashbed import image
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import Table
 from flashbed.execution import inputs
-from flashbed.image import debian_kernel
+from flashbed.image import command, debian_kernel
 from flashbed.profiles.kernel_choice import NAS_KERNELS
-from flashbed.shrinking import architecture, building, comparison, fragment, packing, prices, tables
-from flashbed.shrinking.building import VERSION, SmallKernel
-from flashbed.shrinking.fragment import Fragment
-from flashbed.shrinking.packing import Sizes
-from flashbed.shrinking.prices import Price
+from flashbed_appliance.shrinking import architecture, building, comparison, fragment, packing, prices, tables
+from flashbed_appliance.shrinking.building import VERSION, SmallKernel
+from flashbed_appliance.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking.packing import Sizes
+from flashbed_appliance.shrinking.prices import Price
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/kernel-size.md"
@@ -96,7 +96,7 @@ def _compared(version: str) -> tuple[str, ...]:
     of_study = {file.source for one in sets for file in debian_kernel.loaded(kernel, one)} if kernel.modules else set()
     modules = [file for file in sorted(of_study) if file.stem not in OF_THE_LINK]
     xz = packing.programs(architecture.named("arm64"))[packing.XZ]
-    packed = [packing.packed(file, xz) for file in (kernel.image, *modules)]
+    packed = [command.packed_bytes(file, xz) for file in (kernel.image, *modules)]
     plain = [kernel.image.stat().st_size, sum(file.stat().st_size for file in modules)]
     return (f"`{version}`", *map(tables.number, (plain[0], packed[0], plain[1], sum(packed[1:]), sum(packed))))
 

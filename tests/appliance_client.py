@@ -15,8 +15,9 @@ from pathlib import Path
 from appliance_pair import CLIENT, NETWORK_OF_ITS_OWN, SERVER, Kernel, client_archive, served, small_kernel
 
 from flashbed import image
-from flashbed.appliance import cpio, programs
-from flashbed.shrinking import architecture
+from flashbed.image import cpio
+from flashbed_appliance.nas import programs
+from flashbed_appliance.shrinking import architecture
 
 SETTINGS = f"""
 {NETWORK_OF_ITS_OWN}

@@ -13,8 +13,8 @@ from pathlib import Path
 from appliance_machines import SIZE_BYTES
 from careful_client import LIMIT_S, started
 
-from flashbed.appliance import building, disks, qemu, settings
-from flashbed.appliance.running import Ports
+from flashbed_appliance.nas import building, disks, qemu, settings
+from flashbed_appliance.nas.running import Ports
 
 DONE = "done {}."
 PAGE_KIB = 4

@@ -12,10 +12,10 @@ from appliance_rig import free_ports
 from careful_client import Client, started
 from nfs_calls import Server
 
-from flashbed.appliance import programs
-from flashbed.appliance.ports import Ports
-from flashbed.appliance.settings import Settings
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import programs
+from flashbed_appliance.nas.ports import Ports
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.shrinking import architecture
 
 SIZE_BYTES = 16 << 20
 

@@ -16,10 +16,11 @@ from appliance_machines import unpacked
 from appliance_pair import CLIENT, SERVER
 
 from flashbed import image
-from flashbed.appliance import cpio, programs
+from flashbed.image import cpio
 from flashbed.image.debian import Packages
 from flashbed.image.lockfile import File
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import programs
+from flashbed_appliance.shrinking import architecture
 
 NFSTEST = File(
     "nfstest_3.2-3_all.deb",

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.appliance import building as appliance_building
-from flashbed.appliance import compiling, cpio, disks, kernels, qemu, settings
-from flashbed.image import module_order
-from flashbed.shrinking import architecture, building
+from flashbed.image import cpio, module_order
+from flashbed_appliance.nas import building as appliance_building
+from flashbed_appliance.nas import compiling, disks, kernels, qemu, settings
+from flashbed_appliance.shrinking import architecture, building
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
@@ -64,7 +64,7 @@ def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], w
     nodes += [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init"), *files]
     nodes += [cpio.file(f"/lib/modules/{name}.ko", kernel.modules[name].read_bytes()) for name in order]
     nodes += [cpio.character_device("/dev/console", 5, 1), cpio.file("/etc/nas.conf", "\n".join(lines).encode())]
-    return cpio.archive(nodes)
+    return cpio.archive(cpio.tree(nodes))
 
 
 def served(text: str, folder: Path) -> tuple[list[str], list[Path]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from careful_names import Names
 from nfs_calls import OK, Server
 
-from flashbed.appliance import running
+from flashbed_appliance.nas import running
 
 FILES, BLOCKS, BLOCK = 4, 256, 512
 PIECE = 4096

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the appliance's program is made of; src/flashbed/appliance/ reads this too. XDR is the load generator's.
+# What the appliance's program is made of; src/flashbed_appliance/nas/ reads this too. XDR is the load generator's.
 SOURCES = main.c \
 	common/log.c common/settings.c common/words.c ../../sfsload/src/xdr.c \
 	exportd/caches.c exportd/connection.c exportd/exportd.c exportd/exports.c exportd/kernel.c exportd/mount.c \

@@ -14,9 +14,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from flashbed.commands import on_appliance, on_kernels, on_media, on_packs, on_results, on_studies, on_this_host
+from flashbed.commands import on_media, on_packs, on_results, on_studies, on_this_host
 from flashbed.commands.terminal import KEPT, PlainFormatter, out
-from flashbed.common import foreign_text, paths
+from flashbed.common import foreign_text, paths, plugins
 from flashbed.common.errors import (
     NO_MEMORY,
     FlashbedError,
@@ -36,10 +36,16 @@ app = typer.Typer(
 _groups = (on_studies, on_results, on_packs, on_this_host)
 for _name, _command in (named for group in _groups for named in group.COMMANDS.items()):
     app.command(_name)(_command)
-app.add_typer(on_this_host.image_app, name="image")
-app.add_typer(on_media.medium_app, name="medium")
-app.add_typer(on_kernels.kernel_app, name="kernel")
-app.add_typer(on_appliance.nas_app, name="nas")
+_more = {"image": on_this_host.image_app, "medium": on_media.medium_app}
+_refused: FlashbedError | None = None
+"""Why what other packages add cannot be had: told when a command runs."""
+
+try:
+    _more |= plugins.commands()
+except FlashbedError as _error:
+    _refused = _error
+for _name, _group in _more.items():
+    app.add_typer(_group, name=_name)
 
 
 def _in_paragraphs(docstring: str | None) -> str:
@@ -48,7 +54,7 @@ def _in_paragraphs(docstring: str | None) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for _group in (app, on_this_host.image_app, on_media.medium_app, on_kernels.kernel_app, on_appliance.nas_app):
+for _group in (app, *_more.values()):
     for _info in _group.registered_commands:
         _info.help = _in_paragraphs(_info.callback.__doc__)
 
@@ -88,6 +94,8 @@ def main() -> None:
     told.setFormatter(PlainFormatter("flashbed: %(message)s"))
     logging.basicConfig(handlers=[told], level=logging.WARNING)
     try:
+        if _refused is not None:
+            raise _refused
         sys.exit(app(standalone_mode=False, prog_name="flashbed") or 0)
     except FlashbedError as error:
         _leave(error.message, error.exit_code)

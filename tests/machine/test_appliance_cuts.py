@@ -19,8 +19,8 @@ import pytest
 from appliance_machines import SIZE_BYTES, client_of, some_ports
 from careful_client import started
 
-from flashbed.appliance import building, disks, qemu, shipped
-from flashbed.appliance.building import Appliance
+from flashbed_appliance.nas import building, disks, qemu, shipped
+from flashbed_appliance.nas.building import Appliance
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

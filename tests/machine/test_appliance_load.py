@@ -23,7 +23,7 @@ from careful_client import started
 from make_target import make
 from nfs_calls import Server
 
-from flashbed.appliance import building, disks, qemu, shipped
+from flashbed_appliance.nas import building, disks, qemu, shipped
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

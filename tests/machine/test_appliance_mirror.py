@@ -19,7 +19,7 @@ import pytest
 from appliance_machines import SIZE_BYTES, client_of, go_down, some_ports
 from careful_client import Client, started
 
-from flashbed.appliance import building, disks, qemu, settings
+from flashbed_appliance.nas import building, disks, qemu, settings
 
 # It builds a kernel of its own first.
 pytestmark = [

@@ -20,8 +20,8 @@ from appliance_pair import (
 from wire import Wire
 
 from flashbed import image
-from flashbed.appliance import programs
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import programs
+from flashbed_appliance.shrinking import architecture
 
 SETTINGS = f"""
 {NETWORK_OF_ITS_OWN}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from appliance_machines import PC, SIZE_BYTES, medium, pc, serves, some_ports, uefi
 
-from flashbed.appliance import building, disks, qemu, settings, shipped
+from flashbed_appliance.nas import building, disks, qemu, settings, shipped
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from make_target import REPOSITORY
 
-from flashbed.appliance import building, disks, qemu, running, shipped
+from flashbed_appliance.nas import building, disks, qemu, running, shipped
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

@@ -14,8 +14,8 @@ import name_space
 import pytest
 
 from flashbed import image
-from flashbed.appliance import programs
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import programs
+from flashbed_appliance.shrinking import architecture
 
 CHANNELS = ("auth.unix.ip", "auth.unix.gid", "nfsd.export", "nfsd.fh")
 

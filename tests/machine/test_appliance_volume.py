@@ -16,7 +16,7 @@ import pytest
 from appliance_rig import running
 from careful_client import started
 
-from flashbed.appliance import building, disks, qemu, settings
+from flashbed_appliance.nas import building, disks, qemu, settings
 
 # It builds a kernel of its own first.
 pytestmark = [

@@ -9,8 +9,8 @@ import pytest
 
 from flashbed import image
 from flashbed.common.digest import digest_file
-from flashbed.shrinking import architecture, building, comparison, fragment, memory, packing, prices, sizes
-from flashbed.shrinking.variants import Bench, Change
+from flashbed_appliance.shrinking import architecture, building, comparison, fragment, memory, packing, prices, sizes
+from flashbed_appliance.shrinking.variants import Bench, Change
 
 MOST_BYTES = 1_100_000
 """Of the kernel that serves, packed by xz, with the NFS server."""

@@ -27,7 +27,7 @@ from flashbed.image import GuestImage, emulator
 from flashbed.image.cache import Entry
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
-from flashbed.image.kernel import GEN_INIT_CPIO, IMAGE, SYMBOLS, Kernel
+from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel
 
 SECONDS = "FLASHBED_TEST_SECONDS"
 """How long an attempt takes."""
@@ -73,7 +73,7 @@ def put_on() -> None:
 
 def made_up_image(folder: Path) -> GuestImage:
     """Files of some kilobytes; the emulator is one that answers."""
-    for number, name in enumerate((IMAGE, SYMBOLS, GEN_INIT_CPIO, "base", "tools", "fbmedia", "replay", "empty")):
+    for number, name in enumerate((IMAGE, SYMBOLS, "base", "tools", "fbmedia", "replay", "empty")):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(hashlib.sha256(name.encode()).digest() * 200 * number if name != "empty" else b"")

@@ -10,9 +10,10 @@ import pytest
 
 from flashbed import image
 from flashbed.common.errors import InterruptedByUser, SetupError
+from flashbed.image import command
 from flashbed.image.cache import Cache, Entry
-from flashbed.shrinking import architecture, building, distilling, fragment, memory, packing, price_list
-from flashbed.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking import architecture, building, distilling, fragment, memory, price_list
+from flashbed_appliance.shrinking.fragment import Fragment
 
 WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
 """Bytes that an option adds to the made-up image."""
@@ -86,7 +87,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     monkeypatch.setattr(building, "compile_kernel", made.compile)
     monkeypatch.setattr(building, "collect", made.collect)
     monkeypatch.setattr(distilling, "check", lambda *_: distilling.Compiler({}, "one"))
-    monkeypatch.setattr(packing, "packed", made.packed)
+    monkeypatch.setattr(command, "packed_bytes", made.packed)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")
     monkeypatch.setattr(memory, "left", made.left)
     monkeypatch.setattr(price_list, "file_of", lambda name: tmp_path / f"{name}.jsonl")

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import (
+from flashbed.common.errors import InputError
+from flashbed.image import cpio
+from flashbed_appliance.nas import (
     building,
     compiling,
-    cpio,
     kernels,
     ports,
     qemu,
@@ -22,11 +23,10 @@ from flashbed.appliance import (
     shipped,
     usage,
 )
-from flashbed.appliance.disks import images
-from flashbed.appliance.ports import Ports
-from flashbed.appliance.settings import Settings
-from flashbed.common.errors import InputError
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas.disks import images
+from flashbed_appliance.nas.ports import Ports
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.shrinking import architecture
 
 DISK = '[disks.data]\ndevice = "/dev/vda"\n'
 VOLUME = '[disks.data]\nvolume = "vg0/data"\n'
@@ -173,13 +173,13 @@ def test_the_number_of_an_export_hangs_on_its_path_alone() -> None:
 
 def test_an_archive_is_what_cpio_reads(tmp_path: Path) -> None:
     nodes = [cpio.program("/bin/a", b"12345"), cpio.link("/bin/b", "a"), cpio.character_device("/dev/console", 5, 1)]
-    packed = cpio.packed(cpio.archive(nodes))
-    assert packed == cpio.packed(cpio.archive(reversed(nodes)))
+    packed = cpio.packed(cpio.archive(cpio.tree(nodes)))
+    assert packed == cpio.packed(cpio.archive(cpio.tree(reversed(nodes))))
     (tmp_path / "archive").write_bytes(lzma.decompress(packed))
     listed = subprocess.run(
         ["python3", "-c", LISTING, tmp_path / "archive"], capture_output=True, text=True, check=True
     ).stdout.split("\n")
-    assert listed[:-1] == ["bin 40755 0", "bin/a 100755 5", "bin/b 120777 1", "dev 40755 0", "dev/console 20600 0"]
+    assert listed[:-1] == ["bin 40755 0", "bin/a 100755 5", "bin/b 120777 2", "dev 40755 0", "dev/console 20600 0"]
 
 
 LISTING = """

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import qemu, running, shipped
-from flashbed.appliance.building import Appliance
-from flashbed.appliance.ports import Ports
-from flashbed.appliance.settings import Settings
 from flashbed.common.errors import FlashbedError, InterruptedByUser
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import qemu, running, shipped
+from flashbed_appliance.nas.building import Appliance
+from flashbed_appliance.nas.ports import Ports
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.shrinking import architecture
 
 STANDS_FOR_QEMU = """
 import pathlib, sys
@@ -52,7 +52,7 @@ def run(
 ) -> str:
     """What is left of the appliance's end."""
     monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", program, str(place / "end")])
-    monkeypatch.setattr("flashbed.appliance.ports.check", lambda *_: None)
+    monkeypatch.setattr("flashbed_appliance.nas.ports.check", lambda *_: None)
     appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
     running.run(settings or Settings(), appliance, [], Ports(), say)
     return (place / "end").read_text() if (place / "end").exists() else ""

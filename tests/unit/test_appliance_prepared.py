@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import building, kernels, preparing, qemu, settings, usage
-from flashbed.appliance import disks as disk_images
-from flashbed.appliance.building import Appliance
-from flashbed.appliance.ports import Ports
-from flashbed.appliance.settings import Settings
 from flashbed.common import locks, programs
 from flashbed.common.errors import HostResourceError, InputError, SetupError
-from flashbed.shrinking import architecture
+from flashbed_appliance.nas import building, kernels, preparing, qemu, settings, usage
+from flashbed_appliance.nas import disks as disk_images
+from flashbed_appliance.nas.building import Appliance
+from flashbed_appliance.nas.ports import Ports
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.shrinking import architecture
 
 X86 = architecture.named("x86_64")
 ARM = architecture.named("arm64")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.appliance import building, compiling, programs, settings
-from flashbed.appliance.settings import Settings
 from flashbed.common import paths
 from flashbed.common.errors import InputError
+from flashbed_appliance.nas import building, compiling, programs, settings
+from flashbed_appliance.nas.settings import Settings
 
 DISK = '[disks.data]\ndevice = "/dev/vda"\n'
 EXPORT = '[[exports]]\ndisk = "data"\n'

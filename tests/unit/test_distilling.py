@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.common.errors import SetupError
 from flashbed.image.cache import Cache
-from flashbed.shrinking import architecture, building, distilling
+from flashbed_appliance.shrinking import architecture, building, distilling
 
 TARGET = architecture.named("arm64")
 GCC = f"{TARGET.prefix}gcc"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError
-from flashbed.shrinking import architecture, building, fragment
+from flashbed_appliance.shrinking import architecture, building, fragment
 
 GOOD = """# SPDX-License-Identifier: Apache-2.0
 # What this file is for.

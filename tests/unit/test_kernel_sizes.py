@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.shrinking import sizes
-from flashbed.shrinking.sizes import BETWEEN, ELSEWHERE, Piece, Share
-from flashbed.shrinking.tables import subsystem_table
+from flashbed_appliance.shrinking import sizes
+from flashbed_appliance.shrinking.sizes import BETWEEN, ELSEWHERE, Piece, Share
+from flashbed_appliance.shrinking.tables import subsystem_table
 
 KIB = 1024
 

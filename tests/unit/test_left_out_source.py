@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError, SetupError
-from flashbed.shrinking import architecture, building
+from flashbed_appliance.shrinking import architecture, building
 
 TARGET = architecture.named("x86_64")
 

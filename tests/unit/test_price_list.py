@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.shrinking import architecture, building, fragment, price_list, prices
-from flashbed.shrinking.price_list import Figures, PriceList
+from flashbed_appliance.shrinking import architecture, building, fragment, price_list, prices
+from flashbed_appliance.shrinking.price_list import Figures, PriceList
 
 RECIPE = {"source": "linux-1", "config": "CONFIG_NET=y"}
 FIGURES = {

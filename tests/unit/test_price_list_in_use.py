@@ -12,8 +12,8 @@ import pytest
 from made_up_variants import TARGET, MadeUpKernel, fragment_of, installed
 
 from flashbed.common.errors import InputError
-from flashbed.shrinking import building, memory, price_list, prices
-from flashbed.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking import building, memory, price_list, prices
+from flashbed_appliance.shrinking.fragment import Fragment
 
 ALL = {"CONFIG_NET", "CONFIG_INET", "CONFIG_UNIX", "CONFIG_IPV6", "CONFIG_MMU"}
 

@@ -9,15 +9,16 @@ import pytest
 
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.page import Table
+from flashbed.image import command
 from flashbed.image.cache import Entry
 from flashbed.report import page
-from flashbed.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
-from flashbed.shrinking.comparison import Side
-from flashbed.shrinking.fragment import Fragment, Setting
-from flashbed.shrinking.packing import Sizes
-from flashbed.shrinking.price_list import Figures
-from flashbed.shrinking.prices import Price, Variant
-from flashbed.shrinking.sizes import Share
+from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
+from flashbed_appliance.shrinking.comparison import Side
+from flashbed_appliance.shrinking.fragment import Fragment, Setting
+from flashbed_appliance.shrinking.packing import Sizes
+from flashbed_appliance.shrinking.price_list import Figures
+from flashbed_appliance.shrinking.prices import Price, Variant
+from flashbed_appliance.shrinking.sizes import Share
 
 BASE = {"CONFIG_NET": "y", "CONFIG_INET": "y", "CONFIG_EXT4_FS": "m", "CONFIG_IPV6": "n"}
 WHOLE = Variant(image=1000, raw=3000, modules={"ext4": 300, "nfsd": 50}, free_kib=16000, config=BASE)
@@ -98,12 +99,12 @@ def test_what_packs_can_be_unpacked_and_a_program_that_fails_has_no_figure(name:
     file = tmp_path / "kernel"
     file.write_bytes(b"the same again and again " * 4000)
     known = packing.programs(architecture.named(name))
-    made = packing.packed(file, known[packing.XZ])
+    made = command.packed_bytes(file, known[packing.XZ])
     assert 0 < made < 1000
     unpacked = f"{' '.join(known[packing.XZ])} < {file} | xz -dc | cmp - {file}"
     subprocess.run(["bash", "-c", f"set -o pipefail; {unpacked}"], check=True)
     with pytest.raises(SetupError, match=r"no such option|unrecognized|invalid"):
-        packing.packed(file, ("xz", "--no-such-option", "-c"))
+        command.packed_bytes(file, ("xz", "--no-such-option", "-c"))
 
 
 def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.shrinking import architecture, fragment, purposes, stacks
 from flashbed.study.loading import load_study
+from flashbed_appliance.shrinking import architecture, fragment, purposes, stacks
 
 ARM64 = architecture.named("arm64")
 STUDY = """

@@ -11,9 +11,9 @@ import pytest
 from made_up_variants import TARGET, WEIGHT, MadeUpKernel, fragment_of, installed
 
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
-from flashbed.shrinking import building, fragment, memory, prices, variants
-from flashbed.shrinking.fragment import Fragment
-from flashbed.shrinking.prices import Price
+from flashbed_appliance.shrinking import building, fragment, memory, prices, variants
+from flashbed_appliance.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking.prices import Price
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from flashbed.commands import terminal
 from flashbed.common import progress
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.page import Table
-from flashbed.shrinking import report
-from flashbed.shrinking.report import KernelReport
+from flashbed_appliance.shrinking import report
+from flashbed_appliance.shrinking.report import KernelReport
 
 NAMES = ", ".join(f"AN_OPTION_WITH_A_LONG_NAME_{number}" for number in range(20))
 
@@ -52,7 +52,7 @@ def _never(*_: object, **__: object) -> None:
 
 TWO_KERNELS = """
 from flashbed import entry
-from flashbed.shrinking import report
+from flashbed_appliance.shrinking import report
 report.of_two = lambda *_: report.KernelReport("Two kernels", ["A line."] * 10_000, [])
 entry.main()
 """

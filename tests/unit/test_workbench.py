@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.shrinking import workbench
-from flashbed.shrinking.workbench import Workbench
+from flashbed_appliance.shrinking import workbench
+from flashbed_appliance.shrinking.workbench import Workbench
 
 LONG_AGO_NS = 1_600_000_000_000_000_000
 

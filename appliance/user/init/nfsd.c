@@ -20,7 +20,7 @@ enum { PORT = 2049, WAITING = 64, PORTMAPPER = 111, TRIES = 500 };
 
 /* Whom version 4 has as clients: in memory, and so forgotten with the rest at a restart */
 #define CLIENTS "/run/nfs4-clients"
-#define LOCK_PORT "32768" /* as src/flashbed/appliance/compiling.py has it for the module */
+#define LOCK_PORT "32768" /* as src/flashbed_appliance/nas/compiling.py has it for the module */
 
 static bool tell(const char *name, const char *text)
 {

@@ -24,7 +24,7 @@ from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.plan import Cell
 
-OF_KERNEL = (kernel.IMAGE, kernel.SYMBOLS, kernel.GEN_INIT_CPIO)
+OF_KERNEL = (kernel.IMAGE, kernel.SYMBOLS)
 EMULATOR, MEDIA, REPLAY, CONDITION = "emulator", "fbmedia", "flashbed-replay", "condition"
 BASE, PART = "base", "part "
 """The archives of the guest: what all have, and, behind this word, the name of another."""

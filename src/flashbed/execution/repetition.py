@@ -20,6 +20,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import checking, first_medium, measurement, memory, ran
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
+from flashbed.image.command import packed_bytes
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
@@ -29,7 +30,6 @@ from flashbed.machine.guest_job import Job
 from flashbed.medium import conditioning
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
-from flashbed.shrinking import packing
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS, nfs_output
 
@@ -250,10 +250,14 @@ def job(cell: Cell, image: GuestImage) -> Job:
     return Job(beginning, {**load, **workload.files, **told})
 
 
+GZIP = ("gzip", "-9", "-n", "-c")
+"""As Linux's own build packs a kernel."""
+
+
 @cache
 def _packed_bytes(kernel_image: Path) -> bytes:
     """How small a kernel's image becomes, as a bzImage of old packs it: the bytes as text."""
-    return f"{packing.packed(kernel_image, packing.PROGRAMS['gzip'])}\n".encode()
+    return f"{packed_bytes(kernel_image, GZIP)}\n".encode()
 
 
 def medium_digest(cell: Cell, image: GuestImage) -> str:

@@ -35,7 +35,7 @@ from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.image.toolchain import ARCHITECTURE
-from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, KernelChoice
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KernelChoice
 
 _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate")
 _NO_PROGRAM = re.compile(r"no package has the program (\S+)")
@@ -63,7 +63,7 @@ class GuestImage:
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
         """One initramfs for a cell: the shared archives, and behind them what its beginning needs in /job."""
-        initramfs.job_archive(self.kernel, job, to.with_suffix(".job"))
+        initramfs.job_archive(job, to.with_suffix(".job"))
         with to.open("wb") as out:
             for part in (*self.archives(wanted), to.with_suffix(".job")):
                 out.write(part.read_bytes())
@@ -157,7 +157,7 @@ def _guest(
         "root/bin/busybox"
     )
     ours = {name: entry.path(name) for name, entry in programs.of_each_guest(cache, archive).items()}
-    base = initramfs.archive(cache, built, "base", initramfs.base_files(busybox, ours), system=True)
+    base = initramfs.archive(cache, "base", initramfs.base_files(busybox, ours), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents: dict[str, list[initramfs.File]] = {}
     for wanted in wanted_sets:
@@ -171,7 +171,7 @@ def _guest(
         if name := guest_parts.of_kernel(wanted):
             contents[name] = debian_kernel.loaded(built, wanted)
     contents |= {guest_parts.module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
-    entries = {name: initramfs.archive(cache, built, name, files) for name, files in contents.items()}
+    entries = {name: initramfs.archive(cache, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
@@ -188,7 +188,7 @@ def _kernel(
     if isinstance(version, KernelChoice):
         return own_kernel.build(cache, archive, version, first, lines=lines)
     if version == DEBIAN_KERNEL:
-        return debian_kernel.build(cache, archive, kernel.build(cache, archive, KERNELS[0]))
+        return debian_kernel.build(cache, archive)
     return kernel.build(cache, archive, version)
 
 

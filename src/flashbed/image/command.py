@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a build command and, when it fails, says which one, how, and with which last lines.
 
-For the image room only: machines that run cells have needs of their own.
+For what builds: machines that run cells have needs of their own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -75,3 +76,14 @@ def run(
             raise no_room(Path(cwd or paths.cache_root()), too_large=too_large)
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)
+
+
+def packed_bytes(file: Path, command: Sequence[str]) -> int:
+    """The length of what `command` makes of a file on its standard input. Raises SetupError if it fails, or is not
+    there.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "packed"
+        # A shell's redirections: the programs read a file by name only if its ending suits them
+        run(["sh", "-c", f'exec {" ".join(command)} < "$1" > "$2"', "sh", file, made])
+        return made.stat().st_size

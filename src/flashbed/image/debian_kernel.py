@@ -20,7 +20,7 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.initramfs import File
-from flashbed.image.kernel import CONFIG, GEN_INIT_CPIO, IMAGE, SYMBOLS, TREE, Kernel
+from flashbed.image.kernel import CONFIG, IMAGE, SYMBOLS, Kernel
 from flashbed.image.module_order import ModuleFiles
 from flashbed.workload.base import KERNEL_MODULES
 
@@ -39,13 +39,12 @@ ASKED_FOR = {"vfat": ("nls_cp437", "nls_ascii")}
 """What a module asks for by name when it mounts, and so does not say: CONFIG_FAT_DEFAULT_CODEPAGE and _IOCHARSET."""
 
 
-def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
-    """The kernel that Debian installs; `ours` is one that the lab has built, for its program that packs archives."""
+def build(cache: Cache, archive: Archive) -> Kernel:
+    """The kernel that Debian installs."""
     package = wanted(archive)
     resolved = archive.resolve([package], alone=True)
     recipe = {
         "packages": resolved.files,
-        "packs": ours.entry.digests[GEN_INIT_CPIO],
         "script": digest_tree(Path(__file__), Path(module_order.__file__)),
     }
 
@@ -53,12 +52,12 @@ def build(cache: Cache, archive: Archive, ours: Kernel) -> Kernel:
         with stage("Fetching Debian's own kernel"):
             unpacked = folder / "unpacked"
             archive.unpack(archive.fetch([package], resolved), unpacked)
-            _keep(unpacked, ours, folder)
+            _keep(unpacked, folder)
             shutil.rmtree(unpacked)
 
-    entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, GEN_INIT_CPIO, NAMES])
+    entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, NAMES])
     modules = ModuleFiles(module_order.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
-    return Kernel(entry, resolved.version(package), modules=modules, environment=ours.environment)
+    return Kernel(entry, resolved.version(package), modules=modules)
 
 
 def wanted(archive: Archive) -> str:
@@ -70,15 +69,13 @@ def wanted(archive: Archive) -> str:
     return named[0]
 
 
-def _keep(unpacked: Path, ours: Kernel, folder: Path) -> None:
+def _keep(unpacked: Path, folder: Path) -> None:
     """Lays image, configuration and modules where each kernel has them."""
     (modules,) = unpacked.glob("lib/modules/*")
     for source, to in (("boot/vmlinuz-*", IMAGE), ("boot/config-*", CONFIG)):
         (found,) = unpacked.glob(source)
         (folder / to).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(found, folder / to)
-    (folder / TREE / "usr").mkdir()
-    shutil.copy(ours.entry.path(GEN_INIT_CPIO), folder / GEN_INIT_CPIO)
     (folder / SYMBOLS).write_text("")  # Debian's are in a package of 700 MB
     shutil.copytree(modules / "kernel", folder / MODULES)
     names = module_order.names_of(modules)

@@ -29,8 +29,7 @@ TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"
 CONFIG = f"{TREE}/.config"
 SYMBOLS = f"{TREE}/System.map"
-GEN_INIT_CPIO = f"{TREE}/usr/gen_init_cpio"
-PRODUCTS = (IMAGE, CONFIG, GEN_INIT_CPIO, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
+PRODUCTS = (IMAGE, CONFIG, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
 
 UNUSED = (
     "*/Documentation/*.rst",

@@ -137,7 +137,7 @@ class Shelf:
     def job(self, wanted: Repetition) -> tuple[str, str]:
         """The archives of the cell's own files: what its beginning needs, and what its load."""
         job, to = repetition.job(wanted.cell, wanted.image), self._scratch / f"{wanted.key}.job"
-        initramfs.job_archive(wanted.image.kernel, job.beginning, to)
+        initramfs.job_archive(job.beginning, to)
         load = self._scratch / f"{wanted.key}.load"
         load.write_bytes(job.packed_load())
         return self.put(to, f"the job of {wanted.cell.label}"), self.put(load, f"the load of {wanted.cell.label}")

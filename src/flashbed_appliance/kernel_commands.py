@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on small kernels: parse, call, print; nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flashbed.commands.terminal import check_page, out, print_table, tell_page, write_page
+
+if TYPE_CHECKING:
+    from flashbed_appliance.shrinking.report import KernelReport
+
+kernel_app = typer.Typer(
+    help="Kernels that hold no more than one purpose needs: built, measured, compared.", no_args_is_help=True
+)
+
+Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write the report as one HTML file.")]
+
+
+@kernel_app.command("shrink")
+def kernel_shrink(
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="WORD", help="nas, the appliance's kernel; a study; or fragments, as in nas+my.config."
+        ),
+    ] = "nas",
+    architecture: Architecture = "arm64",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="CONFIG_NAME", help="Price this option only. May be repeated.")
+    ] = None,
+    prices: Annotated[
+        bool, typer.Option(help="Measure what each option costs: a build and a boot for each, kept once done.")
+    ] = True,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Measure on this host what flashbed's own list of prices has, too.")
+    ] = False,
+    html: Html = None,
+) -> None:
+    """Build a kernel that holds what one purpose needs, and say where its bytes are.
+
+    Sizes by compression and by folder of the source, and what each option costs in bytes and in RAM. What was measured
+    is kept, so a sweep that was stopped goes on where it was.
+    """
+    from flashbed_appliance.shrinking import report
+
+    if anew and not prices:
+        raise typer.BadParameter("--anew measures, and --no-prices does not; leave one out")
+    check_page(html)
+    _show(report.of_one(purpose, architecture, option or [], measure=prices, anew=anew), html)
+
+
+@kernel_app.command("compare")
+def kernel_compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="nas, a study, or fragments joined by +, such as nas+pc.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same, of the other kernel.")],
+    architecture: Architecture = "arm64",
+    html: Html = None,
+) -> None:
+    """Say where two kernels differ: options, sizes, folders of the source. Builds what is missing."""
+    from flashbed_appliance.shrinking import report
+
+    check_page(html)
+    _show(report.of_two(a, b, architecture), html)
+
+
+def _show(found: KernelReport, html: Path | None) -> None:
+    if html is not None:
+        write_page(html, found.title, found.lines, found.tables)  # before anything is told: who reads it may go
+    for line in found.lines:
+        out.print(line)
+    for table in found.tables:
+        if table.rows:
+            out.print()
+            print_table(table.title, table.columns, table.rows)
+            if table.note:
+                out.print(table.note)
+    if html is not None:
+        tell_page(html)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts an appliance together: a kernel, and a packed first file system with all that it runs and is told."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashbed import image
+from flashbed.common import paths
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.image import cpio, module_order
+from flashbed_appliance.nas import compiling, kernels, linking, programs
+from flashbed_appliance.nas.kernels import Kernel
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.shrinking import architecture, fragment
+from flashbed_appliance.shrinking.architecture import Architecture
+
+BOOTABLE = "appliance"
+KERNEL, INITRAMFS = "kernel", "initramfs.xz"
+
+FOLDERS = ("/dev", "/proc", "/sys", "/run", "/tmp", "/root", "/etc")
+
+APPLETS = (
+    "[ ash awk basename blkdiscard blockdev cat chgrp chmod chown clear cp cut date dd df dirname dmesg du echo env "
+    "expr false fdisk find free grep halt head hexdump hostname id ifconfig kill killall less ln ls lsmod md5sum "
+    "mkdir mke2fs mknod more mount mv netstat nslookup od passwd poweroff printf ps pwd readlink reboot rm "
+    "rmdir rmmod route sed seq sh sha256sum sleep sort stat sync tail tar tee test time top touch true "
+    "umount uname uptime vi wc which xargs"
+)
+"""What a person at the console may want of busybox, by name; nothing that stands in for the appliance's own."""
+
+
+@dataclass(frozen=True)
+class Appliance:
+    """What was built, and how many bytes each part has, not packed."""
+
+    architecture: Architecture
+    kernel: Path
+    initramfs: Path | None
+    """The first file system; None where the kernel has it inside, and its command line."""
+
+    parts: Mapping[str, int]
+    """Of the first file system, not packed."""
+
+    machine: str
+    """Of QEMU: one of qemu.MACHINES."""
+
+    memory_mb: int
+    """Of a machine that has enough."""
+
+    words: str = ""
+    """That this kernel is told more than others."""
+
+    @property
+    def bytes(self) -> int:
+        """All that a boot loader loads."""
+        return sum(file.stat().st_size for file in (self.kernel, self.initramfs) if file)
+
+
+def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
+    """The appliance for the architecture `name` (x86_64, arm64), as one file in `folder`, which is made.
+
+    Raises InputError for an architecture that there is not and for a place where it cannot be, SetupError where it
+    cannot be built. What lies there stays until the new file is whole.
+    """
+    target = architecture.named(name)
+    _check_place(folder)
+    kernel = kernels.named(kernels.SMALL, settings, target)
+    contents = _contents(settings, kernel)
+    line = compiling.command_line(settings.hardware, target.name)
+    wanted = fragment.read(kernels.fragments(settings, target))
+    linked = linking.linked(target, wanted, _archive(contents), line)
+    _write(folder, {BOOTABLE: linking.for_loaders(target, linked)})
+    memory = compiling.memory_mb(settings)
+    return Appliance(target, folder / BOOTABLE, None, _sizes(contents), kernel.machine, memory)
+
+
+def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernels.SMALL) -> Appliance:
+    """As `bootable`, but two files, for a trial under QEMU: other settings need no link. `kernel_name`: one of
+    kernels.NAMES, or InputError is raised.
+    """
+    target = architecture.named(name)
+    kernel = kernels.named(kernel_name, settings, target)
+    contents = _contents(settings, kernel)
+    files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
+    _write(folder, files)
+    initramfs, memory = folder / INITRAMFS, compiling.memory_mb(settings) + kernel.more_mb
+    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), kernel.machine, memory, kernel.words)
+
+
+def _sizes(contents: Mapping[str, list[cpio.Node]]) -> dict[str, int]:
+    return {part: sum(len(node.data) for node in within) for part, within in contents.items()}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            part = folder / f".{name}.{os.getpid()}.part"  # another may write there at the same time
+            try:
+                part.write_bytes(content)
+                part.replace(folder / name)
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+
+
+def _check_place(folder: Path) -> None:
+    """That the one file can go there, before a kernel is built for it. Raises InputError and HostResourceError."""
+    if (folder / BOOTABLE).is_dir():
+        raise InputError(f"{folder / BOOTABLE}: is a folder, and the file would have that name; name another place")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"--to {folder}: is no folder, or lies in none; name one") from None
+    except OSError as error:
+        raise host_refusal(folder, error) from None
+
+
+def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
+    return cpio.archive(cpio.tree(node for part in contents.values() for node in part))
+
+
+def _contents(settings: Settings, kernel: Kernel) -> dict[str, list[cpio.Node]]:
+    """By what they are for."""
+    cache, target = image.open_cache(), kernel.architecture
+    order = module_order.in_order(kernel.modules, compiling.modules_wanted(settings))
+    program = programs.own(cache, target).read_bytes()
+    parts = {
+        "folders": [cpio.folder(path) for path in FOLDERS] + [cpio.character_device("/dev/console", 5, 1)],
+        "init and exportd": [cpio.program("/init", program), cpio.link("/sbin/exportd", "/init")],
+        "modules and settings": compiling.nodes(settings, {name: kernel.modules[name].read_bytes() for name in order}),
+    }
+    if settings.shell:
+        binary = programs.busybox(cache, target).read_bytes()
+        parts["busybox"] = [cpio.program("/bin/busybox", binary)]
+        parts["busybox"] += [cpio.link(f"/bin/{applet}", "busybox") for applet in APPLETS.split()]
+    if settings.users:
+        parts["ssh"] = _below(programs.with_libraries(cache, target, *programs.DROPBEAR))
+        parts["ssh"].append(cpio.link("/etc/dropbear", "/run"))
+    if compiling.has_volumes(settings):
+        parts["lvm"] = _below(programs.with_libraries(cache, target, *programs.LVM))
+        parts["lvm"].append(cpio.file("/etc/lvm/lvm.conf", (paths.appliance() / "lvm.conf").read_bytes()))
+    return parts
+
+
+def _below(root: Path) -> list[cpio.Node]:
+    """Programs and libraries of a folder; of two that are the same, the second is a link."""
+    found: dict[bytes, str] = {}
+    nodes = []
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        content, name = path.read_bytes(), f"/{path.relative_to(root)}"
+        first = found.setdefault(content, name)
+        nodes.append(cpio.program(name, content) if first == name else cpio.link(name, first))
+    return nodes

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Image files for an appliance's disks under QEMU: made and formatted once, then left as they are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from flashbed.common import programs
+from flashbed.common.errors import InputError, SetupError, host_refusal
+from flashbed.image.command import run
+from flashbed_appliance.nas.settings import Disk, UnsuitableError
+
+MOST = 26
+"""Disks, by letters."""
+NOBODY = 65534
+SUPERBLOCK_ROOM = 128 << 10
+"""What a mirror's superblock may take at the end of a member."""
+SMALLEST_BYTES = 8 << 20
+
+
+def images(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
+    """The images in the order of their devices; those that are missing are made, `size_bytes` large.
+
+    The root of each file system belongs to nobody, as whom a client's root comes. Raises InputError as `files` does.
+    """
+    found, devices = files(disks, folder, size_bytes), _by_device(disks)
+    for file, device in zip(found, sorted(devices), strict=False):
+        _make(devices[device], file, size_bytes)
+    return found
+
+
+def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
+    """The same, and nothing is made. Images of volumes never are: all that are there behind those of the devices are
+    taken for theirs.
+
+    Raises InputError for devices that QEMU does not have here, for a size without room for a file system, and where no
+    image can have the volumes.
+    """
+    if size_bytes < SMALLEST_BYTES:
+        raise InputError(f"--size: a disk needs {SMALLEST_BYTES >> 20}M at least")
+    devices = _by_device(disks)
+    volumes = [disk.volume for disk in disks.values() if disk.volume]
+    if len(devices) + bool(volumes) > MOST:
+        raise UnsuitableError(f"under QEMU there are {MOST} disks at most, and the settings want more; take fewer")
+    wanted = [_device(number) for number in range(len(devices))]
+    if sorted(devices) != wanted:
+        raise UnsuitableError(
+            f"under QEMU the disks are {', '.join(wanted)}, one after the other; the settings name "
+            f"{', '.join(sorted(devices))}. Give `nas run` a file with those names."
+        )
+    found = [_file(folder, device) for device in wanted]
+    for file in found:
+        if file.is_dir():
+            raise InputError(f"{file}: is a folder, and the image of a disk has that name; give another --folder")
+    return [*found, *_with_volumes(volumes, folder, len(found))] if volumes else found
+
+
+def _by_device(disks: Mapping[str, Disk]) -> dict[str, Disk]:
+    return {device: disk for disk in disks.values() for device in (disk.device, *disk.mirror) if device}
+
+
+def _device(number: int) -> str:
+    return f"/dev/vd{chr(ord('a') + number)}"
+
+
+def _file(folder: Path, device: str) -> Path:
+    return folder / f"{device.removeprefix('/dev/')}.img"
+
+
+def _with_volumes(volumes: Sequence[str], folder: Path, first: int) -> list[Path]:
+    """LVM makes groups of block devices only, for which this host would want root."""
+    places = [_file(folder, _device(number)) for number in range(first, MOST)]
+    found = list(takewhile(Path.exists, places))
+    if not found:
+        names = ", ".join(place.name for place in places[:2])
+        raise InputError(
+            f"{places[0]}: is not there. Volumes are not made here: put the disks of {', '.join(volumes)} into "
+            f"that folder, as {names} and so on; docs/appliance.md says how to make them."
+        )
+    return found
+
+
+def _make(disk: Disk, file: Path, size_bytes: int) -> None:
+    if file.exists():
+        return
+    part = file.with_suffix(".part")
+    mke2fs = programs.found("mke2fs")
+    if mke2fs is None:
+        raise SetupError("mke2fs is not installed: apt-get install e2fsprogs")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as made:
+            made.truncate(size_bytes)
+        blocks = (size_bytes - (SUPERBLOCK_ROOM if disk.mirror else 0)) // 4096
+        owner = f"root_owner={NOBODY}:{NOBODY}"
+        # Members of a mirror are equal: the same identity, no random seed of folders
+        same = ["-U", "6e617364-6174-6100-0000-000000000000"] if disk.mirror else []
+        seed = ",hash_seed=6e617364-6174-6100-0000-000000000000" if disk.mirror else ""
+        options = ["-b", "4096", "-m", "0", "-E", f"{owner}{seed}", *same]
+        command = [mke2fs, "-q", "-F", "-t", disk.filesystem, *options, part.name, str(blocks)]
+        run(command, cwd=file.parent, env={"E2FSPROGS_FAKE_TIME": "1"})
+        part.rename(file)
+    except OSError as error:
+        raise host_refusal(file, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)

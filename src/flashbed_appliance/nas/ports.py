@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The appliance's ports, and where they are on the host that runs it under QEMU."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashbed.common.errors import InputError
+from flashbed_appliance.nas import qemu
+from flashbed_appliance.nas.qemu import Port
+from flashbed_appliance.nas.settings import Settings
+from flashbed_appliance.nas.values import DHCP
+
+NFS, MOUNT, PORTMAP, SSH = 2049, 20048, 111, 22
+OPTIONS = {NFS: "--nfs-port", MOUNT: "--mount-port", PORTMAP: "--portmap-port", SSH: "--ssh-port"}
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where the appliance's ports are on this host, and on which address."""
+
+    listen: str = "127.0.0.1"
+    nfs: int = 20490
+    mount: int = 20480
+    portmap: int = 20111
+    ssh: int = 20022
+
+    def forwarded(self, settings: Settings) -> list[Port]:
+        pairs = [(NFS, self.nfs), (MOUNT, self.mount), (PORTMAP, self.portmap)]
+        own = settings.network.address
+        to = "" if own == DHCP else str(ipaddress.IPv4Interface(own).ip)
+        found = [Port(protocol, *pair, to) for pair in pairs for protocol in ("tcp", "udp")]
+        return [*found, *([Port("tcp", SSH, self.ssh, to)] if settings.users else [])]
+
+    @property
+    def reached_at(self) -> str:
+        """The address by which a client on this host asks."""
+        return "127.0.0.1" if self.listen == "0.0.0.0" else self.listen
+
+    @property
+    def seen_as(self) -> str:
+        """The address of such a client, as the appliance sees it: QEMU hides the loopback only."""
+        return qemu.CLIENT if ipaddress.IPv4Address(self.reached_at).is_loopback else self.reached_at
+
+
+def check(listen: str, ports: Sequence[Port]) -> None:
+    """Raises InputError for what is no address, for two ports that are one, and where somebody else has one. QEMU's own
+    message names no option.
+    """
+    try:
+        found = ipaddress.IPv4Address(listen)
+    except ValueError:
+        raise InputError(f'--listen {listen}: is no IPv4 address; give one of this host, such as "127.0.0.1"') from None
+    if found.is_multicast or found.is_reserved:
+        raise InputError(f"--listen {listen}: no machine has this address; give one of this host")
+    taken: dict[tuple[str, int], str] = {}
+    for port in ports:
+        option = OPTIONS[port.inside]
+        other = taken.setdefault((port.protocol, port.outside), option)
+        if other != option:
+            raise InputError(f"{option} {port.outside}: {other} is the same; give another")
+    for port in ports:
+        _check_free(listen, port)
+
+
+def _check_free(listen: str, port: Port) -> None:
+    kind = socket.SOCK_STREAM if port.protocol == "tcp" else socket.SOCK_DGRAM
+    with socket.socket(socket.AF_INET, kind) as trial:
+        if kind == socket.SOCK_STREAM:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((listen, port.outside))
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise InputError(f"--listen {listen}: this host has no such address; give one that it has") from None
+            option = f"{OPTIONS[port.inside]} {port.outside} ({port.protocol})"
+            raise InputError(f"{option} of {listen}: {error.strerror}; give another") from None

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an appliance under QEMU until it is told to end: shows its log, says how to use it (usage.py), ends it
+cleanly."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from flashbed.common import children
+from flashbed.common.errors import FlashbedError, InterruptedByUser, SetupError
+from flashbed_appliance.nas import ports, qemu, usage
+from flashbed_appliance.nas.building import Appliance
+from flashbed_appliance.nas.ports import Ports
+from flashbed_appliance.nas.settings import Settings
+
+READY = re.compile(r"nas: ready ([0-9.]+) s after")
+LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
+FOR_A_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+"""Such as the shell's question where the cursor is (ECMA-48, 5.4)."""
+
+GOING_DOWN, DOWN = "nas: going down", "nas: down"
+START_S, STOP_S = 300.0, 30.0
+"""Of the host's time: so long a kernel that is to end may start, and so long an appliance that serves may go down."""
+
+ASK_AGAIN_S = 3.0
+
+HANGUPS, INTERRUPTS = (signal.SIGHUP, signal.SIGQUIT), (signal.SIGINT, signal.SIGTERM)
+
+
+def run(
+    settings: Settings, appliance: Appliance, images: Sequence[Path], where: Ports, say: Callable[[str], None]
+) -> None:
+    """Returns when the appliance is down: by itself, by Ctrl-C, or because the terminal or who reads `say` is gone.
+    Raises SetupError if it ends before it was ready, InterruptedByUser if the plug was pulled, and FlashbedError if it
+    ended without saying that it is down.
+
+    To be called within preparing.prepared, whose `images` they are.
+    """
+    forwarded = where.forwarded(settings)
+    ports.check(where.listen, forwarded)  # again: a kernel may have taken minutes
+    command = qemu.command(appliance, images, forwarded, where.listen, ["-serial", "stdio"])
+    with _ended_by_hangup(), _started(command) as process:
+        watched = _Watched(process, say)
+        try:
+            watched.tell("flashbed: starting the appliance ...")  # its kernel is silent until it has a serial line
+            watched.until_ready()
+            if watched.ready:
+                for line in usage.lines(settings, where, watched.left_out):
+                    watched.tell(line)
+            watched.until_end()
+        except InterruptedByUser:
+            # The kernel, the shell and who ends a session may each tell that the terminal is gone: no second Ctrl-C
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            watched.end()
+    if not watched.ready and not watched.asked:
+        raise SetupError("the appliance ended before it was ready; its last lines are above")
+    if not watched.down:
+        if watched.unplugged:
+            raise InterruptedByUser(
+                "the plug was pulled before the appliance was down; its disks are as after a power cut"
+            )
+        raise FlashbedError(
+            "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power "
+            "cut: start it again"
+        )
+    watched.tell("flashbed: the appliance is down")
+
+
+class _Watched:
+    """QEMU, its serial line on pipes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], say: Callable[[str], None]) -> None:
+        self._process = process
+        self._say = say
+        self._rest = b""
+        self._heard = True
+        self._ended = False
+        self._going_down = False
+        self.ready = False
+        self.left_out: set[str] = set()
+        self.asked = False
+        self.unplugged = False
+        self.down = False
+
+    def until_ready(self) -> None:
+        while not self.ready and self._line():
+            pass
+
+    def until_end(self) -> None:
+        while self._line():
+            pass
+
+    def end(self) -> None:
+        """Asks as a person at the console would; pulls the plug if that does not help. A second Ctrl-C does at once."""
+        self.asked = True
+        with contextlib.suppress(InterruptedByUser):
+            self.tell("flashbed: ending the appliance ...")
+            self._end_within(START_S, until=lambda: self.ready)  # nobody reads the console before
+            self._end_within(STOP_S)
+        if not self._ended:
+            for number in INTERRUPTS:
+                signal.signal(number, signal.SIG_IGN)  # there is nothing left to be interrupted
+            self.unplugged = True
+            self._process.terminate()
+
+    def _end_within(self, limit_s: float, until: Callable[[], bool] = lambda: False) -> None:
+        deadline = time.monotonic() + limit_s
+        while not (self._ended or until()) and time.monotonic() < deadline:
+            if not self._going_down:
+                self._ask_to_go_down()
+            pause = time.monotonic() + ASK_AGAIN_S
+            while time.monotonic() < pause and not until() and self._line(min(pause, deadline)):
+                pass
+
+    def tell(self, text: str) -> None:
+        """Says it. Where nobody can read it any more, the appliance is ended, and that is not stopped by it."""
+        if not self._heard:
+            return
+        try:
+            self._say(text)
+        except OSError:
+            self._heard = False
+            if not (self.asked or self._ended):
+                raise InterruptedByUser("nobody reads what the appliance says") from None
+
+    def _ask_to_go_down(self) -> None:
+        """A shell that is just starting throws away what was typed before."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(b"\npoweroff\n")
+            self._process.stdin.flush()
+
+    def _line(self, deadline: float | None = None) -> bool:
+        """Shows the next line; False at the end, or when the time is up."""
+        assert self._process.stdout is not None
+        while b"\n" not in self._rest:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not select.select([self._process.stdout], [], [], left)[0]:
+                return False
+            data = self._process.stdout.read1(4096)  # type: ignore[attr-defined]
+            if not data:
+                self._ended = True
+                return False
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        plain = FOR_A_TERMINAL.sub("", line.decode(errors="replace"))
+        text = "".join(letter for letter in plain.strip() if letter.isprintable())
+        self.ready |= READY.search(text) is not None
+        self.left_out.update(LEFT_OUT.findall(text))
+        self._going_down |= GOING_DOWN in text
+        self.down |= DOWN in text
+        if text:
+            self.tell(text)
+        return True
+
+
+@contextlib.contextmanager
+def _ended_by_hangup() -> Iterator[None]:
+    """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way.
+    Afterwards all that end it are as before.
+    """
+    before = {number: signal.getsignal(number) for number in (*HANGUPS, *INTERRUPTS)}
+    try:
+        for number in HANGUPS:
+            if before[number] != signal.SIG_IGN:
+                signal.signal(number, _interrupt)
+        yield
+    finally:
+        for number, how in before.items():
+            signal.signal(number, how)
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    if number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)  # the next may come before `run` has this one
+    raise InterruptedByUser("interrupted")
+
+
+@contextlib.contextmanager
+def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """In a process group of its own, so that Ctrl-C reaches this program only."""
+    guarded = children.guarded(command)
+    with children.started(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr) as process:
+        yield process

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two kernels side by side: which options differ, what that does to the image and to each folder of the source.
+
+Knows kernels that were built from fragments; which fragments those are, the caller says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flashbed.common.page import Table
+from flashbed_appliance.shrinking import building, fragment, packing, sizes
+from flashbed_appliance.shrinking.building import SmallKernel
+from flashbed_appliance.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking.packing import Sizes
+from flashbed_appliance.shrinking.sizes import Share
+from flashbed_appliance.shrinking.tables import number
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two kernels: what it is called, what was asked for, what came of it."""
+
+    name: str
+    wanted: Fragment
+    config: Mapping[str, str]
+    sizes: Sizes
+    shares: Sequence[Share]
+
+
+def side(name: str, wanted: Fragment, kernel: SmallKernel) -> Side:
+    """A built kernel, looked at."""
+    config = fragment.values(kernel.config.read_text())
+    return Side(name, wanted, config, packing.sizes(kernel), shares_of(kernel))
+
+
+def shares_of(kernel: SmallKernel) -> list[Share]:
+    """What each folder of the source has of a built kernel."""
+    linker_map = kernel.entry.path(building.MAP).read_text()
+    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
+
+
+def tables(a: Side, b: Side) -> list[Table]:
+    """Sizes, folders, groups of options, options: where the two differ."""
+    return [_sizes(a, b), _subsystems(a, b), _groups(a, b), _options(a, b)]
+
+
+def differing(a: Side, b: Side) -> dict[str, tuple[str, str]]:
+    """The options that are otherwise, with both values; n for one that a kernel does not know."""
+    names = sorted({*a.config, *b.config})
+    both = {name: (a.config.get(name, "n"), b.config.get(name, "n")) for name in names}
+    return {name: values for name, values in both.items() if values[0] != values[1]}
+
+
+def _sizes(a: Side, b: Side) -> Table:
+    rows = [
+        _row("the kernel, not packed", a.sizes.raw, b.sizes.raw),
+        *(_row(f"packed by {name}", a.sizes.by[name], b.sizes.by[name]) for name in a.sizes.by if name in b.sizes.by),
+        _row("image, xz", a.sizes.image, b.sizes.image),
+        _row("image and NFS server, xz", a.sizes.server, b.sizes.server),
+        _row("all modules, xz", sum(a.sizes.modules.values()), sum(b.sizes.modules.values())),
+    ]
+    lacking = ", ".join(f"{name} ({why})" for name, why in {**a.sizes.lacking, **b.sizes.lacking}.items())
+    note = f"Not measured: {lacking}." if lacking else ""
+    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows, note=note)
+
+
+def _subsystems(a: Side, b: Side) -> Table:
+    left, right = ({share.subsystem: share.image for share in one.shares} for one in (a, b))
+    names = sorted({*left, *right}, key=lambda name: -abs(right.get(name, 0) - left.get(name, 0)))
+    rows = [_row(name, left.get(name, 0), right.get(name, 0)) for name in names]
+    changed = [row for row in rows if row[3] != "0"]
+    return Table("Bytes by folder of the source, not packed", ("Folder", a.name, b.name, "difference"), changed)
+
+
+def _groups(a: Side, b: Side) -> Table:
+    """Counts by the fragments' groups; what no fragment names follows from what they do."""
+    counted = Counter(_group(a, b, option) for option in differing(a, b))
+    rows = [(group, number(count)) for group, count in counted.most_common()]
+    return Table("Options that differ, by group", ("Group", "options"), rows)
+
+
+def _options(a: Side, b: Side) -> Table:
+    rows = [
+        (_group(a, b, option), option.removeprefix("CONFIG_"), left, right)
+        for option, (left, right) in differing(a, b).items()
+    ]
+    return Table("Options that differ", ("Group", "Option", a.name, b.name), sorted(rows), left=4)
+
+
+FOLLOWS = "follows from others"
+
+
+def _group(a: Side, b: Side, option: str) -> str:
+    return next((one.wanted[option].group for one in (b, a) if option in one.wanted), FOLLOWS)
+
+
+def _row(name: str, left: int, right: int) -> tuple[str, ...]:
+    return (name, number(left), number(right), number(right - left, signed=True))

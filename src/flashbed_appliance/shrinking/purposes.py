@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels can be shrunk for, by the words of the command line: "nas", a study, fragments in files; or several,
+joined by "+", of which the last has the last word.
+
+Knows where fragments and studies lie; must not know what is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from flashbed.common import own_file, paths
+from flashbed.common.errors import InputError
+from flashbed.study.loading import load_study
+from flashbed_appliance.shrinking import building, fragment, stacks
+from flashbed_appliance.shrinking.architecture import Architecture
+from flashbed_appliance.shrinking.fragment import Fragment, Setting
+
+NAS = "nas"
+GENERATED = "Automatically generated file; DO NOT EDIT"
+
+
+def wanted(word: str, target: Architecture) -> Fragment:
+    """The settings that `word` stands for: "nas", "nas+FILE", "quick". Raises InputError."""
+    parts = word.split("+")
+    if not all(part.strip() for part in parts):
+        where = "a word is missing beside a +" if len(parts) > 1 else "names nothing"
+        raise InputError(f"kernel {word!r}: {where}; give {NAS!r}, a study or a fragment, or several joined by +")
+    return Fragment(setting for part in parts for setting in _settings(part, target, word))
+
+
+def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
+    if part == NAS:
+        return fragment.read(building.nas_fragments(target.name))
+    file, fragments = Path(part), paths.appliance() / "kernel"
+    shipped, study = fragments / f"{part}.config", paths.studies() / f"{part}.toml"
+    is_name = "/" not in part and not own_file.is_there(file)
+    if is_name and own_file.is_file(shipped):
+        return fragment.read([shipped])
+    if is_name and own_file.is_file(study):
+        return stacks.fragment_of(load_study(study), target.name)
+    if not own_file.is_there(file):
+        raise InputError(
+            f"{word}: {part!r} is neither {NAS!r}, nor a study (`flashbed list`), nor a fragment of the appliance "
+            f"({', '.join(sorted(one.stem for one in fragments.glob('*.config')))}), nor a file; "
+            "give one of these, or several joined by +"
+        )
+    if file.suffix == ".toml":
+        return stacks.fragment_of(load_study(file), target.name)
+    if own_file.is_file(file) and GENERATED.encode() in own_file.read(file)[:400]:
+        raise InputError(
+            f"{file}: a whole .config, which says of each option what it is and not why; "
+            "write what you want of it into a fragment, each option with its reason"
+        )
+    return fragment.read([file])

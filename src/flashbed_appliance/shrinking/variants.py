@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that differ from one another in an option: each built, packed, booted, and kept by what it was made of.
+
+The first is compiled where all kernels of an architecture are. For the others there are workbenches (workbench.py):
+folders that have the objects of the first before each of them, so that it compiles only what its option changes, and
+by a compiler that knows most of it (distilling.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from flashbed import image
+from flashbed.common import locks
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import InputError, InterruptedByUser, SetupError
+from flashbed.image import command
+from flashbed.image.cache import Cache, Entry
+from flashbed_appliance.shrinking import building, distilling, fragment, memory, packing, workbench
+from flashbed_appliance.shrinking.architecture import Architecture
+from flashbed_appliance.shrinking.building import SmallKernel
+from flashbed_appliance.shrinking.workbench import Workbench
+
+FILE, KERNEL, MEMORY = "price.json", "kernel", "memory.json"
+"""Of an entry of the cache: what was measured of the kernel's bytes, and what a loader takes of it, so that what it
+leaves of memory can be measured again without a build. The third is of an entry of its own.
+"""
+
+FIGURES = 3
+"""To be raised when something else is measured of a kernel's bytes: figures that are kept are of one kind."""
+
+FEW_OBJECTS = 200
+"""Of some 950: variants that compile more are built when all others are."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel that was measured: bytes packed with xz, KiB free when programs start; `why_not` instead if there is
+    none. `config`: what it says of each option. `image`: without what fills the file up to a multiple of 4096, where
+    an image unpacks itself. `digest`: of the file that a loader takes. `trouble`: why it does not come to its first
+    program, and so has no figure of memory.
+    """
+
+    image: int = 0
+    raw: int = 0
+    modules: dict[str, int] = field(default_factory=dict)
+    free_kib: int | None = None
+    why_not: str = ""
+    config: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+    trouble: str = ""
+
+
+class Change(NamedTuple):
+    """An option, and the value that it must have in a kernel."""
+
+    option: str
+    value: str
+
+
+class Asked(NamedTuple):
+    """A kernel's settings, and what was changed in them."""
+
+    settings: str
+    change: Change
+
+
+class Bench:
+    """Builds and measures the variants of one architecture."""
+
+    def __init__(self, target: Architecture) -> None:
+        self.target = target
+        self._cache, archive = image.open_cache(), image.open_archive()
+        self._source, _ = building.unpacked_source(self._cache, archive)
+        self.machine = memory.identity(target)
+        self._packed: dict[str, int] = {}
+
+    def recipe(self, settings: str) -> dict[str, object]:
+        """All that a kernel of these settings is made of, and which kind of figures is taken of it."""
+        return {**building.recipe(self.target, self._source, settings), "figures": FIGURES}
+
+    def stored(self, settings: str, change: Change | None = None, *, boot: bool = False) -> Variant | None:
+        """What was measured of the kernel of these settings; None if nothing was. `boot`: a kernel that is kept is
+        booted if what it leaves of memory is not.
+        """
+        there = image.open_cache(image.BuiltOnly)
+        try:
+            return self._variant(settings, change, _nothing, there, self._cache if boot else there)
+        except image.NotBuilt:
+            return None
+
+    def base(self, settings: str) -> Variant:
+        """The kernel that others are compared with."""
+
+        def fill(folder: Path) -> None:
+            with building.objects_of(self.target, self._cache) as objects:
+                building.configure(self.target, self._source.folder, objects, settings)
+                _keep(folder, self._built(objects, folder, lambda: None, os.cpu_count() or 1))
+
+        return self._variant(settings, None, fill, self._cache, self._cache)
+
+    def others(self, base: str, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Variant]]:
+        """The kernels that are asked for, as each is done; as many at a time as this host has CPUs. Those of which few
+        objects depend on what is changed come first: a sweep that is stopped has told most of what it could.
+        """
+        if not asked:
+            return
+        stop = threading.Event()
+
+        def step() -> None:
+            if stop.is_set():
+                raise InterruptedByUser("stopped")
+
+        free: queue.SimpleQueue[Workbench] = queue.SimpleQueue()
+
+        def build(one: Asked, most: int) -> Variant | int:
+            bench = free.get()
+            try:
+                return self._other(one, bench, step, most)
+            except _LaterError as later:
+                return later.objects
+            finally:
+                free.put(bench)
+
+        count = min(os.cpu_count() or 1, len(asked))
+        with self._workbenches(base, count, step) as benches, ThreadPoolExecutor(count) as pool:
+            for bench in benches:
+                free.put(bench)
+            ordered = sorted(asked, key=lambda one: benches[0].dependents[one.change.option])
+            try:
+                for most in (FEW_OBJECTS, sys.maxsize):
+                    under_way = {pool.submit(build, one, most): one for one in ordered}
+                    left: dict[Asked, int] = {}
+                    for future in as_completed(under_way):
+                        if isinstance(found := future.result(), Variant):
+                            yield under_way[future], found
+                        else:
+                            left[under_way[future]] = found
+                    ordered = sorted(left, key=left.__getitem__)
+            except BaseException:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    @contextmanager
+    def _workbenches(self, base: str, count: int, step: Callable[[], None]) -> Iterator[list[Workbench]]:
+        """So many, for nobody else as long. Where all kernels are compiled stays free for others."""
+        with ExitStack() as held:
+            scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
+            numbers = range(1, count + 1)
+            folders = [held.enter_context(building.objects_of(self.target, self._cache, n)) for n in numbers]
+            with building.objects_of(self.target, self._cache) as first:
+                building.configure(self.target, self._source.folder, first, base)
+                building.compile_kernel(self.target, self._source.folder, first, step)
+                source, recipe = self._source.folder, self.recipe(base)
+                compiler = distilling.check(self.target, self._cache, source, recipe, first, folders[0], step)
+                for objects in folders:
+                    workbench.copied(first, objects)
+                depend = workbench.dependents(first, source / "linux")
+            yield [Workbench(objects, scratch / objects.name, depend, compiler.environment) for objects in folders]
+
+    def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None], most: int) -> Variant:
+        """In a thread of its own. `step` is called again and again, and may raise. Raises _LaterError if more than
+        `most` objects depend on an option that is otherwise.
+        """
+
+        def fill(folder: Path) -> None:
+            step()
+            objects = bench.restored()
+            building.configure(self.target, self._source.folder, objects, asked.settings)
+            config = fragment.values((objects / ".config").read_text())
+            got = config.get(asked.change.option, "n")
+            if got != asked.change.value:
+                found = Variant(why_not=_refused(asked.change.value, got))
+            elif (depend := bench.affected(config)) > most:
+                raise _LaterError(depend)
+            else:
+                found = self._built(objects, folder, step, jobs=1, environment=bench.environment)
+            _keep(folder, found)
+
+        return self._variant(asked.settings, asked.change, fill, self._cache, self._cache)
+
+    def _variant(
+        self, settings: str, change: Change | None, fill: Callable[[Path], None], builds: Cache, boots: Cache
+    ) -> Variant:
+        recipe = {**self.recipe(settings), "changed": change}
+        entry = builds.entry(f"linux-price-{self.target.name}", recipe, fill, products=[FILE, KERNEL])
+        found = Variant(**json.loads(entry.path(FILE).read_text()))
+        if found.why_not:
+            return found
+
+        def boot(folder: Path) -> None:
+            left, trouble = None, ""
+            try:
+                left = memory.left(self.target, entry.path(KERNEL))
+            except SetupError as error:
+                trouble = _last(error.message)
+            told = {"free_kib": left.free_kib if left else None, "trouble": trouble}
+            (folder / MEMORY).write_text(json.dumps(told, indent=1))
+
+        run = {"kernel": found.digest, "machine": self.machine}
+        booted = boots.entry(f"linux-memory-{self.target.name}", run, boot, products=[MEMORY])
+        return replace(found, **json.loads(booted.path(MEMORY).read_text()))
+
+    def _built(
+        self,
+        objects: Path,
+        folder: Path,
+        step: Callable[[], None],
+        jobs: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> Variant:
+        try:
+            building.compile_kernel(self.target, self._source.folder, objects, step, jobs, environment)
+        except InputError as error:
+            return Variant(why_not=error.message)
+        except SetupError as error:
+            if "Killed" in error.message or "rror" not in _last(error.message):
+                raise  # the host's fault, and no word on the option
+            return Variant(why_not=f"the kernel does not build: {_last(error.message)}")
+        step()
+        parts = folder / "parts"
+        parts.mkdir()
+        building.collect(self.target, objects, parts)
+        kernel = SmallKernel(self.target, Entry(parts, {}), "")
+        if self.target.packs_itself:
+            packed = building.packed_part(self.target, objects).stat().st_size
+        else:
+            packed = self._bytes(kernel.raw)
+        modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
+        raw, digest = kernel.raw.stat().st_size, digest_file(kernel.image)
+        shutil.copyfile(kernel.image, folder / KERNEL)
+        locks.remove(parts)
+        config = fragment.values((objects / ".config").read_text())
+        return Variant(packed, raw, modules, config=config, digest=digest)
+
+    def _bytes(self, file: Path) -> int:
+        """Of a file packed by xz. Most variants have most modules as the others have them."""
+        digest = digest_file(file)
+        if digest not in self._packed:
+            self._packed[digest] = command.packed_bytes(file, packing.programs(self.target)[packing.XZ])
+        return self._packed[digest]
+
+
+class _LaterError(Exception):
+    """So many objects are to be compiled that others are to come first."""
+
+    def __init__(self, objects: int) -> None:
+        super().__init__(objects)
+        self.objects = objects
+
+
+def _nothing(_: Path) -> None:
+    """For a cache that builds nothing."""
+
+
+def _keep(folder: Path, found: Variant) -> None:
+    (folder / KERNEL).touch()  # empty where there is none
+    (folder / FILE).write_text(json.dumps(asdict(found), indent=1, sort_keys=True))
+
+
+def _refused(wanted: str, got: str) -> str:
+    if wanted == "n":
+        return f"cannot be left out: another option or the architecture makes it {got}"
+    return f"cannot be {wanted} alone: an option that it depends on is left out, or this architecture has none"
+
+
+def _last(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line and "make" not in line] or lines[-1:]
+    return telling[0][:160] if telling else ""
