@@ -23,7 +23,8 @@ from made_up_results import (
     rows_of,
 )
 
-from flashbed.report import freshness, writer
+from flashbed.common import atomic
+from flashbed.report import freshness
 from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
 from flashbed.study.loading import Study
 
@@ -140,13 +141,13 @@ def test_a_failure_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pyte
 
 def test_the_report_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    write_whole = writer.write_whole
+    write = atomic.write
 
     def watched(path: Path, content: bytes) -> None:
         order.append(path.name)
-        write_whole(path, content)
+        write(path, content)
 
-    monkeypatch.setattr(writer, "write_whole", watched)
+    monkeypatch.setattr(atomic, "write", watched)
     made_up_report(tmp_path)
     assert order[-1] == "report.html"
     assert sorted(order) == sorted(FILES)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from flashbed.common import atomic
 from flashbed.common.errors import host_refusal
 from flashbed.image import own_objects
 from flashbed.image.changed_code import Changed
@@ -88,9 +89,7 @@ def note(key: str, changed: Changed, log: Path) -> None:
     told = {"watched": changed.digest, "ran": sorted(ranges)}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        scratch = place.with_suffix(".new")
-        scratch.write_text(json.dumps(told))
-        scratch.rename(place)
+        atomic.write(place, json.dumps(told).encode())
     except OSError as error:
         raise host_refusal(place, error) from None
 

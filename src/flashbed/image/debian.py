@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import locks
+from flashbed.common import atomic, locks
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.image import pins
@@ -220,12 +220,10 @@ class Archive:
         """To be called alone."""
         known = {**self._read(), request: found}
         told = {asked: [asdict(one) for one in files] for asked, files in known.items()}
-        scratch = self._notes.with_suffix(".new")
         try:
-            scratch.write_text(json.dumps(told, indent=1, sort_keys=True))
-            scratch.rename(self._notes)
+            atomic.write(self._notes, json.dumps(told, indent=1, sort_keys=True).encode())
         except OSError as error:
-            raise host_refusal(scratch, error) from None
+            raise host_refusal(self._notes, error) from None
 
     def _ask(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
         """What the mirror has now. To be called alone."""

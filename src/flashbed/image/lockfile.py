@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +17,7 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from flashbed.common import atomic
 from flashbed.common.errors import host_refusal
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile
@@ -144,13 +144,9 @@ def text(lock: Lock) -> str:
 
 def write(lock: Lock) -> None:
     """Whole or not at all. Raises HostResourceError."""
-    scratch = lock.path.with_name(f".{lock.path.name}.new")
     try:
-        scratch.write_text(text(lock))
-        scratch.rename(lock.path)
+        atomic.write(lock.path, text(lock).encode())
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
         raise host_refusal(lock.path, error) from None
 
 

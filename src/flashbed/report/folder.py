@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import own_file
+from flashbed.common import atomic, own_file
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
 from flashbed.report.freshness import EXPORTS, REPORT, has_report
@@ -59,21 +58,7 @@ def end(folder: Path, mine: str) -> None:
 
 def _note(folder: Path, record: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / RECORD, f"{json.dumps(record, indent=1)}\n".encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """A reader sees the old file or the new one, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    atomic.write(folder / RECORD, f"{json.dumps(record, indent=1)}\n".encode())
 
 
 def _record(folder: Path) -> dict[str, Any]:

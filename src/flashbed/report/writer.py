@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from flashbed.common import atomic
 from flashbed.report import export
-from flashbed.report.folder import write_whole
 from flashbed.report.freshness import REPORT
 from flashbed.report.html import render
 from flashbed.report.model import Report
@@ -19,7 +19,7 @@ def write_report(report: Report, out_dir: Path, digest: str) -> None:
     """Writes report.html and the exports. `digest` is that of all that went into the report (freshness.py)."""
     table = export.frame_of(report.results)
     out_dir.mkdir(parents=True, exist_ok=True)
-    write_whole(out_dir / "results.csv", export.csv_bytes(table))
-    write_whole(out_dir / "results.parquet", export.parquet_bytes(table))
-    write_whole(out_dir / "results.json", export.json_bytes(report))
-    write_whole(out_dir / REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())
+    atomic.write(out_dir / "results.csv", export.csv_bytes(table))
+    atomic.write(out_dir / "results.parquet", export.parquet_bytes(table))
+    atomic.write(out_dir / "results.json", export.json_bytes(report))
+    atomic.write(out_dir / REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())

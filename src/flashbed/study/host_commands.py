@@ -11,13 +11,12 @@ command or a line: another text must be allowed anew. Must not know what a comma
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from flashbed.common import paths
+from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal, several
 from flashbed.common.toml_lines import Keys
@@ -60,9 +59,7 @@ class HostCommand:
         place = _place(self.text)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as scratch:
-                scratch.write(self.text.encode())
-            Path(scratch.name).rename(place)
+            atomic.write(place, self.text.encode())
         except OSError as error:
             raise host_refusal(place, error) from None
 
