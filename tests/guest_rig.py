@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
-from flashbed.execution import first_medium, repetition, run
+from flashbed.execution import cell_medium, repetition, run
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image import emulator
 from flashbed.image.hosttools import MediaTool
@@ -68,7 +68,7 @@ def new(what: Path | Repetition, folder: Path) -> Rig:
     folder.mkdir(exist_ok=True)
     begins = (folder / name for name in ("initramfs", STATE, DATA))
     files = qemu.Files(what.image.kernel.image, *begins, emulator.program(), load=folder / qemu.LOAD)
-    first_medium.make_medium(what.cell, what.image, StoredMedium(folder))
+    cell_medium.make_medium(what.cell, what.image, StoredMedium(folder))
     return Rig(what, files, folder)
 
 

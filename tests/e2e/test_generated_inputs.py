@@ -28,7 +28,8 @@ from hypothesis import strategies as st
 
 from flashbed import cli, image
 from flashbed.common.errors import SetupError
-from flashbed.execution import first_medium, measurement, repetition
+from flashbed.execution import cell_medium, repetition
+from flashbed.execution import metrics as cell_metrics
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image.apt import Apt
 from flashbed.machine.base import Outcome
@@ -82,8 +83,8 @@ def made_up(wanted: Repetition, *_: object) -> Finished:
 
 
 def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> dict[str, Any]:
-    """What is worked out of such a result's files, in place of measurement.of()."""
-    return {**measurement.NONE, "metrics": json.loads(out["metrics"])}
+    """What is worked out of such a result's files, in place of metrics.of()."""
+    return {**cell_metrics.NONE, "metrics": json.loads(out["metrics"])}
 
 
 def no_apt(_: Apt, *arguments: str) -> str:
@@ -114,8 +115,8 @@ def bench() -> Iterator[Path]:
         patched.setattr(Apt, "_apt", no_apt)
         patched.setattr(Apt, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)
-        patched.setattr(measurement, "of", read_back)
-        patched.setattr(first_medium, "conditioned", lambda *_: None)
+        patched.setattr(cell_metrics, "of", read_back)
+        patched.setattr(cell_medium, "conditioned", lambda *_: None)
         patched.chdir(place)
         yield place
 

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from flashbed.execution import measurement
+from flashbed.execution import metrics
 
 SMALL = "usb-stick-2g:used_bytes=64M"
 
@@ -51,7 +51,7 @@ def test_a_life(flashbed, study_file, tmp_path: Path, fresh_cache: Path) -> None
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    life = measurement.read(json.loads(result.read_text()), result.parent)["medium"]["life"]
+    life = metrics.read(json.loads(result.read_text()), result.parent)["medium"]["life"]
     assert life["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
     assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
@@ -88,7 +88,7 @@ def test_a_power_cut(flashbed, study_file, fresh_cache: Path) -> None:
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from={name}"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    assert measurement.read(json.loads(result.read_text()), result.parent)["medium"]["life"]["restarts"] == 1
+    assert metrics.read(json.loads(result.read_text()), result.parent)["medium"]["life"]["restarts"] == 1
 
 
 def test_a_cut_by_time_and_by_seed(flashbed) -> None:

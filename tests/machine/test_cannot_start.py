@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
-from flashbed.execution import beforehand, checking, repetition, run
+from flashbed.execution import cell_medium, failures, repetition, run
 from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.study.loading import load_study
@@ -87,14 +87,14 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on,
     cells = [wanted.cell for wanted in run.prepare(study)]
     monkeypatch.setattr(programs, "found", lambda *_: None)
     with pytest.raises(SetupError, match=r"e2fsck is not installed, and what was measured could not be checked"):
-        beforehand.check(study, cells)
+        failures.check_beforehand(study, cells)
 
 
 def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch, tmp_path: Path) -> None:
     def gone(*_: object) -> None:
         raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
 
-    monkeypatch.setattr(checking, "check", gone)
+    monkeypatch.setattr(cell_medium, "check", gone)
     (wanted,) = run.prepare(study_on("arm64-1000"))
     finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
     assert finished.result["outcome"] == "failed"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import checking, run
+from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "1M", flush = "fsync" }\n'
@@ -39,8 +39,8 @@ def test_the_checker_of_exfat_sees_damage(study_file, measure, tmp_path: Path) -
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
     assert measure(wanted, tmp_path / "cell").measured
     (data,) = (tmp_path / "cell").rglob("data.img")
-    assert checking.check(wanted.cell, data) == ""
+    assert cell_medium.check(wanted.cell, data) == ""
     with data.open("r+b") as image:
         image.seek(64)  # the boot sector's fields, which its checksum covers
         image.write(b"\xff" * 16)
-    assert checking.check(wanted.cell, data)
+    assert cell_medium.check(wanted.cell, data)

@@ -19,7 +19,7 @@ from guest_rig import NO_MOUNT, boot
 from same_bytes import bytes_of, differing
 from small_disk import small_disk
 
-from flashbed.execution import first_medium, memory, repetition, run
+from flashbed.execution import cell_medium, memory, repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 
@@ -102,13 +102,13 @@ def test_where_the_files_of_a_guest_lie_changes_nothing(
 ) -> None:
     wanted, *_ = run.prepare(load_study(study_file(CELLS)))
     places = []
-    make = first_medium.make_medium
+    make = cell_medium.make_medium
 
     def noted(cell, image, to) -> None:
         places.append(to.folder)
         make(cell, image, to)
 
-    monkeypatch.setattr(first_medium, "make_medium", noted)
+    monkeypatch.setattr(cell_medium, "make_medium", noted)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 40)
     for name in ("disk", "beside"):
         (tmp_path / name).mkdir()

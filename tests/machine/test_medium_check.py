@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import checking, run
+from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
 
 STUDY = """
@@ -43,10 +43,10 @@ def test_what_a_guest_leaves_is_clean_and_damage_is_seen(index: int, study_file,
         filesystem=dataclasses.replace(wanted.cell.filesystem, check=f"cp --sparse=always {{image}} {kept}"),
     )
     measure(dataclasses.replace(wanted, cell=cell), tmp_path / "work")
-    assert checking.check(wanted.cell, kept) == ""
+    assert cell_medium.check(wanted.cell, kept) == ""
     with kept.open("r+b") as image:
         offset = vital_offset(NAMES[index], image.read(512))
         for copy in (offset, offset + 4096):
             image.seek(copy)
             image.write(bytes(range(256)) * 4)
-    assert checking.check(wanted.cell, kept)
+    assert cell_medium.check(wanted.cell, kept)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import measurement, run
+from flashbed.execution import metrics, run
 from flashbed.guest_output import cpu_load
 from flashbed.machine import qemu
 from flashbed.study.loading import load_study
@@ -31,7 +31,7 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
     assert record.measured, record.result["reason"]
     [row] = run.rows(run.stored(study))
     kept = json.loads((record.folder / "result.json").read_text())
-    assert not set(measurement.NONE) & set(kept)
+    assert not set(metrics.NONE) & set(kept)
     assert row["requested_bytes"] == 1 << 20
     assert 50 < row["space_free_percent"] < 100
 

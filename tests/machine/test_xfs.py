@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import checking, run
+from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
 
 STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "1M", flush = "fsync" }\n'
@@ -35,8 +35,8 @@ def test_the_checker_sees_damage(study_file, measure, tmp_path: Path) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="xfs")))
     assert measure(wanted, tmp_path / "cell").measured
     (data,) = (tmp_path / "cell").rglob("data.img")
-    assert checking.check(wanted.cell, data) == ""
+    assert cell_medium.check(wanted.cell, data) == ""
     with data.open("r+b") as image:
         image.seek(512)  # AGF: behind the superblock, a sector each
         image.write(b"\xff" * 64)
-    assert checking.check(wanted.cell, data)
+    assert cell_medium.check(wanted.cell, data)

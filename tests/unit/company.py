@@ -21,7 +21,7 @@ from typing import Any
 
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
-from flashbed.execution import beforehand, measurement, repetition, run
+from flashbed.execution import failures, metrics, repetition, run
 from flashbed.execution.repetition import Finished
 from flashbed.profiles.library import Library
 
@@ -68,8 +68,8 @@ def main() -> None:
 
     run.prepare = prepare
     repetition.execute = execute
-    beforehand.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
-    measurement.of = lambda _cell, _out, _bytes: {}
+    failures.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
+    metrics.of = lambda _cell, _out, _bytes: {}
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
     study.fixed = {"scheduler": "none"}

@@ -20,7 +20,7 @@ from typing import Any
 
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
-from flashbed.execution import attempt, measurement, measuring, repetition
+from flashbed.execution import attempt, metrics, repetition, scheduler
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import Store
 from flashbed.image import GuestImage, emulator
@@ -68,7 +68,7 @@ def put_on() -> None:
     """In place of guests, in this process."""
     repetition.execute = execute
     repetition.program_set = lambda _: NO_PROGRAMS  # type: ignore[assignment]
-    measurement.of = lambda _cell, _out, _bytes: {}  # type: ignore[assignment]
+    metrics.of = lambda _cell, _out, _bytes: {}  # type: ignore[assignment]
 
 
 def made_up_image(folder: Path) -> GuestImage:
@@ -99,12 +99,12 @@ def main() -> None:
     try:
         if workers == "here":
             with attempt.here(4) as site:
-                records = list(measuring.measure(store, wanted, site, limits))
+                records = list(scheduler.measure(store, wanted, site, limits))
         else:
             from flashbed.cluster import connecting
 
             with connecting.connected(workers) as cluster:
-                records = list(measuring.measure(store, wanted, cluster, limits))
+                records = list(scheduler.measure(store, wanted, cluster, limits))
     except FlashbedError as error:
         sys.exit(f"{type(error).__name__}: {error.message}")
     print(json.dumps([record.result["outcome"] for record in records]))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flashbed.common.errors import SetupError
-from flashbed.execution.checking import check
+from flashbed.execution.cell_medium import check
 from flashbed.machine import checker
 
 

@@ -11,7 +11,7 @@ import own_module
 import pytest
 from samples import write_study
 
-from flashbed.execution import hints
+from flashbed.execution.failures import hints
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 
@@ -31,7 +31,7 @@ def told(tmp_path: Path):
             SimpleNamespace(repetition=SimpleNamespace(cell=cell), result={"reason": reason})
             for cell in plan(study)[:2]
         ]
-        return hints.of_profiles(study, failures)
+        return hints(study, failures)
 
     return call
 

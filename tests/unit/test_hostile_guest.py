@@ -14,7 +14,7 @@ from test_machine_ends import files, run  # noqa: F401 (a fixture)
 from test_outbox import archive, box
 from test_outbox import file as member
 
-from flashbed.execution import measurement, measuring, repetition
+from flashbed.execution import metrics, repetition, scheduler
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
 from flashbed.execution.store import Store
@@ -53,7 +53,7 @@ class Guests:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "user/cache"))
     monkeypatch.setattr(repetition, "cell_inputs", lambda _: {})
-    monkeypatch.setattr(measurement, "of", lambda *_: dict(measurement.NONE))
+    monkeypatch.setattr(metrics, "of", lambda *_: dict(metrics.NONE))
     return tmp_path / "user/cache"
 
 
@@ -62,7 +62,7 @@ def everything_below(folder: Path) -> set[str]:
 
 
 def measured(cache: Path, outcomes: dict[str, Outcome]) -> dict[str, tuple[str, str]]:
-    records = measuring.measure(Store(cache / "results"), [cell(name) for name in outcomes], Guests(outcomes), LIMITS)
+    records = scheduler.measure(Store(cache / "results"), [cell(name) for name in outcomes], Guests(outcomes), LIMITS)
     return {one.repetition.cell.label: (one.result["outcome"], one.result["reason"]) for one in records}
 
 
@@ -102,7 +102,7 @@ def test_names_of_the_labs_own_stay_the_labs(cache: Path) -> None:
     """What a guest sends lies in a folder of its own."""
     outcome = Outcome("failed", "why", files={"result.json": b"{}", "digests.txt": b"", "console.log": b""})
     assert measured(cache, {"a": outcome}) == {"a": ("failed", "why")}
-    folder = measuring.failure_folder(cell("a").key)
+    folder = scheduler.failure_folder(cell("a").key)
     assert '"reason": "why"' in (folder / "result.json").read_text()
     assert (folder / "out/result.json").read_bytes() == b"{}"
 

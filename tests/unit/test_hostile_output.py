@@ -15,7 +15,7 @@ from mutated_inputs import values
 from test_upkeep import MEDIUM_BYTES
 from test_upkeep import OUT as UPKEEP
 
-from flashbed.execution import measurement
+from flashbed.execution import metrics
 from flashbed.guest_output import cpu_load, medium_counters, wear
 from flashbed.workload.fio.parameters import FioParameters
 
@@ -62,11 +62,11 @@ LOADS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def read(out: dict[str, bytes], load: str = "cached") -> str:
     """Why it cannot be read; "" where it can, and then all of it are numbers and printable text."""
-    said, found = "", measurement.NONE
+    said, found = "", metrics.NONE
     tool, parameters = LOADS[load]
     try:
-        found = measurement.of({**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES)
-    except measurement.UnreadableError as error:
+        found = metrics.of({**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES)
+    except metrics.UnreadableError as error:
         said = str(error)
     assert said.isprintable()
     assert all(math.isfinite(value) for value in found["metrics"].values())

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flashbed.execution import ran, run
+from flashbed.execution import coverage, run
 from flashbed.image.cache import Entry
 from flashbed.image.changed_code import Changed, from_json
 from flashbed.image.kernel import Kernel
@@ -35,13 +35,13 @@ CHANGED = Changed(
 
 
 def test_the_emulators_log_gives_pieces_of_code() -> None:
-    pieces = list(ran.executed(LOG))
+    pieces = list(coverage.executed(LOG))
     assert [(address, len(code)) for address, code in pieces] == [(BEGIN, 16), (0xFFFFFFC008471000, 4)]
     assert pieces[0][1].startswith(bytes.fromhex("fd7bb9a9"))
 
 
 def test_lines_that_ran_are_counted_and_the_others_named() -> None:
-    found = ran.told("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
+    found = coverage.told("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
     assert (found.lines, found.ran, found.first, list(found.never)) == (3, 2, "b, seed 1", ["fs/one.c:9"])
     assert found.sentence == (
         "linux 1a2b: 2 of 3 changed lines ran, first in b, seed 1; not fs/one.c:9; fs/two.c is no part of this kernel."
@@ -49,12 +49,12 @@ def test_lines_that_ran_are_counted_and_the_others_named() -> None:
 
 
 def test_a_patch_that_never_ran_is_no_no_difference() -> None:
-    assert ran.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == (
+    assert coverage.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == (
         "linux 1a2b: none of the 3 changed lines ran in any guest; fs/two.c is no part of this kernel: no difference "
         "means nothing."
     )
     nothing = Changed({}, (), {"fs/two.c": "is no part of this kernel"})
-    assert ran.told("linux 1a2b", nothing, []).sentence == (
+    assert coverage.told("linux 1a2b", nothing, []).sentence == (
         "linux 1a2b: no changed line became code of this kernel; fs/two.c is no part of this kernel: no difference "
         "means nothing."
     )
@@ -71,13 +71,13 @@ def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> Non
 def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     (tmp_path / "ran.log").write_text(LOG)
-    ran.note("ab", CHANGED, tmp_path / "ran.log")
-    assert ran.noted("ab", CHANGED) == RAN
-    assert ran.noted("cd", CHANGED) is None
+    coverage.note("ab", CHANGED, tmp_path / "ran.log")
+    assert coverage.noted("ab", CHANGED) == RAN
+    assert coverage.noted("cd", CHANGED) is None
     other = Changed(CHANGED.code, [(BEGIN, BEGIN + 4)], {})
-    assert ran.noted("ab", other) is None, "other code was watched"
+    assert coverage.noted("ab", other) is None, "other code was watched"
     next(tmp_path.rglob("ab.json")).write_text("{")
-    assert ran.noted("ab", CHANGED) is None, "a damaged note is none"
+    assert coverage.noted("ab", CHANGED) is None, "a damaged note is none"
 
 
 def test_changed_lines_are_kept_as_they_were() -> None:

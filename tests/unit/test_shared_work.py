@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from flashbed.common.errors import HostResourceError
-from flashbed.execution import beginnings, memory, repetition
-from flashbed.execution.beginnings import Beginnings
-from flashbed.execution.measuring import Queue
+from flashbed.execution import attempt, memory, repetition
+from flashbed.execution.attempt import Beginnings
+from flashbed.execution.scheduler import Queue
 from flashbed.execution.store import Store
 from flashbed.machine.base import Outcome
 
 
-class MadeUp(beginnings.Beginning):
+class MadeUp(attempt.Beginning):
     """A beginning without an emulator."""
 
     def __init__(self, wanted: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from flashbed.cluster.shelf import Article
 from flashbed.common.digest import digest_file
-from flashbed.execution import first_medium, repetition
+from flashbed.execution import cell_medium, repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Repetition
 from flashbed.image import GuestImage, emulator, guest_parts, kernel
@@ -57,7 +57,7 @@ def files_of(wanted: Repetition) -> Files:
     files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
     names = guest_parts.part_names(repetition.program_set(cell))
     files |= {BASE: image.base, **{f"{PART}{name}": image.parts[name] for name in names}}
-    if (state := first_medium.conditioned(cell, image)) is not None:
+    if (state := cell_medium.conditioned(cell, image)) is not None:
         files[CONDITION] = state
     if cell.medium.start is not None:
         files |= {STATE: cell.medium.start.state, DATA: cell.medium.start.data}

@@ -21,8 +21,9 @@ from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.cluster.shelf import Article, Piece, shelf
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
-from flashbed.execution import attempt, beforehand, measuring
+from flashbed.execution import attempt, failures
 from flashbed.execution.repetition import Finished
+from flashbed.execution.scheduler import clean
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def carry_out(of_lab: str, packed: bytes, task: str) -> Finished | Refusal:
         if of_lab != lab.identity():
             raise SetupError(other_lab(of_lab, lab.identity()))
         asked = pickle.loads(packed)
-        beforehand.check_programs([asked.cell])
+        failures.check_programs([asked.cell])
         return _carry_out(asked, here, Released(here, task))
     except FlashbedError as error:
         return Refusal(here.address, error)
@@ -67,7 +68,7 @@ def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
 @cache
 def _clean_once() -> None:
     """What was left by a worker that was killed here."""
-    measuring.clean()
+    clean()
 
 
 def _pulled(here: Worker, article: Article, offset: int) -> Piece:

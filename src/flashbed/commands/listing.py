@@ -17,9 +17,9 @@ from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.execution import inputs, measurement
-from flashbed.execution.measuring import failure_folder
+from flashbed.execution import inputs, metrics
 from flashbed.execution.run import find_study, open_store
+from flashbed.execution.scheduler import failure_folder
 from flashbed.image import emulator, lockfile, pins, toolchain
 from flashbed.medium import parameter_list
 from flashbed.profiles import kernel_choice
@@ -95,7 +95,7 @@ def repetition(prefix: str) -> Shown:
         if (failed := _failed(prefix.strip().lower())) is None:
             raise
         return failed
-    return Shown(found.folder, measurement.read(found.result, found.folder))
+    return Shown(found.folder, metrics.read(found.result, found.folder))
 
 
 def _failed(prefix: str) -> Shown | None:
@@ -114,7 +114,7 @@ def _failed(prefix: str) -> Shown | None:
         whole = False
     if not whole:
         raise InputError(f"{found[0]}: damaged; remove {folder}, the next run tries the repetition again")
-    return Shown(folder, measurement.read(result, folder))
+    return Shown(folder, metrics.read(result, folder))
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def run_command(
     different results, 130 interrupted.
     """
     from flashbed.commands import reporting
-    from flashbed.execution import hints, run
+    from flashbed.execution import failures, run
 
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
@@ -76,7 +76,7 @@ def run_command(
             f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
             f"and `flashbed show {done.failures[0].repetition.key[:12]}` shows the first"
         )
-        raise CellsFailedError("\n".join((said, *hints.of_profiles(parsed, done.failures))))
+        raise CellsFailedError("\n".join((said, *failures.hints(parsed, done.failures))))
 
 
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:

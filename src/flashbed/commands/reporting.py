@@ -16,7 +16,7 @@ from typing import Any
 
 from flashbed.common import own_file, paths
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
-from flashbed.execution.ran import CHANGED_LINES
+from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
 from flashbed.execution.run import Record, Run, open_store, rows
 from flashbed.execution.store import Different

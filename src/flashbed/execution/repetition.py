@@ -17,7 +17,7 @@ from typing import Any
 from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import checking, first_medium, measurement, memory, ran
+from flashbed.execution import cell_medium, coverage, memory, metrics
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
 from flashbed.image.command import packed_bytes
@@ -142,7 +142,7 @@ def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.
     files = _files(image, folder)
     image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
     (folder / qemu.LOAD).touch()
-    first_medium.make_medium(cell, image, StoredMedium(folder))
+    cell_medium.make_medium(cell, image, StoredMedium(folder))
     begun = Beginning(machine(cell, image), files, folder, samples=samples(cell))
     return begun.reach(limit_s, stop) or begun
 
@@ -204,7 +204,7 @@ def _executed(
         return failed(repetition, error.message)
     outcome = sampled.named(outcome, repetition.image.kernel.symbols)
     if outcome.status == "measured":
-        outcome = checking.checked(repetition.cell, outcome, folder / DATA)
+        outcome = cell_medium.checked(repetition.cell, outcome, folder / DATA)
     return _finished(repetition, outcome)
 
 
@@ -224,11 +224,11 @@ def _outcome(
     files, changed = _files(image, folder), image.kernel.changed
     image.write_initramfs(program_set(cell), its_job.beginning, files.initramfs)
     (folder / qemu.LOAD).write_bytes(its_job.packed_load())
-    first_medium.make_medium(cell, image, StoredMedium(folder))
+    cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
     outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
     if changed is not None:
-        ran.note(repetition.key, changed, folder / process.RAN)
+        coverage.note(repetition.key, changed, folder / process.RAN)
     return outcome
 
 
@@ -291,13 +291,13 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         "reason": outcome.reason,
         "check": outcome.medium_check,
         "cell": cell_inputs(cell),
-        measurement.BYTES: cell.medium.size_bytes,
+        metrics.BYTES: cell.medium.size_bytes,
         "environment": dict(repetition.environment),
     }
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
     if outcome.status != "measured":
-        return Finished(kept, measurement.NONE, files)
+        return Finished(kept, metrics.NONE, files)
     try:
-        return Finished(kept, measurement.of(kept["cell"], outcome.files, cell.medium.size_bytes), files)
-    except measurement.UnreadableError as error:
-        return Finished({**kept, "outcome": "failed", "reason": str(error)}, measurement.NONE, files)
+        return Finished(kept, metrics.of(kept["cell"], outcome.files, cell.medium.size_bytes), files)
+    except metrics.UnreadableError as error:
+        return Finished({**kept, "outcome": "failed", "reason": str(error)}, metrics.NONE, files)

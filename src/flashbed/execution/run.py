@@ -20,11 +20,12 @@ from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
-from flashbed.execution import attempt, beforehand, first_medium, inputs, measuring, ran, repetition
+from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
 from flashbed.execution.attempt import Site
-from flashbed.execution.measuring import Record as Record
-from flashbed.execution.ran import Ran
+from flashbed.execution.coverage import Ran
+from flashbed.execution.failures import check_beforehand
 from flashbed.execution.repetition import Repetition
+from flashbed.execution.scheduler import Record as Record
 from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
 from flashbed.image.changed_code import Changed
@@ -150,20 +151,20 @@ def run(
     stops the whole run, InterruptedByUser.
     """
     host_commands.check(study)
-    measuring.clean()
+    scheduler.clean()
     store = open_store()
     wanted = prepare(study, locked=locked, lines=lines)
-    known = {r.key: record for r in wanted if (record := measuring.stored(store, r)) is not None}
+    known = {r.key: record for r in wanted if (record := scheduler.stored(store, r)) is not None}
     missing = list({r.key: r for r in wanted if r.key not in known}.values())
-    beforehand.check(study, [r.cell for r in missing])
+    check_beforehand(study, [r.cell for r in missing])
     _condition(study, missing)
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
     limits = attempt.Limits(limit_s, smallest)
     if missing:
         with nullcontext(site) if site is not None else attempt.here(jobs or children.cores()) as where:
-            for record in measuring.measure(store, missing, where, limits):
+            for record in scheduler.measure(store, missing, where, limits):
                 known[record.repetition.key] = record
-    records = [measuring.also_of(known[r.key], r) for r in wanted]
+    records = [scheduler.also_of(known[r.key], r) for r in wanted]
     _look_again(records, study.seeds[0], limits)
     return Run(study, records, len(missing), _different(store, wanted), _ran(records))
 
@@ -180,13 +181,13 @@ def stored(study: Study) -> Run:
         wanted = prepare(study, only_built=True)
     except image.NotBuilt:  # and so nothing is measured with the guest of today
         return Run(study, [], 0)
-    records = [record for r in wanted if (record := measuring.stored(store, r)) is not None]
+    records = [record for r in wanted if (record := scheduler.stored(store, r)) is not None]
     return Run(study, records, 0, _different(store, wanted), _ran(records))
 
 
 def _ran(records: Sequence[Record]) -> list[Ran]:
     """By kernel, of what is noted of these guests."""
-    kernels: dict[str, tuple[Changed, list[tuple[str, ran.Ranges]]]] = {}
+    kernels: dict[str, tuple[Changed, list[tuple[str, coverage.Ranges]]]] = {}
     unknown: dict[str, str] = {}
     for record in records:
         kernel = record.repetition.image.kernel
@@ -197,13 +198,13 @@ def _ran(records: Sequence[Record]) -> list[Ran]:
         if (ranges := _watched(record, kernel.changed)) is not None:
             guests.append((record.repetition.cell.label, ranges))
     return [
-        *(ran.told(name, changed, guests) for name, (changed, guests) in kernels.items()),
+        *(coverage.told(name, changed, guests) for name, (changed, guests) in kernels.items()),
         *(Ran(name, 0, 0, unknown=why) for name, why in unknown.items()),
     ]
 
 
-def _watched(record: Record, changed: Changed) -> ran.Ranges | None:
-    return ran.noted(record.result["key"], changed)
+def _watched(record: Record, changed: Changed) -> coverage.Ranges | None:
+    return coverage.noted(record.result["key"], changed)
 
 
 def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
@@ -220,7 +221,7 @@ def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) ->
         if any(told.ran == told.lines for told in _ran(of_kernel)):
             continue
         with stage("Looking whether the changed lines run"):
-            measuring.run_again(one.repetition, limits)
+            scheduler.run_again(one.repetition, limits)
 
 
 def rows(done: Run) -> list[dict[str, Any]]:
@@ -285,7 +286,7 @@ def _condition(study: Study, missing: Sequence[Repetition]) -> None:
     with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
         for one in wanted.values():
             try:
-                first_medium.conditioned(one.cell, one.image)
+                cell_medium.conditioned(one.cell, one.image)
             except conditioning.WornOutError as error:
                 text = one.cell.coordinates.get("medium") or study.fixed["medium"]
                 dead.append(parameter_list.told_of(study, text, ("condition",), error.message))

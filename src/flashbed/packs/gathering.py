@@ -16,7 +16,7 @@ from typing import Any
 from flashbed.common import children, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
-from flashbed.execution import checking, first_medium, repetition
+from flashbed.execution import cell_medium, repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, guest_parts, initramfs, kernel
 from flashbed.profiles.stored_medium import StoredMedium
@@ -150,7 +150,7 @@ class Shelf:
             folder = self._scratch / f"medium-{len(self._media)}"
             folder.mkdir()
             made = StoredMedium(folder)
-            first_medium.make_medium(wanted.cell, wanted.image, made)
+            cell_medium.make_medium(wanted.cell, wanted.image, made)
             state, told = self.put(made.state, "the state of a medium"), made.data.stat()
             content = told.st_size if told.st_blocks == 0 else self.put(made.data, "the content of a medium")
             self._media[known] = state, content
@@ -188,7 +188,7 @@ def _archives(wanted: Repetition, shelf: Shelf) -> Iterable[tuple[str, str]]:
 
 def _check(cell: Cell, shelf: Shelf) -> Check | None:
     data = Path(Check.DATA)
-    if (command := checking.check_command(cell, data)) is None:
+    if (command := cell_medium.check_command(cell, data)) is None:
         return None
     if (program := programs.found(command[0])) is None:
         raise programs.missing(command[0])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from flashbed.analysis import Flow
 from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
-from flashbed.execution.ran import CHANGED_LINES
+from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
 from flashbed.report import conditions, evidence, limits, lives
 from flashbed.report.model import Report

@@ -20,7 +20,7 @@ from typing import Any
 from flashbed.common import foreign_names, locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import attempt, measurement, memory, repetition
+from flashbed.execution import attempt, memory, metrics, repetition
 from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.execution.store import RESULT, Store
@@ -80,7 +80,7 @@ def also_of(record: Record, wanted: Repetition) -> Record:
 
 def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record:
     """The key does not know how a study names its axes, and the same repetition may serve several studies."""
-    read = measurement.read({measurement.BYTES: wanted.cell.medium.size_bytes, **kept}, folder)
+    read = metrics.read({metrics.BYTES: wanted.cell.medium.size_bytes, **kept}, folder)
     return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
 
 
