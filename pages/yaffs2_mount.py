@@ -9,7 +9,15 @@ from pathlib import Path
 
 from yaffs2_guest import boot, statistics
 
-from flashbed.guest_output import upkeep
+from flashbed.guest_output.filesystem import (
+    EMPTY,
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOUNT_BEGUN,
+    MOUNT_DONE,
+    SPACE,
+    upkeep_metrics,
+)
 
 MIB = 1 << 20
 
@@ -113,14 +121,14 @@ def rows(
 def _mount(out: Mapping[str, bytes], name: str, medium_bytes: int) -> Mount:
     """The lab's own metrics, of files under other names."""
     renamed = {
-        upkeep.BEGUN: out[f"{name}.begun"],
-        upkeep.DONE: out[f"{name}.done"],
-        upkeep.DOWN: out[f"{name}.down"],
-        upkeep.UP: out[f"{name}.up"],
-        upkeep.EMPTY: out[upkeep.EMPTY],
-        upkeep.SPACE: out[upkeep.EMPTY],
+        MOUNT_BEGUN: out[f"{name}.begun"],
+        MOUNT_DONE: out[f"{name}.done"],
+        MEMORY_DOWN: out[f"{name}.down"],
+        MEMORY_UP: out[f"{name}.up"],
+        EMPTY: out[EMPTY],
+        SPACE: out[EMPTY],
     }
-    found, counted = upkeep.metrics(renamed, medium_bytes), statistics(out[f"{name}.yaffs"])
+    found, counted = upkeep_metrics(renamed, medium_bytes), statistics(out[f"{name}.yaffs"])
     return Mount(
         found["mount_s"],
         found["mount_memory_bytes"],

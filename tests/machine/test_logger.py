@@ -10,8 +10,8 @@ import pytest
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.guest_output import request_log
-from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.request_log import OPERATIONS
+from flashbed.guest_output.steadiness import NOT_SETTLED
 from flashbed.study.loading import load_study
 from flashbed.study.slicing import narrowed
 

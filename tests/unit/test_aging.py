@@ -15,7 +15,7 @@ from made_up_results import Titles, made_up_study, rows_of
 from flashbed.analysis.words import size
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition
-from flashbed.guest_output import aging
+from flashbed.guest_output import filesystem as guest_filesystem
 from flashbed.machine import guest_job
 from flashbed.medium import kept_media
 from flashbed.profiles.condition import STEPS
@@ -113,9 +113,12 @@ def test_a_kept_medium_has_no_file_system_to_use(fresh_cache: Path) -> None:
 def test_what_the_guest_printed() -> None:
     text = b"capacity_bytes 1000\nfiles 4\nfilled_bytes 790\nwritten_bytes 2790\n"
     found = {"aged_files": 4.0, "aged_filled_percent": 79.0, "aged_written_bytes": 2790.0}
-    assert aging.metrics({"aged.txt": text}) == found
-    assert aging.metrics({"aged.txt": text + b"extents 6\n"}) == {**found, "aged_extents_per_file": 1.5}
-    assert aging.metrics({}) == {}
+    assert guest_filesystem.aging_metrics({"aged.txt": text}) == found
+    assert guest_filesystem.aging_metrics({"aged.txt": text + b"extents 6\n"}) == {
+        **found,
+        "aged_extents_per_file": 1.5,
+    }
+    assert guest_filesystem.aging_metrics({}) == {}
 
 
 def test_a_report_says_what_was_done() -> None:

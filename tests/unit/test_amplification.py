@@ -10,9 +10,8 @@ import pytest
 
 from flashbed.analysis.decisive import why_not
 from flashbed.analysis.results import ResultRow
-from flashbed.guest_output import amplification
-from flashbed.guest_output.amplification import NOTES, programmed, verdict
-from flashbed.guest_output.steadiness import Series, series
+from flashbed.guest_output import steadiness
+from flashbed.guest_output.steadiness import PROGRAMMED_NOTES, Series, programmed, series, settled_verdict
 from flashbed.report.trust import Trust
 
 SECOND = 10**9
@@ -24,7 +23,7 @@ def guest(pages_at: Callable[[float], float], seconds: int = 20, notes: int = 80
     told = b"".join(struct.pack("<2Q", int((100 + at) * SECOND), 7 + int(pages_at(max(at, 0.0)))) for at in moments)
     idle = "now at {} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 0 nsecs\n"
     return {
-        NOTES: told,
+        PROGRAMMED_NOTES: told,
         "idle.before": idle.format(100 * SECOND).encode(),
         "idle.measured": idle.format((100 + seconds) * SECOND).encode(),
         "counters.before": b"/sys/block/mblk0/medium/flash_programmed_pages:7\n",
@@ -49,42 +48,44 @@ def first_blocks(at: float) -> float:
 
 def test_what_only_its_beginning_writes_has_not_settled() -> None:
     # 8,000 pages in the first half, 5,000 in the second
-    assert verdict(programmed(guest(first_blocks)), load(evenly)) == (
+    assert settled_verdict(programmed(guest(first_blocks)), load(evenly)) == (
         "not settled: write amplification falls by 38 % from its first half to its second"
     )
     # In six times the time 3,000 pages are a tenth of the first half
     longer = guest(first_blocks, seconds=120)
-    assert verdict(programmed(longer), load(evenly, 120)) == "settled"
+    assert settled_verdict(programmed(longer), load(evenly, 120)) == "settled"
 
 
 def test_a_load_that_slows_down_has_settled_if_its_flash_does_too() -> None:
     def slower(at: float) -> float:
         return 500 * min(at, 10) + 200 * max(at - 10, 0)
 
-    assert verdict(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == "settled"
-    assert verdict(programmed(guest(slower)), load(evenly)).startswith("not settled: write amplification falls by 60 %")
+    assert settled_verdict(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == "settled"
+    assert settled_verdict(programmed(guest(slower)), load(evenly)).startswith(
+        "not settled: write amplification falls by 60 %"
+    )
 
 
 def test_few_large_steps_tell_nothing() -> None:
     """Three merges of 4,000 pages in 20 s: two of them in the one half, and one in the other."""
     steps = guest(lambda at: 100 * at + 4000 * sum(at >= moment for moment in (3, 9, 15)))
-    assert verdict(programmed(steps), load(evenly)) == ""
+    assert settled_verdict(programmed(steps), load(evenly)) == ""
 
 
 def test_nothing_is_told_without_notes_or_a_load() -> None:
     out = guest(evenly)
-    assert programmed({name: data for name, data in out.items() if name != NOTES}) is None
-    assert verdict(None, load(evenly)) == verdict(programmed(out), []) == ""
-    assert verdict(programmed(out), load(evenly, 17)) == ""  # the load is not all of the measurement
+    assert programmed({name: data for name, data in out.items() if name != PROGRAMMED_NOTES}) is None
+    assert settled_verdict(None, load(evenly)) == settled_verdict(programmed(out), []) == ""
+    assert settled_verdict(programmed(out), load(evenly, 17)) == ""  # the load is not all of the measurement
 
 
 def test_torn_notes_are_told() -> None:
     with pytest.raises(ValueError, match=r"programmed\.bin is not a row of entries"):
-        programmed({**guest(evenly), NOTES: b"1234567"})
+        programmed({**guest(evenly), PROGRAMMED_NOTES: b"1234567"})
 
 
 def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
-    text = f"{amplification.NOT_SETTLED}: write amplification falls by 38 % from its first half to its second"
+    text = f"{steadiness.NOT_SETTLED}: write amplification falls by 38 % from its first half to its second"
     row = ResultRow((), 1, "measured", metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=text)
     doubt = why_not(row, "total_write_amplification")
     assert doubt is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from flashbed.common import paths
-from flashbed.guest_output import cpu_load, medium_counters, upkeep, wear
+from flashbed.guest_output import cpu_load, filesystem, medium_counters, wear
 
 
 def noted(cell: str, mark: str) -> set[str]:
@@ -35,7 +35,7 @@ def written() -> set[str]:
 def test_what_is_read_by_name_is_written() -> None:
     read = {
         name
-        for module in (cpu_load, medium_counters, upkeep, wear)
+        for module in (cpu_load, medium_counters, filesystem, wear)
         for name in vars(module).values()
         if isinstance(name, str)
         and re.fullmatch(r"(idle|counters|block|erases|wear|translation|mount|cut)\.\w+|\w+\.txt", name)

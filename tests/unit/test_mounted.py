@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output import mounted
+from flashbed.guest_output import filesystem
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from flashbed.guest_output import mounted
     ],
 )
 def test_the_line_and_the_policy(line: bytes, policy: bytes | None, said: str) -> None:
-    out = {mounted.MOUNTED: line, **({mounted.POLICY: policy} if policy else {})}
-    assert mounted.describe(out) == said
+    out = {filesystem.MOUNTED: line, **({filesystem.POLICY: policy} if policy else {})}
+    assert filesystem.described_mount(out) == said

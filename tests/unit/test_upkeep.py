@@ -5,7 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output import upkeep
+from flashbed.guest_output.filesystem import (
+    CUT_BEGUN,
+    CUT_DONE,
+    EMPTY,
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOUNT_BEGUN,
+    MOUNT_DONE,
+    SPACE,
+    upkeep_metrics,
+)
 
 MEDIUM_BYTES = 64 << 20
 
@@ -31,17 +41,17 @@ def memory(free: int, cached: int, reclaimable: int, kept: int) -> bytes:
 
 
 OUT = {
-    upkeep.BEGUN: b"now at 1500000000 nsecs\n",
-    upkeep.DONE: b"now at 1750000000 nsecs\n",
-    upkeep.DOWN: memory(40_000, 100, 50, 5),
-    upkeep.UP: memory(39_000, 300, 150, 30),
-    upkeep.EMPTY: DF.format(used=100, free=32768).encode(),
-    upkeep.SPACE: DF.format(used=100 + 7812, free=20000).encode() + FILES.encode(),
+    MOUNT_BEGUN: b"now at 1500000000 nsecs\n",
+    MOUNT_DONE: b"now at 1750000000 nsecs\n",
+    MEMORY_DOWN: memory(40_000, 100, 50, 5),
+    MEMORY_UP: memory(39_000, 300, 150, 30),
+    EMPTY: DF.format(used=100, free=32768).encode(),
+    SPACE: DF.format(used=100 + 7812, free=20000).encode() + FILES.encode(),
 }
 
 
 def test_what_a_mount_costs() -> None:
-    found = upkeep.metrics(OUT, MEDIUM_BYTES)
+    found = upkeep_metrics(OUT, MEDIUM_BYTES)
     assert found["mount_s"] == 0.25
     assert "mount_after_cut_s" not in found
     assert found["mount_memory_bytes"] == 600 * 1024  # 1,000 KiB less free, of which caches have 300 and a CPU 100
@@ -50,15 +60,15 @@ def test_what_a_mount_costs() -> None:
 
 
 def test_the_mount_after_a_cut_is_told_where_there_was_one() -> None:
-    cut = {upkeep.CUT_BEGUN: b"now at 2000000000 nsecs\n", upkeep.CUT_DONE: b"now at 2125000000 nsecs\n"}
-    assert upkeep.metrics(OUT | cut, MEDIUM_BYTES)["mount_after_cut_s"] == 0.125
+    cut = {CUT_BEGUN: b"now at 2000000000 nsecs\n", CUT_DONE: b"now at 2125000000 nsecs\n"}
+    assert upkeep_metrics(OUT | cut, MEDIUM_BYTES)["mount_after_cut_s"] == 0.125
 
 
 def test_without_files_there_is_no_room_taken_by_them() -> None:
-    assert "space_per_byte" not in upkeep.metrics(OUT | {upkeep.SPACE: OUT[upkeep.EMPTY]}, MEDIUM_BYTES)
+    assert "space_per_byte" not in upkeep_metrics(OUT | {SPACE: OUT[EMPTY]}, MEDIUM_BYTES)
 
 
-@pytest.mark.parametrize("name", [upkeep.BEGUN, upkeep.EMPTY])
+@pytest.mark.parametrize("name", [MOUNT_BEGUN, EMPTY])
 def test_what_is_not_there_is_told(name: str) -> None:
     with pytest.raises(ValueError, match=r"no time|said nothing"):
-        upkeep.metrics(OUT | {name: b""}, MEDIUM_BYTES)
+        upkeep_metrics(OUT | {name: b""}, MEDIUM_BYTES)

@@ -13,9 +13,9 @@ from typing import Literal
 
 from flashbed.analysis.results import Combination, ResultRow, Results
 from flashbed.analysis.transients import transients
-from flashbed.guest_output.amplification import NOT_SETTLED
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
+from flashbed.guest_output.steadiness import NOT_SETTLED
 
 Kind = Literal[
     "not durable",

@@ -50,7 +50,7 @@ class ResultRow:
     steady: str = ""
     """Whether its rate was steady, in the words of steadiness.py; "" where nothing tells."""
     settled: str = ""
-    """Whether its write amplification was the same in both halves, in the words of amplification.py; "" where nothing
+    """Whether its write amplification was the same in both halves, in the words of steadiness.py; "" where nothing
     tells.
     """
     fresh: str = ""

@@ -17,19 +17,8 @@ from typing import Any
 from flashbed.common import foreign_text
 from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import (
-    aging,
-    amplification,
-    cpu_load,
-    durability,
-    limit,
-    medium_counters,
-    mounted,
-    upkeep,
-    wear,
-)
-from flashbed.guest_output.amplification import NOT_SETTLED
-from flashbed.guest_output.steadiness import Series
+from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
+from flashbed.guest_output.steadiness import NOT_SETTLED, Series
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -92,11 +81,11 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
     try:
         parameters = cell["workload"]["parameters"]
         series = _checked_series(workload.series(parameters, out))
-        settled = amplification.verdict(amplification.programmed(out), series)
+        settled = steadiness.settled_verdict(steadiness.programmed(out), series)
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
         ignored = bool(cell["medium"].get("flush_ignored"))
         return {
-            "mounted": foreign_text.line(mounted.describe(out), _MOST_MOUNTED),
+            "mounted": foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
             "durable": durability.told(workload.commits(parameters, out), out, flush_ignored=ignored),
             "settled": settled,
             "metrics": _checked(metrics),
@@ -170,12 +159,12 @@ def _medium_and_metrics(
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         **medium_counters.discarded(out),
-        **aging.metrics(out),
+        **filesystem.aging_metrics(out),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, found)),
         **limit.platters(medium["synced"], limit.time_of(out, found, cpu_load.MEASUREMENT)),
-        **upkeep.metrics(out, medium_bytes),
+        **filesystem.upkeep_metrics(out, medium_bytes),
         **wear.metrics(
             out,
             numbers.get("endurance_erases", 0),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the rate of a measurement was steady: what it moved over virtual time, and the rule that judges it.
+"""Whether the rate of a measurement was steady: what it moved over virtual time, and the rule that judges it. And
+whether, by the same rule, write amplification was the same in both halves, so that a longer run would have about the
+same.
 
 A rate is steady where its first and its second half lie at most 20 % of its mean apart. Then half of the time alone
 gives a figure within 10 % of that of all of it. It is the excursion that SNIA's Solid State Storage Performance Test
@@ -9,17 +11,24 @@ cell here may hold one merge of a flash stick or none, so what fifths show is ch
 What moves is counted in steps, such as requests of 1 MiB, and chance has one step more or less in a half. A rate is
 called not steady only where the halves are too far apart whichever way chance had a step in each of them. Where a step
 is more than half of what is allowed, nothing is said: there are too few to tell (fewer than 20).
+
+The emulator notes how many flash pages had been programmed at which moment (emulator/lab-medium-notes.h), and the
+tool's output tells what the load had moved by then. Write amplification of a half is the one over the other. What moves
+it in a run: files that get their blocks, a journal that wraps, a device that begins to collect.
 Must not know which tool moved the bytes, nor how a verdict is shown.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
+
+from flashbed.guest_output import medium_counters
 
 MOST_APART = 0.20
 """Of the mean: the second half less the first."""
@@ -112,3 +121,59 @@ def _judged(one: Series) -> str:
 
 def _rate(moved: float, seconds: float) -> str:
     return f"{moved / seconds / 2**20:.3g}"
+
+
+PROGRAMMED_NOTES = "programmed.bin"
+
+SETTLED, NOT_SETTLED = "settled", "not settled"
+
+_MOMENT = struct.Struct("<2Q")
+PROGRAMMED = "flash_programmed_pages"
+
+WHOLE_RUN = 0.9
+"""The load must have run for so much of the measurement, or their halves are not the same time."""
+
+
+def programmed(out: Mapping[str, bytes]) -> Series | None:
+    """The flash pages that were programmed over the measurement, None where nobody noted that. Raises KeyError or
+    ValueError.
+    """
+    if PROGRAMMED_NOTES not in out:
+        return None
+    began, ended = medium_counters.window_ns(out)
+    if len(out[PROGRAMMED_NOTES]) % _MOMENT.size:
+        raise ValueError(f"{PROGRAMMED_NOTES} is not a row of entries of {_MOMENT.size} bytes")
+    notes = [(now, pages) for now, pages in _MOMENT.iter_unpack(out[PROGRAMMED_NOTES]) if began < now < ended]
+    before, after = (_pages(out[name]) for name in (medium_counters.BEFORE, medium_counters.MEASURED))
+    return series([((now - began) / 1e9, float(pages)) for now, pages in [(began, before), *notes, (ended, after)]])
+
+
+def _pages(text: bytes) -> int:
+    return medium_counters.parse(text).get(PROGRAMMED, 0)
+
+
+def settled_verdict(flash: Series | None, load: Sequence[Series]) -> str:
+    """ "settled", or "not settled: " and how it moved; "" where it cannot be told. `load` is what moved in the same
+    time, of each of its jobs.
+    """
+    if flash is None or not load or any(one.seconds < WHOLE_RUN * flash.seconds for one in load):
+        return ""
+    moved = [fsum(one.parts[part] for one in load) for part in range(PARTS)]
+    halves = [(_half_of(flash.parts, late), _half_of(moved, late)) for late in (False, True)]
+    if not all(pages and bytes_ for pages, bytes_ in halves):
+        return ""
+    first, second = (pages / bytes_ for pages, bytes_ in halves)
+    mean = (first + second) / 2
+    chance = 2 * (flash.grain / fsum(flash.parts) + fsum(one.grain for one in load) / fsum(moved)) * 2 * mean
+    apart, allowed = abs(second - first), MOST_APART * mean
+    if apart - chance <= allowed:
+        return SETTLED if apart <= allowed and chance <= allowed else ""
+    return (
+        f"{NOT_SETTLED}: write amplification {'rises' if second > first else 'falls'} by "
+        f"{100 * apart / max(first, second):.0f} % from its first half to its second"
+    )
+
+
+def _half_of(parts: Sequence[float], late: bool) -> float:
+    middle = len(parts) // 2
+    return fsum(parts[middle:] if late else parts[:middle])

@@ -12,7 +12,7 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flashbed.guest_output.aging import PRINTED
+from flashbed.guest_output.filesystem import AGED
 from flashbed.image.debian_kernel import FILESYSTEM, SCHEDULER
 from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
@@ -91,7 +91,7 @@ def aging(cell: Cell) -> bytes:
         return b""
     medium = cell.medium
     words = f"{MOUNT_POINT} {medium.aged_fill_percent} {medium.aged_passes} {cell.seed}"
-    return f"age {words} >/out/{PRINTED} || exit 1\n".encode()
+    return f"age {words} >/out/{AGED} || exit 1\n".encode()
 
 
 def _script(commands: Iterable[str]) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 
 from flashbed.analysis.results import ResultRow
 from flashbed.analysis.words import count, listing, number, size
-from flashbed.guest_output import aging
+from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
 from flashbed.profiles.condition import AGED, MEANINGS, Condition
 from flashbed.profiles.over_provisioning import flash_of
@@ -74,10 +74,10 @@ def _aged(report: Report, name: str) -> str:
     it; nothing for file systems that are new.
     """
     each = [
-        f"with {who} {number(_mean(found, aging.FILES))} files fill {number(_mean(found, aging.FILLED))} % of its "
-        f"room, after {size(_mean(found, aging.WRITTEN))} were written to files"
-        + (f" ({number(_mean(found, aging.EXTENTS))} extents a file)" if aging.EXTENTS in found[0] else "")
-        for who, found in _by_filesystem(report, name, aging.FILES).items()
+        f"with {who} {number(_mean(found, AGED_FILES))} files fill {number(_mean(found, AGED_FILLED))} % of its "
+        f"room, after {size(_mean(found, AGED_WRITTEN))} were written to files"
+        + (f" ({number(_mean(found, AGED_EXTENTS))} extents a file)" if AGED_EXTENTS in found[0] else "")
+        for who, found in _by_filesystem(report, name, AGED_FILES).items()
     ]
     return f" Before the measurement the file system was aged: {listing(each)}." if each else ""
 

@@ -129,7 +129,6 @@ def _program() -> list[str]:
     files = [
         *here.iterdir(),
         *(here.parent / "analysis").iterdir(),
-        here.parent / "guest_output/amplification.py",
         here.parent / "guest_output/limit.py",
         here.parent / "guest_output/steadiness.py",
         here.parent / "common/metrics.py",
