@@ -20,7 +20,7 @@ from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.figures import drawings
 from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.model import report_of
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Verdict
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `apt-get install chromium` brings it")
 

@@ -13,8 +13,7 @@ from flashbed.analysis.claims import Judgement
 from flashbed.analysis.findings import Finding, Side
 from flashbed.analysis.model_error import SAME_LOAD, Source
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
-from flashbed.study.relation import Band
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Band, Verdict
 
 NARROW = 1.02
 """A band whose ends lie no further apart is told with more digits."""

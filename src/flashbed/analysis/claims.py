@@ -15,8 +15,7 @@ from flashbed.analysis.findings import Case, Finding, averages
 from flashbed.analysis.model_error import ErrorLeft, SourceOf, left_over
 from flashbed.analysis.results import Results
 from flashbed.study.format import Claim, Printed
-from flashbed.study.relation import FEW
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import FEW, Verdict
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from flashbed.analysis.model_error import ErrorLeft
 from flashbed.analysis.ratio import Numbers, Spread, geometric_mean, mean_by_seed, quotient, ratio, spread
 from flashbed.analysis.results import Combination
 from flashbed.study.format import Claim, Printed
-from flashbed.study.relation import Band
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Band, Verdict
 
 NO_SEED = "the two have no seed in common"
 

@@ -27,7 +27,7 @@ from flashbed.report.queues import remark
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
 from flashbed.study.format import Claim, Where
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Verdict
 
 OPEN_ROWS = 6
 """A longer table is folded."""

@@ -27,7 +27,7 @@ from flashbed.report.model import Report
 from flashbed.report.sentences import HEADING, modes, table
 from flashbed.report.trust import trust
 from flashbed.study.loading import Study
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Verdict
 
 MOST_ROWS = 16
 """Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""

@@ -15,7 +15,7 @@ from flashbed.analysis.claim_words import told, verdicts_in_words
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 from flashbed.study.loading import Study
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Verdict
 
 HEADING = "## The papers' own sentences"
 

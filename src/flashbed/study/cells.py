@@ -10,13 +10,13 @@ from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
 from flashbed.profiles.translation import has_queue
-from flashbed.study import kernel_rules
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
     StudyFile,
     Where,
 )
+from flashbed.study.kernels import kernel_problems
 from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
 from flashbed.workload import WORKLOADS
 from flashbed.workload.parameters import ToolParameters
@@ -52,7 +52,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
             stacks.add(stack)
             problems.update(dict.fromkeys(_place_problems(study, library, *stack)))
             problems.update(dict.fromkeys(_aging_problems(study, library, medium, cell["filesystem"])))
-        problems.update(dict.fromkeys(kernel_rules.problems(study, library, cell)))
+        problems.update(dict.fromkeys(kernel_problems(study, library, cell)))
         if study.has_jobs:
             continue  # what it writes, only fio knows
         said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles.profile import Strict
-from flashbed.study.verdict import Verdict
+from flashbed.study.relation import Verdict
 
 STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
 """What a cell stands on; any other axis is a parameter of the workload."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a study: its file, the profiles it names, its job file; and holds it to the rules before anything runs.
+"""Reads a study: its file, the profiles it names, the user's files (fio's jobs, and a program for the guest); and
+holds it to the rules before anything runs.
 
 What comes out is free of contradictions, so that plan.py can take it as true. Must not know how a cell is run or
 where results are.
@@ -7,16 +8,21 @@ where results are.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import foreign_names, paths
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from flashbed.common import foreign_names, own_file, paths
 from flashbed.common.errors import InputError
-from flashbed.common.tomlfile import TomlFile, shown
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, default_questions, names, other_kernels, own_files, questions, selection
+from flashbed.study import cells, claim_rules, names, questions, selection
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -31,7 +37,69 @@ from flashbed.study.format import (
     Where,
     as_written,
 )
+from flashbed.study.kernels import read_kernels, with_kernels
+from flashbed.study.selection import raise_all
 from flashbed.workload import WORKLOADS
+from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
+
+
+def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:
+    """The texts of the study's job files, each of which must use every axis of its own. Raises InputError."""
+    if not study.has_jobs:
+        return None
+    places: dict[str, Keys] = (
+        {name: ("axes", "job", index) for index, name in enumerate(study.axes["job"])}
+        if "job" in study.axes
+        else {str(study.workload["job"]): ("workload", "job")}
+    )
+    return {name: _read_job(file, study, name, at) for name, at in places.items()}
+
+
+def _read_job(file: TomlFile, study: StudyFile, name: str, at: Keys) -> str:
+    path = file.path.parent / name
+    try:
+        text = own_file.read(path).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
+        raise file.error(at, f"{shown(path, 300)} cannot be read: {why}") from None
+    for line, what in job_faults(text):
+        raise file.error(at, f"{path}:{line}: {what}")
+    variables = job_variables(text)
+    own = [axis for axis in study.axes if axis not in STACK and axis != "job"]
+    problems = [
+        Problem(("axes", axis), f"does not reach the job: {path} has no ${{{axis}}}{nearest(axis, variables)}")
+        for axis in own
+        if axis not in variables
+    ]
+    problems += [
+        Problem(at, f"{path} uses ${{{variable}}}, which is no axis{nearest(variable, own)}")
+        for variable in sorted(variables - set(own))
+    ]
+    if len(study.seeds) > 1 and (option := fixed_numbers(text)):
+        why = f"{path} sets {option}, so that fio takes the same random numbers with each of {len(study.seeds)} seeds"
+        problems.append(Problem(at, f"{why}; take it out of the job, or give the study one seed"))
+    raise_all(file, problems)
+    return text
+
+
+def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
+    """The user's own build of the tool, which must run in a guest that has no libraries for it. Raises InputError."""
+    if "program" not in study.workload:
+        return None
+    path = file.path.parent / str(study.workload["program"])
+    try:
+        data = own_file.read(path)
+    except OSError as error:
+        raise file.error(("workload", "program"), f"{shown(path, 300)} cannot be read: {error.strerror}") from None
+    try:
+        elf = ELFFile(BytesIO(data))
+        fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
+    except (ELFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, UnicodeDecodeError):
+        fits = False  # the last ones: the library's words for a file that is cut short or made up
+    if not fits:
+        why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
+        raise file.error(("workload", "program"), f"{path} {why}")
+    return data
 
 
 @dataclass(frozen=True)
@@ -75,7 +143,7 @@ class Study:
     kernels_asked_for: bool = False
     """Whether they are those of the command line."""
     by_default: frozenset[str] = frozenset()
-    """Which of `answer`, `tables` and `figures` its file does not have (default_questions.py)."""
+    """Which of `answer`, `tables` and `figures` its file does not have (questions.py)."""
     slice_note: str = ""
     """Of a slice: which cells it has, and what is left out with the others."""
 
@@ -100,13 +168,13 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     file = TomlFile.read(path)
     if why := foreign_names.fault(path.stem):
         raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
-    content = other_kernels.instead(file.validate(StudyFile), kernels)
+    content = with_kernels(file.validate(StudyFile), kernels)
     profiles = library or Library.beside(path)
     names.check_names(file, content)
     names.check_profiles(file, content, profiles)
-    chosen = other_kernels.read(kernels) if kernels else names.checked_kernels(file, content, path.parent)
-    job = own_files.read_jobs(file, content)
-    program = own_files.read_program(file, content)
+    chosen = read_kernels(kernels) if kernels else names.checked_kernels(file, content, path.parent)
+    job = read_jobs(file, content)
+    program = read_program(file, content)
     skip = cells.checked_skip(file, content)
     cells.check_cells(file, content, skip, profiles)
     answer, choices = questions.checked_answers(file, content, skip)
@@ -141,7 +209,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         kernels=chosen,
         kernels_asked_for=bool(kernels),
     )
-    return default_questions.asked(study)
+    return questions.with_defaults(study)
 
 
 def shipped_studies() -> list[Study]:

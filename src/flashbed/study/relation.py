@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words in which a claim says how two numbers compare, and the band in which their ratio must then lie.
+"""The words in which a claim says how two numbers compare, the band in which their ratio must then lie, and what may
+become of the claim.
 
 "ext2 > fat16, at least 8 %" asks that ext2 / fat16 is 1.08 or more. Words are matched, never executed. Must not know
 studies, cells or how a ratio is found.
@@ -11,6 +12,21 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What may become of a claim. The values are keys of a claim's `why`; claim_words.py has the words for people."""
+
+    HOLDS = "holds"
+    REFUTED = "does not hold"
+    WITHIN_ERROR = "within the model's error"
+    """Real devices that differ from the models by no more than the models' stated error decide it either way."""
+    UNDECIDED = "undecided"
+    """The seeds disagree."""
+    UNKNOWN = "cannot be decided"
+    """Something was not measured."""
+
 
 RELATIONS = (">", "<", "=", ">=", "<=", ">>", "<<")
 """Of left to right; ">=" is not behind, the doubled ones mean by far."""

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which kernel can run which cell of a study: a server of files has kernels of its own, and a distribution's kernel
-gets no module of the lab's. Must not know how a kernel is built.
+gets no module of the lab's. And kernels that take the place of those that a study names: what `--kernel` says. The
+cells keep their keys then, so that what was measured so is there for a study that names the same kernel.
+
+Must not know how a kernel is built.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Problem
+from flashbed.profiles import kernel_choice
 from flashbed.profiles.interface import PLAIN, interface
-from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS, KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.study.format import StudyFile
 from flashbed.study.selection import skip_hint
@@ -21,7 +27,7 @@ _NO_VERSION_2 = DEBIAN_KERNEL
 """Its server knows NFS from version 3 on."""
 
 
-def problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
+def kernel_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
     """Of a cell, as the study writes it, with its kernel."""
     yield from _server_problems(study, library, cell)
     if cell["kernel"] == DEBIAN_KERNEL:
@@ -93,3 +99,48 @@ def _for_filesystem(library: Library, name: str) -> str:
     filesystem = library.filesystem(name)
     its_own = filesystem.module in (None, filesystem.mount_type) and not filesystem.module_source
     return "" if its_own else f"the module {filesystem.module}"
+
+
+AXIS = "kernel"
+
+
+def with_kernels(study: StudyFile, kernels: Sequence[str]) -> StudyFile:
+    """The study with these for its kernels: one is fixed, as the study's own was. Of several it gets an axis; then
+    figures and tables show each, and the answer is given for each.
+    """
+    if not kernels:
+        return study
+    if AXIS not in study.axes and len(kernels) == 1:
+        return study.model_copy(update={AXIS: kernels[0]})
+    found = study.model_copy(update={"axes": {**study.axes, AXIS: tuple(kernels)}, AXIS: None})
+    return found if AXIS in study.axes else _told_apart(found)
+
+
+def _told_apart(study: StudyFile) -> StudyFile:
+    """What the study shows, with kernels beside each other. A study that never had several does not say how."""
+    figures = [
+        one.model_copy(update={"series": (*one.series, AXIS)}) if AXIS not in (one.x, *one.series) else one
+        for one in study.figure
+    ]
+    tables = [
+        one.model_copy(update={"columns": (*one.columns, AXIS)}) if AXIS not in (*one.rows, *one.columns) else one
+        for one in study.table
+    ]
+    answers = {
+        "answer": study.answer.model_copy(update={"by": (*study.answer.by, AXIS)}) if study.answer else None,
+        "choice": [one.model_copy(update={"by": (*one.by, AXIS)}) for one in study.choice],
+    }
+    return study.model_copy(update={"figure": figures, "table": tables, "trace": [], **answers})
+
+
+def read_kernels(kernels: Sequence[str]) -> dict[str, KernelChoice]:
+    """What these mean; relative paths start at the present folder. Raises InputError."""
+    found: dict[str, KernelChoice] = {}
+    for text in kernels:
+        if text in found:
+            raise InputError(f"--kernel {text}: is there twice")
+        try:
+            found[text] = kernel_choice.read(text, Path())
+        except kernel_choice.KernelProblem as error:
+            raise InputError(f"--kernel {text}: {error}") from None
+    return found
