@@ -52,6 +52,7 @@ class Machine:
     line_same: int = 0
     line_other: int = 0
     topology: str = ""
+    cpu: str = "max"
 
     @property
     def icount(self) -> str:
@@ -81,7 +82,7 @@ def command(machine: Machine, program: Path, *numbers: int) -> list[str]:
     return [
         str(emulator.program()),
         *("-machine", "virt,gic-version=3"),
-        *("-cpu", "max,cntfrq=1000000000"),
+        *("-cpu", f"{machine.cpu},cntfrq=1000000000"),
         *("-smp", f"{machine.cpus}{machine.topology}"),
         *("-m", "128"),
         *("-nodefaults", "-display", "none", "-serial", "none", "-monitor", "none"),
