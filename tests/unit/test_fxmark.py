@@ -17,8 +17,7 @@ from flashbed.common.metrics import METRICS
 from flashbed.guest_output import limit, medium_counters
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fxmark import Fxmark
-from flashbed.workload.fxmark_parameters import DATA, TESTS, FxmarkParameters
+from flashbed.workload.fxmark import DATA, TESTS, Fxmark, FxmarkParameters
 
 SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', "pool = [100, 200]")
 TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'

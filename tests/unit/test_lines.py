@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flashbed.analysis import Load, Words, compare, lines, results_of, shortened
-from flashbed.analysis.boxes import METRIC, boxes, whereabouts
-from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.common.metrics import METRICS
 

@@ -23,7 +23,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.comparing import result_set
 from flashbed.packs import making
-from flashbed.replay import members, pack_file, verifying
+from flashbed.replay import pack_file, verifying
 from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import EMULATOR
 from flashbed.replay.verifying import How
@@ -163,7 +163,7 @@ def test_a_pack_without_repetitions_is_none(tmp_path: Path) -> None:
 
 def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(tmp_path / "x.flashbed")
-    monkeypatch.setattr(members, "MOST_READ_BYTES", 100)
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
     error, _ = verify(file, tmp_path / "scratch")
     assert "it says that it has " in error.message
 
@@ -237,7 +237,7 @@ def test_a_configuration_may_have_any_bytes(tmp_path: Path) -> None:
 
 def test_files_of_a_repetition_are_small_together_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zeros are packed to nothing, and many files of them were gigabytes in memory."""
-    monkeypatch.setattr(members, "MOST_READ_BYTES", 100_000)
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100_000)
 
     def heavy(_: Told, said: Members) -> None:
         said |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
@@ -260,7 +260,7 @@ def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
 
 def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three bytes of it are a hundred in memory."""
-    monkeypatch.setattr(members, "MOST_VALUES", 50)
+    monkeypatch.setattr(pack_file, "MOST_VALUES", 50)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "it has more than 50 values" in error.message
 
@@ -268,15 +268,15 @@ def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypa
 def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LZMA says how much of what it unpacked it keeps."""
     monkeypatch.setattr(making, "LEAST_BYTES", 0)
-    monkeypatch.setattr(members, "MOST_DICTIONARY_BYTES", 1 << 20)
+    monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 1 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "unpacking it takes 8388608 bytes of memory" in error.message
-    monkeypatch.setattr(members, "MOST_DICTIONARY_BYTES", 8 << 20)
+    monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 8 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "of memory" not in error.message
 
 
 def test_a_study_that_is_too_large_for_a_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "MOST_READ_BYTES", 100)
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
     with pytest.raises(InputError, match="1 repetitions are more than a pack can hold; pack a part"):
         write(tmp_path / "x.flashbed")

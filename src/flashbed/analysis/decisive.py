@@ -1,21 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a figure decides anything about what is compared: why not, where memory, a transient or the CPU made it.
 
+A cell may be only the beginning of a longer one: the same settings, and less of the same work. What a short cell
+measured, a longer one went through as well, and went on. So where the longer one's rate was not steady, or the short
+one was too short to tell and its figure is another than the steady one of the longer, the short one is a transient: it
+is shown, and decides nothing. One that agrees with the longer supports it, and one that was steady by itself stands
+beside a longer one that was steady too: then the figure depends on the size.
+
 The one place that judges this; who compares, advises or draws asks here. Knows the columns of the results table, and
 no workload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Literal
 
+from flashbed.analysis.ratio import apart
 from flashbed.analysis.results import Combination, ResultRow, Results
-from flashbed.analysis.transients import transients
+from flashbed.analysis.words import factor
+from flashbed.common.units import by_size, sizes
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
-from flashbed.guest_output.steadiness import NOT_SETTLED
+from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY
+
+AMOUNT_AXES = ("io_size", "file")
+"""What says how much is done, the first of these that a study varies: each byte of a file is asked for once, unless an
+amount of I/O says otherwise.
+"""
+
+AGREES = 1 + MOST_APART / 2
+"""So far may half of a steady rate be from all of it (steadiness.py), and so far a short cell from a longer one."""
+
+RATE = "bandwidth"
+
+
+def amount_axis(results: Results, apart_by: Collection[str] = ()) -> str | None:
+    """The axis along which cells differ in nothing but how much they do; none where the study compares its values or
+    keeps them apart, for then they are different loads.
+    """
+    axis = next((axis for axis in AMOUNT_AXES if len(results.axes.get(axis, ())) > 1), None)
+    return axis if axis is not None and axis not in apart_by and sizes(results.axes[axis]) else None
+
+
+def transients(results: Results, axis: str) -> dict[Combination, str]:
+    """By cell that is a transient, why: a clause. `axis` is one of amounts."""
+    place = list(results.axes).index(axis)
+    steady = _steadiness(results)
+    rates = {cell: median(numbers.values()) for cell, numbers in results.numbers(RATE).items()}
+    order = {value: rank for rank, value in enumerate(by_size(results.axes[axis]))}
+    alike: dict[Combination, list[Combination]] = {}
+    for cell in steady:
+        alike.setdefault((*cell[:place], *cell[place + 1 :]), []).append(cell)
+    found = {}
+    for cells in alike.values():
+        cells.sort(key=lambda cell: order[cell[place]])
+        for rank, cell in enumerate(cells):
+            why = _why_transient(cell, cells[rank + 1 :], steady, rates, place)
+            if why:
+                found[cell] = why
+    return found
+
+
+def _why_transient(
+    cell: Combination,
+    longer: Collection[Combination],
+    steady: Mapping[Combination, str],
+    rates: Mapping[Combination, float],
+    place: int,
+) -> str:
+    """ "" where no longer cell speaks against it."""
+    for other in longer:
+        if steady[other] == NOT_STEADY:
+            return f"it is only the beginning of the same over {other[place]}, whose rate was not steady"
+    known = [other for other in longer if steady[other] == STEADY]
+    if steady[cell] != NOT_KNOWN or not known or not {cell, known[-1]} <= rates.keys():
+        return ""
+    far = apart(rates[cell] / rates[known[-1]]) if rates[cell] and rates[known[-1]] else 1.0
+    if far <= AGREES:
+        return ""
+    return (
+        f"it is too short to tell its rate, {factor(far)} times off the steady one of the same over {known[-1][place]}"
+    )
+
+
+def _steadiness(results: Results) -> dict[Combination, str]:
+    """By cell that was measured, STEADY or NOT_STEADY where more than half of its seeds say so, or NOT_KNOWN where
+    none tells; "" else.
+    """
+    said: dict[Combination, list[str]] = {}
+    for repetition in results.repetitions:
+        if repetition.is_measured:
+            said.setdefault(repetition.combination, []).append(repetition.steady.partition(":")[0])
+    told = {}
+    for cell, words in said.items():
+        most = next((word for word in (STEADY, NOT_STEADY) if 2 * words.count(word) > len(words)), "")
+        told[cell] = NOT_KNOWN if all(word == NOT_KNOWN for word in words) else most
+    return told
+
 
 Kind = Literal[
     "not durable",
@@ -53,8 +137,6 @@ OF_NO_LOAD = ("medium_requests", "mount_", "space_")
 """How metrics begin that ask nothing of the time in which the load ran: what all of it took of the medium in the end,
 whenever that was, or what is measured before and after it.
 """
-
-NOT_STEADY, NOT_KNOWN = "not steady", "not known"
 
 ENOUGH = 0.5
 """Of the settings that a study plans for a load, so much must decide. Of fewer, more is left out than is compared, and
@@ -149,7 +231,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
     """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
     that is not steady more than half, for where two seeds disagree, neither is known to be right. Of commits that were
     lost, or may have been, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the
-    beginning of a longer one (transients.py).
+    beginning of a longer one.
     """
     transient = unsteady(results)
     found: dict[Combination, list[Doubt]] = {}

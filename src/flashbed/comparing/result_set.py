@@ -14,7 +14,7 @@ from typing import Any
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.replay import members, pack_file
+from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
 
 FILE = "results.json"
@@ -134,7 +134,7 @@ def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
 
 def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
-        said = members.parsed(text)
+        said = pack_file.parsed_json(text)
         return _of(said, name, _wanted(part, name, said["study"]["axes"]))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is no set of results, or a damaged one; {COMPARED} can be compared") from None

@@ -28,8 +28,7 @@ from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio.jobs import OUTPUT, section_names
-from flashbed.workload.fio.json import read_json
-from flashbed.workload.fio.output import metrics_of
+from flashbed.workload.fio.output import metrics_of, read_json
 
 Rows = list[dict[str, Any]]
 """One a result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""

@@ -21,7 +21,7 @@ from flashbed.execution.run import Record, Run
 from flashbed.execution.store import DIGESTS
 from flashbed.packs import gathering, sources
 from flashbed.packs.gathering import Shelf
-from flashbed.replay import members, pack_file
+from flashbed.replay import pack_file
 from flashbed.study.plan import KEY_VERSION
 
 _DAY = (1980, 1, 1, 0, 0, 0)
@@ -62,7 +62,7 @@ def _archive(
     digests = {name: digest_bytes(data) for name, data in texts.items()}
     digests |= {name: digest_file(path) for name, path in files.items()}
     told = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
-    if len(told.encode()) > members.MOST_READ_BYTES:
+    if len(told.encode()) > pack_file.MOST_READ_BYTES:
         raise InputError(
             f"{len(contents['recipes'])} repetitions are more than a pack can hold; pack a part of the study (--where)"
         )

@@ -2,23 +2,106 @@
 """A pack on disk: a ZIP archive that Python can also start, with the digest of the whole as its comment.
 
 `pack.json` says what is in it; `files/DIGEST` are the files that guests run with, `results/KEY/` what came of each
-repetition. Must not know how a recipe is run.
+repetition. Members are read within limits: a pack may come from a stranger, and a few bytes of it may say that they are
+gigabytes. Must not know how a recipe is run.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import lzma
 import re
+import struct
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
-from flashbed.replay import members, recipe
+from flashbed.replay import recipe
 from flashbed.replay.recipe import Recipe
+
+READ_BYTES = 4 << 10
+"""Of a member at a time: zipfile unpacks all that so many packed bytes hold at once, and of zeros that is 7,000 times
+as much.
+"""
+
+MOST_READ_BYTES = 64 << 20
+"""Of a member that is read into memory: a console at most, or pack.json of some 7,000 repetitions. All files of a
+repetition together may have twice that.
+"""
+
+MOST_VALUES = 4 << 20
+"""Of a JSON document. Each takes up to 100 bytes in memory, and three in a document that is meant to fill it."""
+
+MOST_DICTIONARY_BYTES = 64 << 20
+"""What unpacking a member may keep in memory by the packing's own parameters; 8 MiB is what packs are made with."""
+
+_LOCAL = struct.Struct("<26x2H")
+"""How long name and extra field are, at the end of what stands before a member (APPNOTE.TXT 4.3.7)."""
+_LZMA = struct.Struct("<2xHBI")
+"""What packed data begin with: the size of the parameters, these, with the size of the dictionary (APPNOTE.TXT 5.8)."""
+
+Damaged = (
+    *(ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
+    *(struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
+"""What Python raises for archives that are none, by the place of the damage; MemoryError and RuntimeError for a
+packing's parameters that no packer writes.
+"""
+Unreadable = (OSError, *Damaged)
+
+
+def read_member(archive: zipfile.ZipFile, member: str) -> bytes:
+    """Raises one of Unreadable."""
+    size = archive.getinfo(member).file_size
+    if size > MOST_READ_BYTES:
+        raise ValueError(f"it says that it has {size} bytes")
+    return b"".join(member_pieces(archive, member))
+
+
+def parsed_json(data: bytes) -> Any:
+    """A JSON document. Raises ValueError, also for one of more values than any pack has, RecursionError."""
+    if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES} values")
+    return json.loads(data)
+
+
+def open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    """Raises one of Damaged, also for a packing that takes much memory, KeyError, OSError."""
+    found = archive.getinfo(member)
+    if found.compress_type == zipfile.ZIP_LZMA:
+        assert archive.fp is not None
+        archive.fp.seek(found.header_offset)
+        archive.fp.seek(sum(_LOCAL.unpack(archive.fp.read(_LOCAL.size))), 1)
+        *_, dictionary = _LZMA.unpack(archive.fp.read(_LZMA.size))
+        if dictionary > MOST_DICTIONARY_BYTES:
+            raise ValueError(f"unpacking it takes {dictionary} bytes of memory")
+    return archive.open(found)
+
+
+def member_pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    with open_member(archive, member) as source:
+        while piece := source.read(READ_BYTES):
+            yield piece
+
+
+def copy_with_holes(source: IO[bytes], out: BinaryIO) -> str:
+    """Copies a file into an empty one, without what is all zero in it. Gives its SHA-256."""
+    found = hashlib.sha256()
+    while piece := source.read(READ_BYTES):
+        found.update(piece)
+        if piece.count(0) == len(piece):
+            out.seek(len(piece), 1)
+        else:
+            out.write(piece)
+    out.truncate(out.tell())
+    return found.hexdigest()
+
 
 FORMAT = 1
 CONTENTS = "pack.json"
@@ -70,10 +153,10 @@ class Pack:
     def read(self, member: str) -> bytes:
         """Raises InputError, also if it is not what pack.json says of it."""
         try:
-            found = members.read(self._archive, member)
+            found = read_member(self._archive, member)
         except KeyError:
             raise InputError(f"{self.path}: has no {member}; get it again") from None
-        except members.Unreadable as error:
+        except Unreadable as error:
             raise InputError(f"{self.path}: {member} cannot be read: {error}; get the pack again") from None
         self._compare(member, hashlib.sha256(found).hexdigest(), self.members.get(member))
         return found
@@ -84,11 +167,11 @@ class Pack:
         """
         member = f"{FILES}/{digest}"
         try:
-            with members.opened(self._archive, member) as source, to.open("wb") as out:
-                found = members.copy(source, out)
+            with open_member(self._archive, member) as source, to.open("wb") as out:
+                found = copy_with_holes(source, out)
         except KeyError:
             raise InputError(f"{self.path}: has no {self._named(member)}; get it again") from None
-        except members.Damaged as error:
+        except Damaged as error:
             raise InputError(
                 f"{self.path}: {self._named(member)} cannot be read: {error}; get the pack again"
             ) from None
@@ -98,9 +181,9 @@ class Pack:
         """Why a member is not as it was written; "" if it is."""
         try:
             found = hashlib.sha256()
-            for piece in members.pieces(self._archive, member):
+            for piece in member_pieces(self._archive, member):
                 found.update(piece)
-        except members.Unreadable:
+        except Unreadable:
             return f"{self._named(member)} cannot be unpacked"
         wanted = self.members[member]
         return "" if found.hexdigest() == wanted else self._other(member, found.hexdigest(), wanted)
@@ -138,7 +221,7 @@ class Pack:
         if missing := next((member for member in its if member not in self._archive.NameToInfo), ""):
             raise InputError(f"{self.path}: has no {missing}; get it again")
         size = sum(self._archive.getinfo(member).file_size for member in its)
-        if size > 2 * members.MOST_READ_BYTES:
+        if size > 2 * MOST_READ_BYTES:
             raise InputError(f"{self.path}: the result {key[:12]} says that it has {size} bytes; get the pack again")
         if fault := next(filter(None, map(self.fault, its)), ""):
             raise InputError(f"{self.path}: {fault}; get the pack again")
@@ -163,12 +246,12 @@ def open_pack(path: Path) -> Pack:
     damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
-        told = members.parsed(members.read(archive, CONTENTS))
+        told = parsed_json(read_member(archive, CONTENTS))
         if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
         recipe.check_contents(told)
         pack = Pack(path, digest, archive, told)
-    except members.Unreadable as error:
+    except Unreadable as error:
         if not _begins_like_one(path):
             none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."
             raise InputError(none) from None

@@ -17,7 +17,7 @@ from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.memory import Memory
 from flashbed.machine import checker, qemu, sampled
 from flashbed.machine.base import Outcome
-from flashbed.replay import members
+from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack, Program
 from flashbed.replay.recipe import EMULATOR, Check, Recipe
 
@@ -113,7 +113,7 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
 def _write_content(content: str | int, files: Unpacked, to: Path) -> None:
     if isinstance(content, str):
         with files.file(content).open("rb") as source, to.open("wb") as out:
-            members.copy(source, out)
+            pack_file.copy_with_holes(source, out)
         return
     if shutil.disk_usage(to.parent).free < content:
         raise HostResourceError(f"{to.parent}: this disk has no room for a medium of {content} bytes; see --folder")

@@ -22,7 +22,7 @@ from flashbed.common.progress import stage
 from flashbed.execution import memory
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
-from flashbed.replay import differing, members, pack_file, playing
+from flashbed.replay import differing, pack_file, playing
 from flashbed.replay.differing import RESULT, differences
 from flashbed.replay.pack_file import Pack
 from flashbed.replay.playing import Unpacked
@@ -90,7 +90,7 @@ def _told(pack: Pack, one: Recipe) -> dict[str, Any]:
     if member not in pack.members:
         raise InputError(f"{pack.path}: has no result of {one.label}; get it again")
     try:
-        told = members.parsed(pack.read(member))
+        told = pack_file.parsed_json(pack.read(member))
         check_result(told)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{pack.path}: the result of {one.label} is none: {error}; get it again") from None

@@ -19,7 +19,7 @@ from flashbed.study.format import (
 from flashbed.study.kernels import kernel_problems
 from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
 from flashbed.workload import WORKLOADS
-from flashbed.workload.parameters import ToolParameters
+from flashbed.workload.base import ToolParameters
 
 
 def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:

@@ -17,8 +17,19 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
-from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.parameters import MOST_PROCESSES, Count, FileParameters, ToolParameters
+from flashbed.workload.base import (
+    MARK,
+    MOST_PROCESSES,
+    REMOUNT,
+    Count,
+    FileParameters,
+    InPhases,
+    OfOurs,
+    Parameters,
+    Phase,
+    ToolParameters,
+    WorkloadOutputError,
+)
 
 _MIB = 1 << 20
 

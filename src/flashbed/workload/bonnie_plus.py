@@ -18,8 +18,19 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
-from flashbed.workload.base import MARK, InPhases, Needs, Parameters, Phase, WorkloadOutputError
-from flashbed.workload.parameters import MOST_PROCESSES, Count, FileParameters, Switch, ToolParameters
+from flashbed.workload.base import (
+    MARK,
+    MOST_PROCESSES,
+    Count,
+    FileParameters,
+    InPhases,
+    Needs,
+    Parameters,
+    Phase,
+    Switch,
+    ToolParameters,
+    WorkloadOutputError,
+)
 
 _MIB = 1 << 20
 

@@ -17,10 +17,22 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
-from flashbed.workload.base import MARK, REMOUNT, InPhases, OfOurs, Parameters, Phase, WorkloadOutputError
+from flashbed.workload.base import (
+    MARK,
+    REMOUNT,
+    FileParameters,
+    InPhases,
+    OfOurs,
+    Parameters,
+    Phase,
+    Switch,
+    ToolParameters,
+    WorkloadOutputError,
+    not_in_sectors,
+    some_of,
+)
 from flashbed.workload.fio import output
 from flashbed.workload.fio.jobs import FIO, RANDOM, section
-from flashbed.workload.parameters import FileParameters, Switch, ToolParameters, not_in_sectors, some_of
 
 TESTS = ("write", "rewrite", "read", "reread")
 """In the order of time."""

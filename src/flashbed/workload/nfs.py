@@ -17,8 +17,7 @@ from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload import nfs_output
-from flashbed.workload.base import Needs, OfCalls, Parameters
-from flashbed.workload.parameters import Count, ToolParameters
+from flashbed.workload.base import Count, Needs, OfCalls, Parameters, ToolParameters
 
 RULES_KB = 10_240
 """KB of files for each operation a second that the rules of SFS ask for."""

@@ -13,7 +13,7 @@ from pydantic import Field
 from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
-from flashbed.workload.parameters import Count, FileParameters, Switch, not_in_sectors
+from flashbed.workload.base import Count, FileParameters, Switch, not_in_sectors
 
 
 class FioParameters(FileParameters):

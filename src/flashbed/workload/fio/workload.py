@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
-from flashbed.workload.base import OfOurs, Parameters, Phase
+from flashbed.workload.base import OfOurs, Parameters, Phase, ToolParameters
 from flashbed.workload.fio import output, pattern
 from flashbed.workload.fio.jobs import OUTPUT, RATE_MS, flushes_between, own_job_files, split_off_preparation
 from flashbed.workload.fio.output import metrics_of
 from flashbed.workload.fio.parameters import FioParameters
 from flashbed.workload.fio.series import of_calls, of_progress, of_rates, rate_logs
-from flashbed.workload.parameters import ToolParameters
 
 
 class Fio(OfOurs):
