@@ -6,10 +6,9 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import sentence
-from flashbed.analysis.claims import Judgement, judge, undecidable
+from flashbed.analysis.claims import Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import as_counted, compare
 from flashbed.analysis.decisive import Doubt, amount_axis, doubts, unknown, unsteady, why_not, with_memory_told
-from flashbed.analysis.findings import Finding, Side
 from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.lines import Load, lines, shortened

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.claims import Judgement
-from flashbed.analysis.findings import Finding, Side
+from flashbed.analysis.claims import Finding, Judgement, Side
 from flashbed.analysis.model_error import SAME_LOAD, Source
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band, Verdict
