@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from guest_rig import NO_MOUNT, boot
@@ -21,6 +22,7 @@ from small_disk import small_disk
 
 from flashbed.execution import cell_medium, memory, repetition, run
 from flashbed.execution.repetition import Repetition
+from flashbed.profiles.interface import interface
 from flashbed.study.loading import load_study
 
 CELLS = """
@@ -68,33 +70,61 @@ def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_p
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
 
 
-BEHIND = {
-    "nvme": "nvme-960pro-class:used_bytes=1G",
-    "usb": "usb-stick-2g",
-    "sata": "hdd-25-5400-ide-4g",
-    "sd": "sd-good:used_bytes=512M",
-    "emmc": "emmc-64g:used_bytes=1G",
-}
-"""A medium behind each interface."""
+class Joined(NamedTuple):
+    """A medium behind an interface."""
 
-TWO_AT_A_TIME = """
-    filesystem = "ext4"
+    medium: str
+    interface: str
+    filesystem: str = "ext4"
+    board: str = "arm64-1000"
+    written_kib: int = 1024
+
+
+JOINED = {
+    "nvme": Joined("nvme-960pro-class:used_bytes=1G", "nvme"),
+    "usb": Joined("usb-stick-2g", "usb"),
+    "sata": Joined("hdd-25-5400-ide-4g", "sata"),
+    "sata-queued": Joined("slc-64m-ftl-page:interface=sata,queue_depth=32,used_bytes=32M", "sata"),
+    "sd": Joined("sd-good:used_bytes=512M", "sd"),
+    "emmc": Joined("emmc-64g:used_bytes=1G", "emmc"),
+    "plain": Joined("null-2g", "plain"),
+    "pio": Joined("cf-2g", "plain", board="arm64-250-pio"),
+    "chip": Joined("slc-nand-64m:used_bytes=8M", "", "jffs2", written_kib=256),
+    "chip-pio": Joined("slc-nand-64m:used_bytes=8M", "", "jffs2", "arm64-250-pio", written_kib=256),
+}
+"""By the interface and what differs behind it; a raw chip has none."""
+
+SEVERAL_AT_A_TIME = """
     [workload]
     tool = "fio"
     pattern = "randwrite"
     request = "16k"
-    file = "2M"
-    processes = 2
+    file = "{file_kib}k"
+    processes = {processes}
     flush = "fsync"
 """
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
-@pytest.mark.parametrize("medium", BEHIND.values(), ids=BEHIND)
-def test_same_bytes_behind_each_interface(medium: str, cpus: int, study_file, measure, tmp_path: Path) -> None:
-    (wanted,) = run.prepare(load_study(study_file(TWO_AT_A_TIME, board=f"arm64-1000:cpus={cpus}", medium=medium)))
-    assert wanted.cell.medium.interface == next(name for name, one in BEHIND.items() if one == medium)
-    repeats(measure, wanted, tmp_path, idle=1, loaded=1)
+SELDOM = {"sata-queued", "pio", "chip-pio"}
+"""Run with the long tests alone, as are many CPUs."""
+
+EACH_BY_CPUS = [
+    pytest.param(name, cpus, marks=[pytest.mark.long] if cpus > 2 or name in SELDOM else [])
+    for name in JOINED
+    for cpus in (1, 2, 8, 32, 120)
+]
+
+
+@pytest.mark.parametrize(("name", "cpus"), EACH_BY_CPUS)
+def test_same_bytes_behind_each_interface(name: str, cpus: int, study_file, measure, tmp_path: Path) -> None:
+    joined = JOINED[name]
+    processes = min(max(cpus, 2), 8)
+    cell = SEVERAL_AT_A_TIME.format(processes=processes, file_kib=joined.written_kib // processes)
+    top = {"filesystem": joined.filesystem, "medium": joined.medium, "board": f"{joined.board}:cpus={cpus},ram=512M"}
+    (wanted,) = run.prepare(load_study(study_file(cell, **top)))
+    if joined.interface:
+        assert interface(wanted.cell.board, wanted.cell.medium) == joined.interface
+    repeats(partial(measure, limit_s=LONGEST_S), wanted, tmp_path, idle=1, loaded=1)
 
 
 def test_where_the_files_of_a_guest_lie_changes_nothing(
