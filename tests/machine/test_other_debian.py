@@ -53,6 +53,10 @@ FXMARK = """
 CELLS = {
     "stick": (FIO.format(file="4M"), {"filesystem": "ext2:block=4k", "medium": "usb-stick-2g:condition=full"}),
     "raw-nand": (FIO.format(file="2M"), {"filesystem": "jffs2", "medium": "slc-nand-64m", "board": "arm64-250-pio"}),
+    "sata": (FIO.format(file="2M"), {"filesystem": "ext4", "medium": "hdd-25-5400-ide-4g", "board": "arm64-2x1000"}),
+    "sd": (FIO.format(file="2M"), {"filesystem": "fat16:cluster=32k", "medium": "sd-good:used_bytes=512M"}),
+    "emmc": (FIO.format(file="2M"), {"filesystem": "f2fs", "medium": "emmc-64g:used_bytes=1G"}),
+    "pio": (FIO.format(file="2M"), {"filesystem": "ext2", "medium": "cf-2g", "board": "arm64-250-pio"}),
     "8-cpus": (FXMARK, {"filesystem": "f2fs", "medium": "nvme-960pro-class:used_bytes=2G", "board": "arm64-8x2000"}),
 }
 
