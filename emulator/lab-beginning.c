@@ -41,7 +41,7 @@ void lab_beginning_configure(QemuOpts *opts, Error **errp)
 
 static void G_NORETURN give_up(const char *what)
 {
-    error_report("cannot go on from the beginning: %s: %s", what, strerror(errno));
+    error_report("cannot go on from the beginning: %s%s%s", what, errno ? ": " : "", errno ? strerror(errno) : "");
     kill(getpid(), SIGKILL);
     abort();
 }
@@ -132,6 +132,7 @@ static void become_forked(const char *folder, pid_t parent)
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);  /* the thread was made to leave all signals to others */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) {
+        errno = 0;
         give_up("who ordered it is gone");
     }
     close(lab.orders);

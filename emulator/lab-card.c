@@ -122,10 +122,10 @@ static void submit(LabCard *card, enum lab_medium_op op, uint64_t offset, uint64
                                       card);
 }
 
-/* A cache that is off holds nothing back. */
+/* A cache that is off holds nothing back, and that of an SD card is never on: hosts have no word to flush it. */
 static bool written_through(const LabCard *card)
 {
-    return card->emmc && fb_volatile_cache(card->params) && !card->ext_csd[EXT_CSD_CACHE_CTRL];
+    return fb_volatile_cache(card->params) && !(card->emmc && card->ext_csd[EXT_CSD_CACHE_CTRL]);
 }
 
 bool lab_card_transfer(LabCard *card, QEMUIOVector *content)
@@ -219,6 +219,7 @@ static void switch_byte(LabCard *card, uint32_t argument)
 {
     unsigned access = argument >> 24 & 3, index = argument >> 16 & 0xff, value = argument >> 8 & 0xff;
     uint8_t *reg = &card->ext_csd[index];
+    bool cached = card->ext_csd[EXT_CSD_CACHE_CTRL] & 1;
 
     if (access == SWITCH_COMMAND_SET) {
         return;
@@ -227,13 +228,11 @@ static void switch_byte(LabCard *card, uint32_t argument)
         card->errors |= STATUS_SWITCH_ERROR;
         return;
     }
-    if (index == EXT_CSD_FLUSH_CACHE || (index == EXT_CSD_CACHE_CTRL && !(value & 1))) {
-        if (value & 1 || index == EXT_CSD_CACHE_CTRL) {
+    if (index == EXT_CSD_FLUSH_CACHE) {
+        if (value & 1) {
             submit(card, LAB_MEDIUM_FLUSH, 0, 0, NULL, false);
         }
-        if (index == EXT_CSD_FLUSH_CACHE) {
-            return;
-        }
+        return;
     }
     switch (access) {
     case SWITCH_SET_BITS:
@@ -246,12 +245,18 @@ static void switch_byte(LabCard *card, uint32_t argument)
         *reg = value;
         break;
     }
+    if (cached && !(card->ext_csd[EXT_CSD_CACHE_CTRL] & 1)) {
+        submit(card, LAB_MEDIUM_FLUSH, 0, 0, NULL, false);
+    }
 }
 
 static void erase(LabCard *card, uint32_t argument)
 {
     uint64_t from = card->erase_from, to = card->erase_to;
 
+    if (card->state != TRANSFER) {
+        return;
+    }
     if (card->emmc && argument != ERASE_TRIM && argument != ERASE_DISCARD) {
         uint64_t group = card->ext_csd[EXT_CSD_HC_ERASE_GRP_SIZE] * (512 * KiB / BLOCK_BYTES);
 
@@ -420,6 +425,9 @@ static int emmc_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t
         card->rca = argument >> 16;
         break;
     case 6:
+        if (card->state != TRANSFER) {
+            return no_response(card);
+        }
         switch_byte(card, argument);
         break;
     case 8:                                                 /* SEND_EXT_CSD; in the idle state it is an SD card's */

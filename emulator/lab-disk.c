@@ -23,6 +23,7 @@ struct LabDisk {
     LabMediumTraits traits;
     uint64_t done[LAB_DISK_TAGS_MAX];   /* a ring: what has ended and was not asked for */
     unsigned done_first, done_count;
+    unsigned pending;                   /* commands that have not ended */
 };
 
 typedef struct {
@@ -38,6 +39,7 @@ static void show_interrupt(LabDisk *disk)
 
 static void ended(LabDisk *disk, uint32_t tag, enum lab_disk_status status)
 {
+    disk->pending--;
     if (disk->done_count == LAB_DISK_TAGS_MAX) {
         return;     /* a driver that never asks */
     }
@@ -81,6 +83,7 @@ static void submit(LabDisk *disk, const struct lab_disk_command *wanted)
     uint32_t i, segments = MIN(le32_to_cpu(wanted->segments), LAB_DISK_SEGMENTS_MAX);
     uint64_t offset = le64_to_cpu(wanted->offset_bytes), length = le64_to_cpu(wanted->length_bytes);
 
+    disk->pending++;
     command->disk = disk;
     command->tag = le32_to_cpu(wanted->tag);
     pci_dma_sglist_init(&command->content, &disk->parent, segments);
@@ -115,7 +118,8 @@ static void take_command(LabDisk *disk, dma_addr_t address)
 {
     struct lab_disk_command wanted;
 
-    if (pci_dma_read(&disk->parent, address, &wanted, HEAD_BYTES) == MEMTX_OK &&
+    if (disk->pending < LAB_DISK_TAGS_MAX &&
+        pci_dma_read(&disk->parent, address, &wanted, HEAD_BYTES) == MEMTX_OK &&
         pci_dma_read(&disk->parent, address + HEAD_BYTES, wanted.segment,
                      MIN(le32_to_cpu(wanted.segments), LAB_DISK_SEGMENTS_MAX) * sizeof(wanted.segment[0])) == MEMTX_OK) {
         submit(disk, &wanted);

@@ -89,6 +89,9 @@ static void note_programmed(LabNotes *notes, uint64_t now_ns)
 
 void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_t now_ns, uint64_t done_ns)
 {
+    if (!notes) {
+        return;
+    }
     if (fb_medium_params(notes->medium)->kind == FB_FLASH) {
         note_programmed(notes, now_ns);
     }
@@ -231,6 +234,9 @@ bool lab_notes_told(LabNotes *notes, const char *text, int64_t now_ns, int64_t g
 {
     const char *name;
 
+    if (!notes) {
+        return false;
+    }
     if (!strcmp(text, "forget")) {
         notes->records_count = 0;
         return true;

@@ -174,7 +174,6 @@ static int lab_medium_open(BlockDriverState *bs, QDict *dict, int flags, Error *
         lab_medium_close(bs);
         return -EINVAL;
     }
-    bs->supported_write_flags = BDRV_REQ_FUA;
     return 0;
 }
 
@@ -266,7 +265,7 @@ static bool arm_cut(LabMedium *lab, const char *words)
 {
     uint64_t requests, after_ns;
 
-    if (!lab->undo || qemu_strtou64(words, &words, 10, &requests) || *words != ' ' ||
+    if (!lab->undo || qemu_strtou64(words, &words, 10, &requests) || *words != ' ' || !requests ||
         qemu_strtou64(words + 1, NULL, 10, &after_ns) || after_ns > INT64_MAX / 2) {
         return false;
     }
@@ -402,6 +401,7 @@ BlockAIOCB *lab_medium_submit(BlockDriverState *bs, enum lab_medium_op op, int64
     LabRequest *request = qemu_aio_get(&request_info, bs, cb, opaque);
     uint64_t done_ns;
 
+    timer_init_ns(&request->timer, QEMU_CLOCK_VIRTUAL, done, request);
     if (fb_off(lab->medium)) {
         return &request->common;        /* nobody answers */
     }
@@ -415,7 +415,6 @@ BlockAIOCB *lab_medium_submit(BlockDriverState *bs, enum lab_medium_op op, int64
             move(lab, &wanted, content);
         }
     }
-    timer_init_ns(&request->timer, QEMU_CLOCK_VIRTUAL, done, request);
     timer_mod_ns(&request->timer, done_ns);
     return &request->common;
 }
