@@ -159,8 +159,9 @@ def two(study_file) -> Sequence[Repetition]:
 
 @pytest.fixture
 def begun(two: Sequence[Repetition], tmp_path: Path):
-    """Their beginning, with nobody who has gone on from it yet."""
-    (tmp_path / "beginning").mkdir()
+    """Their beginning, with nobody who has gone on from it yet. A link leads to its folder."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "beginning").symlink_to(tmp_path / "folder")
     found = repetition.begin(two[0], tmp_path / "beginning", 900, threading.Event())
     assert isinstance(found, Beginning)
     yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,14 @@ def test_not_started(files: qemu.Files) -> None:
     assert run(files, "echo 'Cannot allocate memory' >&2; exit 1").reason == (
         f"{emulator.PROGRAM} did not start (Cannot allocate memory)"
     )
+
+
+@pytest.mark.parametrize("way", ["link", "folder/../folder"])
+def test_the_emulator_is_told_its_folder_as_linux_tells_open_files(files: qemu.Files, tmp_path: Path, way: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    folder = tmp_path / way
+    load = folder / qemu.LOAD
+    load.touch()
+    words = qemu.command([], replace(files, load=load), folder)
+    assert f"load={(tmp_path / 'folder').resolve() / qemu.LOAD}" in words

@@ -124,7 +124,8 @@ def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     """The machine, without what is noted of it beside results."""
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
-    arguments += ["-icount", f"load={_escaped(files.load)}"] if files.load else []
+    # A forked guest gets files in the place of those beside its load, which Linux tells by their canonical paths
+    arguments += ["-icount", f"load={_escaped(files.load.resolve())}"] if files.load else []
     for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
         arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
     box = folder / OUTBOX
