@@ -7,7 +7,6 @@ Knows no cell. What a forked guest leaves is the same to the byte as if it had r
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -114,7 +113,6 @@ class Beginning:
 
     def __init__(self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, samples: bool = False) -> None:
         self._fixed, self._files, self._folder, self._samples = fixed, files, folder, samples
-        self._sizes = {path.name: path.stat().st_size for path in (files.state, files.data)}
         self._held = ExitStack()
         self._orders: _Orders
 
@@ -157,8 +155,6 @@ class Beginning:
         except InterruptedByUser:
             forked.end()
             raise
-        for name, size in self._sizes.items():
-            os.truncate(folder / name, size)
         return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
 
     def _copied(self, folder: Path) -> qemu.Files:
