@@ -31,6 +31,9 @@ from flashbed.workload.nfs import Nfs
 LOST = "not durable: 0 flushes for 950 commits"
 COMMITS = Commits(99)
 
+CACHED: Mapping[str, Any] = {"kind": "flash", "write_buffer_bytes": 524288}
+LYING = {**CACHED, "flush_ignored": 1}
+
 
 # --- counted --------------------------------------------------------------------------------------------------------
 
@@ -61,19 +64,40 @@ def out(flushes: int, fua: int = 0, cache: str = "write back") -> dict[str, byte
         # Four processes may share each flush: 25 are enough for 99 commits, and 24 are not
         (Commits(99, 4), out(25), "durable"),
         (Commits(99, 4), out(24), "not durable: 24 flushes for 99 commits"),
-        # Nothing was asked; the cache is not volatile; a raw chip has none
         (Commits(0), out(0), ""),
-        (COMMITS, out(0, cache="write through"), ""),
-        (COMMITS, {}, ""),
     ],
 )
 def test_flushes_are_held_against_commits(commits: Commits, files: Mapping[str, bytes], expected: str) -> None:
-    assert told(commits, files, flush_ignored=False) == expected
+    assert told(commits, files, CACHED) == expected
 
 
 def test_a_medium_that_ignores_flushes_keeps_no_commit() -> None:
-    assert told(COMMITS, out(99), flush_ignored=True) == "not durable: the medium ignores flushes"
-    assert told(COMMITS, out(99, cache="write through"), flush_ignored=True) == ""
+    assert told(COMMITS, out(99), LYING) == "not durable: the medium ignores flushes"
+    assert told(COMMITS, out(99), {**LYING, "write_buffer_bytes": 0}) == ""
+
+
+@pytest.mark.parametrize(
+    ("medium", "cache", "expected"),
+    [
+        # Linux says "write back" of any eMMC that takes reliable writes, and "write through" of any SD card
+        ({"kind": "flash", "write_buffer_bytes": 0}, "write back", ""),
+        ({"kind": "flash"}, "write back", ""),
+        ({**CACHED, "power_loss_protection": 1}, "write back", ""),
+        (CACHED, "write through", LOST),
+        ({"kind": "disk", "write_cache_bytes": 4096}, "write back", LOST),
+        ({"kind": "disk"}, "write back", ""),
+        ({"kind": "null"}, "write back", ""),
+        # Of what is between a raw chip and the file system, Linux knows best
+        ({"kind": "nand"}, "write through", ""),
+        ({"kind": "nand"}, "write back", LOST),
+    ],
+)
+def test_the_medium_tells_whether_its_cache_is_volatile(medium: Mapping[str, Any], cache: str, expected: str) -> None:
+    assert told(Commits(950), out(0, cache=cache), medium) == expected
+
+
+def test_a_raw_chip_without_a_block_device_has_no_cache() -> None:
+    assert told(COMMITS, {}, {"kind": "nand"}) == ""
 
 
 def test_a_translations_block_device_counts_its_own_flushes() -> None:
@@ -85,7 +109,7 @@ def test_a_translations_block_device_counts_its_own_flushes() -> None:
             "block.before": b"16 1 124 5 66 56 75560 944 0 188 960 5 0 524296 3 9 6\n",
             "block.measured": f"16 1 124 5 66 56 75560 944 0 188 960 5 0 524296 3 {9 + flushes} 6\n".encode(),
         }
-        return told(COMMITS, files, flush_ignored=False)
+        return told(COMMITS, files, {"kind": "nand"})
 
     assert (of(99), of(0)) == ("durable", "not durable: 0 flushes for 99 commits")
 

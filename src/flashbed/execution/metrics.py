@@ -83,10 +83,9 @@ def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
         series = _checked_series(workload.series(parameters, out))
         settled = steadiness.settled_verdict(steadiness.programmed(out), series)
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
-        ignored = bool(cell["medium"].get("flush_ignored"))
         return {
             "mounted": foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
-            "durable": durability.told(workload.commits(parameters, out), out, flush_ignored=ignored),
+            "durable": durability.told(workload.commits(parameters, out), out, cell["medium"]),
             "settled": settled,
             "metrics": _checked(metrics),
             "medium": medium,

@@ -2,8 +2,10 @@
 """Whether the storage stack carried out the commits that a load asked for: commits against flushes of the medium.
 
 A commit is a call after which the load counts on its data after a power cut: fsync(), fdatasync(), a write to a file
-opened with O_SYNC, an NFS COMMIT. If the block device has a volatile write cache, a commit needs a flush of it or a
-write that passes it (FUA). Commits that run at the same time may share one flush. Two commits of one process never do:
+opened with O_SYNC, an NFS COMMIT. If the medium has a volatile write cache, a commit needs a flush of it or a write
+that passes it (FUA). Linux is not asked whether it has one: its driver of eMMC says "write back" of each that takes
+reliable writes, also without a cache, and drops the flushes (mmc_blk_alloc_req() and mmc_blk_mq_issue_rq() in
+drivers/mmc/core/block.c). Commits that run at the same time may share one flush. Two commits of one process never do:
 the second begins after the first has returned. So a stack that carried out all commits sent at least
 
     flushes >= commits / commits that run at a time
@@ -17,16 +19,16 @@ by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flashbed.guest_output import medium_counters
 
 DURABLE, NOT_DURABLE, COMMITS_NOT_KNOWN = "durable", "not durable", "not known"
 
 WRITE_CACHE = "write_cache.txt"
-"""What Linux knows of the block device's cache (queue/write_cache); absent where there is no block device."""
+"""What Linux says of the block device's cache (queue/write_cache); absent where there is no block device."""
 
-_VOLATILE = b"write back"
+_WRITE_BACK = b"write back"
 
 _FLUSHES, _FUA_WRITES = "host_flushes", "host_fua_writes"
 _FLUSHES_OF_BLOCK = 15
@@ -45,15 +47,13 @@ class Commits(NamedTuple):
 NO_COMMITS = Commits(0)
 
 
-def told(commits: Commits, out: Mapping[str, bytes], *, flush_ignored: bool) -> str:
+def told(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, Any]) -> str:
     """Return "durable", or "not durable: " or "not known: " with the reason; "" where nothing was asked or no flush is
-    needed.
-
-    `flush_ignored` says that the medium answers flushes without carrying them out. Raises KeyError or ValueError.
+    needed. `medium` has the parameters of the medium's model, and its kind. Raises KeyError or ValueError.
     """
-    if not commits.asked or not _has_volatile_cache(out):
+    if not commits.asked or not _has_volatile_cache(medium, out):
         return ""
-    if flush_ignored:
+    if medium.get("flush_ignored"):
         return f"{NOT_DURABLE}: the medium ignores flushes"
     got = _flushes(out)
     if got * commits.at_a_time >= commits.asked:
@@ -64,8 +64,16 @@ def told(commits: Commits, out: Mapping[str, bytes], *, flush_ignored: bool) -> 
     return f"{NOT_DURABLE}: {counted}"
 
 
-def _has_volatile_cache(out: Mapping[str, bytes]) -> bool:
-    return WRITE_CACHE in out and out[WRITE_CACHE].strip() == _VOLATILE
+def _has_volatile_cache(medium: Mapping[str, Any], out: Mapping[str, bytes]) -> bool:
+    """As fb_volatile_cache() in media/include/fb_params.h. What a raw chip's translation keeps, its driver tells."""
+    match medium["kind"]:
+        case "disk":
+            return bool(medium.get("write_cache_bytes"))
+        case "flash":
+            return bool(medium.get("write_buffer_bytes")) and not medium.get("power_loss_protection")
+        case "nand":
+            return WRITE_CACHE in out and out[WRITE_CACHE].strip() == _WRITE_BACK
+    return False
 
 
 def _flushes(out: Mapping[str, bytes]) -> int:
