@@ -9,10 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from flashbed.common.errors import HostResourceError
+from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Beginnings
 from flashbed.execution.scheduler import Queue
@@ -120,6 +121,86 @@ def test_what_another_run_measures_keeps_no_beginning_for_ever(shared: Beginning
         assert [(one.wanted.beginning, one.closed) for one in made] == [("b", False), ("a", True), ("c", False)]
     shared.close()
     assert all(one.closed for one in made)
+
+
+@pytest.fixture
+def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, made: list[MadeUp]) -> list[tuple[str, bool]]:
+    """A disk that has no room for a guest while there is a beginning; which guests were run, each with whether it was
+    from one.
+    """
+    found: list[tuple[str, bool]] = []
+
+    def execute(one: Any, _folder: Path, _limit_s: float, _stop: object, _host: object, begun: object = None) -> str:
+        found.append((one.key, begun is not None))
+        if not all(beginning.closed for beginning in made):
+            raise repetition.TooLargeError("no room")
+        return str(one.key)
+
+    monkeypatch.setattr(repetition, "execute", execute)
+    return found
+
+
+def attempted(shared: Beginnings, work: Path, one: Any) -> Any:
+    return attempt.Here(2, work, memory.NONE, shared).attempt(one, attempt.Limits(1, 1 << 62), threading.Event())
+
+
+def test_what_finds_no_room_beside_beginnings_runs_from_power_on(
+    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], made: list[MadeUp], tmp_path: Path
+) -> None:
+    cells = all_of("a1", "a2", "a3", "-1")
+    shared.expect(cells)
+    assert [attempted(shared, tmp_path, one) for one in cells] == ["a1", "a2", "a3", "-1"]
+    assert full_beside_beginnings == [("a1", True), ("a1", False), ("a2", False), ("a3", False), ("-1", False)]
+    assert len(made) == 1
+
+
+def test_what_finds_no_room_waits_for_beginnings_in_use(
+    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
+) -> None:
+    cells = all_of("a1", "a2", "-1")
+    shared.expect(cells)
+    with ExitStack() as held:
+        taken(shared, held, cells[0])
+        threading.Timer(0.1, held.pop_all().close).start()
+        assert attempted(shared, tmp_path, cells[2]) == "-1"
+    assert full_beside_beginnings == [("-1", False)] * 2
+    assert attempted(shared, tmp_path, cells[1]) == "a2"
+    assert full_beside_beginnings[2:] == [("a2", False)]
+
+
+def test_the_last_of_a_beginning_finds_room_when_that_has_ended(
+    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
+) -> None:
+    cells = all_of("a1", "a2")
+    shared.expect(cells)
+    with ExitStack() as held:
+        taken(shared, held, cells[0])
+    assert attempted(shared, tmp_path, cells[1]) == "a2"
+    assert full_beside_beginnings == [("a2", True), ("a2", False)]
+
+
+def test_a_full_disk_without_beginnings_ends_the_run(
+    shared: Beginnings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refusing = Mock(side_effect=repetition.TooLargeError("no room"))
+    monkeypatch.setattr(repetition, "execute", refusing)
+    with pytest.raises(repetition.TooLargeError):
+        attempted(shared, tmp_path, wanted("-1"))
+    assert refusing.call_count == 1
+
+
+def test_who_waits_for_room_can_be_stopped(
+    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
+) -> None:
+    cells = all_of("a1", "a2", "-1")
+    shared.expect(cells)
+    stop = threading.Event()
+    stop.set()
+    here = attempt.Here(2, tmp_path, memory.NONE, shared)
+    with ExitStack() as held:
+        taken(shared, held, cells[0])
+        with pytest.raises(InterruptedByUser):
+            here.attempt(cells[2], attempt.Limits(1, 0), stop)
 
 
 def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ alone.
 
 A site knows neither studies nor the store: it gets a repetition and gives back what it came to. A beginning is made by
 the first that comes, if others are still to come, and ends with the last. Whatever goes wrong with one, those that wait
-for it run from power-on: the results are the same bytes.
+for it run from power-on: the results are the same bytes. So does a repetition that found no room beside beginnings,
+once these have ended.
 """
 
 from __future__ import annotations
 
 import shutil
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from flashbed.common import locks, paths
-from flashbed.common.errors import FlashbedError, InterruptedByUser, host_refusal
+from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
 from flashbed.execution import memory, repetition
 from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
@@ -35,6 +35,7 @@ class _Shared:
 
     def __init__(self) -> None:
         self.users = 0
+        self.ended = threading.Event()
         self.made = threading.Event()
         self.begun: Beginning | Outcome | None = None
         """None: there is none, and whoever wants it runs from power-on."""
@@ -59,6 +60,7 @@ class _Shared:
 
     def close(self) -> None:
         self._held.close()
+        self.ended.set()
 
 
 class Beginnings:
@@ -117,7 +119,9 @@ class Beginnings:
             return shared, is_first
 
     def _close_idle(self) -> None:
-        """Of as many as guests run at a time, ends those that nobody uses: another run measures what they wait for."""
+        """Of as many as guests run at a time, ends those that nobody uses: another run measures what they wait for, or
+        it has not come yet. If it comes, it makes one anew.
+        """
         if len(self._shared) >= self._guests:
             for beginning, shared in list(self._shared.items()):
                 if not shared.users:
@@ -132,6 +136,23 @@ class Beginnings:
                 del self._shared[beginning]
         if is_last:
             shared.close()
+
+    def end(self, stop: threading.Event) -> bool:
+        """Ends all that there are, those in use once nobody uses them; what was to share them runs from power-on. False
+        if there was none. Raises InterruptedByUser.
+        """
+        with self._lock:
+            ending = dict(self._shared)
+            for beginning, shared in ending.items():
+                self._expected[beginning].clear()
+                if not shared.users:
+                    del self._shared[beginning]
+                    shared.close()
+        for shared in ending.values():
+            while not shared.ended.wait(STOP_POLL_S):
+                if stop.is_set():
+                    raise InterruptedByUser("stopped")
+        return bool(ending)
 
     def close(self) -> None:
         """Ends those that are left: another run has measured what they were made for."""
@@ -189,17 +210,28 @@ class Here:
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
         try:
-            with (
-                tempfile.TemporaryDirectory(dir=self.work, prefix=f"{wanted.key[:12]}-") as folder,
-                self.beginnings.of(wanted, limits.host_s, stop) as begun,
-            ):
-                return repetition.execute(wanted, Path(folder), limits.host_s, stop, self.host, begun)
+            return self._attempted(wanted, limits, stop)
         except repetition.TooLargeError as error:
             if shutil.disk_usage(self.work).free < limits.smallest_medium:
                 raise
             return repetition.failed(wanted, error.message)
         except OSError as error:
             raise host_refusal(self.work, error) from None
+
+    def _attempted(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
+        """From a beginning, if there is one; from power-on, if there was no room beside beginnings."""
+        begun = None
+        try:
+            with self._folder(wanted) as folder, self.beginnings.of(wanted, limits.host_s, stop) as begun:
+                return repetition.execute(wanted, Path(folder), limits.host_s, stop, self.host, begun)
+        except (HostResourceError, OSError):
+            if not self.beginnings.end(stop) and begun is None:
+                raise
+        with self._folder(wanted) as folder:
+            return repetition.execute(wanted, Path(folder), limits.host_s, stop, self.host)
+
+    def _folder(self, wanted: Repetition) -> TemporaryDirectory[str]:
+        return TemporaryDirectory(dir=self.work, prefix=f"{wanted.key[:12]}-")
 
 
 @contextmanager
