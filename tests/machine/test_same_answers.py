@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel module and the host's program are one model: the requests of a guest, replayed on the host from the same
-state, are done at the same nanosecond each, and leave the same state behind.
+"""The emulator's medium and the host's program are one model: the requests of a guest, replayed on the host from the
+same state, are done at the same nanosecond each, and leave the same state behind.
 """
 
 from __future__ import annotations
