@@ -13,7 +13,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.profiles.filesystem import FileSystem
-from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
+from flashbed.profiles.library import FOLDERS, Kind, Library, LookupProblem, profile_schema
 
 
 def every_profile() -> list[tuple[Kind, str]]:
@@ -133,6 +133,13 @@ def test_every_shipped_option_renders() -> None:
         ("medium", MEDIUM, "25000\n", "25000\nbusy_ns = 1\n", ":7: busy_ns: has no source"),
         ("medium", MEDIUM, "page_bytes", "used_bytes", None),
         (
+            "medium",
+            MEDIUM,
+            'kind           = "flash"',
+            'kind = "nand"\ninterface = "nvme"',
+            ':3: interface: is for block media; leave it out, for kind = "nand" is on',
+        ),
+        (
             "filesystem",
             FILESYSTEM,
             "{device}",
@@ -183,6 +190,52 @@ def test_what_is_wrong_is_told(tmp_path: Path, kind: Kind, text: str, old: str, 
         getattr(library, kind)("some")
     assert str(path) in caught.value.message
     assert expected in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ("slc-nand-64m:interface=nvme", "interface is for block media; leave it out"),
+        ("slc-nand-64m:interface=plain", "interface is for block media; leave it out"),
+        ("null-2g:interface=sd,used_bytes=65M", None),
+        ("sd-good:used_bytes=64000000", 'used_bytes must be a multiple of 512k behind interface = "sd", not 64000000'),
+        ("null-2g:interface=sd,capacity_bytes=64000000", "capacity_bytes must be a multiple of 512k"),
+    ],
+)
+def test_what_cannot_stand_behind_an_interface(selector: str, expected: str | None) -> None:
+    if expected is None:
+        assert shipped().medium(selector)
+        return
+    with pytest.raises(LookupProblem) as caught:
+        shipped().medium(selector)
+    assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("interface", "sector_bytes", "expected"),
+    [
+        ("sata", 4096, 'must be 512 behind interface = "sata", not 4096; or take another interface'),
+        ("sd", 4096, 'must be 512 behind interface = "sd", not 4096'),
+        ("emmc", 1024, 'must be 512 or 4096 behind interface = "emmc", not 1024'),
+        *((one, 4096, None) for one in ("emmc", "nvme", "usb", "plain")),
+        *((one, 512, None) for one in ("sata", "sd", "emmc")),
+    ],
+)
+def test_sectors_that_an_interface_does_not_know(
+    tmp_path: Path, interface: str, sector_bytes: int, expected: str | None
+) -> None:
+    text = (
+        MEDIUM.replace("{capacity}", "40M").replace("page_bytes ", "sector_bytes ").replace('"2k"', str(sector_bytes))
+    )
+    path = write(
+        tmp_path / FOLDERS["medium"] / "some.toml", text.replace("[source]", f'interface = "{interface}"\n[source]')
+    )
+    if expected is None:
+        assert Library((tmp_path,)).medium("some").interface == interface
+        return
+    with pytest.raises(InputError) as caught:
+        Library((tmp_path,)).medium("some")
+    assert f"{path}:5: sector_bytes: {expected}" in caught.value.message
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,12 @@ _LONGEST_LINE_TRANSFER_NS = 10**6
 """As the emulator has it."""
 _LONGEST_TRANSFER = 10**9
 """Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
+_SECTOR_BYTES: Mapping[str, tuple[int, ...]] = {"sata": (512,), "sd": (512,), "emmc": (512, 4096)}
+"""What sectors can have behind an interface, where not any size: QEMU's ide-hd knows no other, nor do the standards of
+cards (SD Physical Layer, high capacity; JEDEC JESD84-B51).
+"""
+_SD_UNIT_BYTES = 512 << 10
+"""An SD card's capacity is told in these (CSD version 2, C_SIZE)."""
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 """A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
 _PROGRAM = re.compile(r"(?:/[\w+,.@-]+)+", re.ASCII)
@@ -281,6 +287,27 @@ class Medium(Profile):
                 f"{describe_size(self.used_bytes)} is more than capacity_bytes = {describe_size(self.capacity_bytes)}",
             )
         yield from condition_problems(self.kind, self.condition, self.model_fields_set)
+        yield from self._interface_problems()
+
+    def _interface_problems(self) -> Iterator[Problem]:
+        """What cannot stand behind the interface."""
+        if self.provides == "mtd":
+            if "interface" in self.model_fields_set:
+                yield Problem(
+                    ("interface",), 'is for block media; leave it out, for kind = "nand" is on the board\'s controller'
+                )
+            return
+        sector_bytes, known = self.parameters.get("sector_bytes", 512), _SECTOR_BYTES.get(self.interface)
+        if known and sector_bytes not in known:
+            sizes = " or ".join(map(str, known))
+            yield Problem(
+                ("sector_bytes",),
+                f'must be {sizes} behind interface = "{self.interface}", not {sector_bytes}; or take another '
+                'interface, such as "nvme" or "plain"',
+            )
+        if self.interface == "sd" and self.size_bytes % _SD_UNIT_BYTES:
+            size = "used_bytes" if self.used_bytes else "capacity_bytes"
+            yield Problem((size,), f'must be a multiple of 512k behind interface = "sd", not {self.size_bytes}')
 
 
 MODULE_SOURCE = "folder that the module is made from, beside the folder profiles/; absent: one of the lab's"
