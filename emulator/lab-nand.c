@@ -101,6 +101,15 @@ static void put_address(LabNand *nand, uint8_t address)
     note(nand, LAB_CYCLE_ADDRESS, address, now_ns);
 }
 
+static void put_addresses(LabNand *nand, uint64_t value)
+{
+    unsigned i, count = MIN(value >> LAB_NAND_ADDRESSES_SHIFT, LAB_NAND_ADDRESSES_MAX);
+
+    for (i = 0; i < count; i++) {
+        put_address(nand, value >> (8 * i));
+    }
+}
+
 static void tell_failure(LabNand *nand, uint8_t *bytes, uint64_t count)
 {
     uint64_t i;
@@ -266,7 +275,7 @@ static void put_cycles(LabNand *nand, hwaddr at, uint64_t value)
         put_command(nand, value);
         break;
     case LAB_NAND_ADDRESS:
-        put_address(nand, value);
+        put_addresses(nand, value);
         break;
     case LAB_NAND_READ:
         read_data(nand, value);

@@ -4,10 +4,12 @@
  * medium given by drive= (lab-medium.h), of kind nand; `cycle_ps` is the time in which the controller moves a byte, if
  * that is longer than the chip's own.
  *
- * BAR 0 has registers of 64 bits. What is written to LAB_NAND_COMMAND and LAB_NAND_ADDRESS is a cycle on the chip's bus
- * (media/include/fb_chip_bus.h), what is written to LAB_NAND_READ and LAB_NAND_WRITE so many cycles of data, to or from
- * the guest's memory at LAB_NAND_MEMORY. Cycles begin when they are written, and lie behind those before them. Content
- * moves at once. LAB_NAND_TRANSFER_NS and LAB_NAND_READY_NS say how long the cycles, and R/B# low, still take.
+ * BAR 0 has registers of 64 bits. What is written to LAB_NAND_COMMAND is a cycle on the chip's bus
+ * (media/include/fb_chip_bus.h), what is written to LAB_NAND_ADDRESS up to LAB_NAND_ADDRESSES_MAX of them: the addresses
+ * from the lowest byte on, and in the highest byte how many. What is written to LAB_NAND_READ and LAB_NAND_WRITE is so
+ * many cycles of data, to or from the guest's memory at LAB_NAND_MEMORY. Cycles begin when they are written, and lie
+ * behind those before them. Content moves at once. LAB_NAND_TRANSFER_NS and LAB_NAND_READY_NS say how long the cycles,
+ * and R/B# low, still take.
  *
  * A driver that wants to sleep writes to LAB_NAND_WAKE until when. At exactly that moment, or now if it is over, the
  * interrupt (INTx) is raised, until LAB_NAND_WAKE is read: 1, once. It is for one moment at a time.
@@ -28,6 +30,8 @@
 #define LAB_NAND_DEVICE 0x1ab1
 
 #define LAB_NAND_BYTES_MAX (1 << 20)    /* of data at a time */
+#define LAB_NAND_ADDRESSES_SHIFT 56
+#define LAB_NAND_ADDRESSES_MAX 7
 
 enum lab_nand_register {
     /* To be read: what the chip is */

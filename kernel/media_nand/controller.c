@@ -41,11 +41,8 @@ static struct media_nand *to_media_nand(struct nand_chip *chip)
 	return container_of(chip, struct media_nand, chip);
 }
 
-/* Until what the register `left` counts down is over */
-static void media_nand_sleep(struct media_nand *mn, unsigned int left, enum lab_nand_wake until)
+static void media_nand_sleep(struct media_nand *mn, enum lab_nand_wake until)
 {
-	if (!media_nand_read(mn, left))
-		return;
 	reinit_completion(&mn->woken);
 	media_nand_write(mn, LAB_NAND_WAKE, until);
 	wait_for_completion(&mn->woken);
@@ -55,33 +52,45 @@ static void media_nand_sleep(struct media_nand *mn, unsigned int left, enum lab_
 
 static void media_nand_wait_for_transfer(struct media_nand *mn)
 {
+	u64 left = media_nand_read(mn, LAB_NAND_TRANSFER_NS);
+
+	if (!left)
+		return;
 	if (mn->dma)
-		media_nand_sleep(mn, LAB_NAND_TRANSFER_NS, LAB_NAND_TRANSFERRED);
+		media_nand_sleep(mn, LAB_NAND_TRANSFERRED);
 	else
-		media_spin_until(ktime_add_ns(ktime_get(),
-					      media_nand_read(mn, LAB_NAND_TRANSFER_NS)));
+		media_spin_until(ktime_add_ns(ktime_get(), left));
 }
 
-static void media_nand_poll(struct media_nand *mn)
+/*
+ * Looks before the chip is ready are known to find it busy. The kernel's clock may be some ns behind
+ * the chip's.
+ */
+static void media_nand_poll(struct media_nand *mn, u64 left)
 {
-	u64 left;
+	for (; left; left = media_nand_read(mn, LAB_NAND_READY_NS)) {
+		ktime_t ready = ktime_add_ns(ktime_get(), left), next;
 
-	while ((left = media_nand_read(mn, LAB_NAND_READY_NS))) {
-		media_spin_until(ktime_add_ns(ktime_get(), min_t(u64, left, POLL_NS)));
-		cond_resched();
+		do {
+			next = ktime_add_ns(ktime_get(), POLL_NS);
+			media_spin_until(ktime_before(next, ready) ? next : ready);
+			cond_resched();
+		} while (ktime_before(next, ready));
 	}
 }
 
 static int media_nand_wait_ready(struct media_nand *mn, unsigned int timeout_ms)
 {
-	if (media_nand_read(mn, LAB_NAND_READY_NS) > (u64)timeout_ms * NSEC_PER_MSEC) {
+	u64 left = media_nand_read(mn, LAB_NAND_READY_NS);
+
+	if (left > (u64)timeout_ms * NSEC_PER_MSEC) {
 		msleep(timeout_ms);
 		return -ETIMEDOUT;
 	}
 	if (mn->polls)
-		media_nand_poll(mn);
-	else
-		media_nand_sleep(mn, LAB_NAND_READY_NS, LAB_NAND_READY);
+		media_nand_poll(mn, left);
+	else if (left)
+		media_nand_sleep(mn, LAB_NAND_READY);
 	return 0;
 }
 
@@ -116,17 +125,30 @@ static int media_nand_transfer(struct media_nand *mn, void *at, unsigned int byt
 	return 0;
 }
 
+/* As many at a time as a register takes */
+static void media_nand_put_addresses(struct media_nand *mn, const u8 *at, unsigned int count)
+{
+	unsigned int now, i;
+
+	for (; count; count -= now, at += now) {
+		u64 cycles;
+
+		now = min_t(unsigned int, count, LAB_NAND_ADDRESSES_MAX);
+		cycles = (u64)now << LAB_NAND_ADDRESSES_SHIFT;
+		for (i = 0; i < now; i++)
+			cycles |= (u64)at[i] << (8 * i);
+		media_nand_write(mn, LAB_NAND_ADDRESS, cycles);
+	}
+}
+
 static int media_nand_execute(struct media_nand *mn, const struct nand_op_instr *instr)
 {
-	unsigned int i;
-
 	switch (instr->type) {
 	case NAND_OP_CMD_INSTR:
 		media_nand_write(mn, LAB_NAND_COMMAND, instr->ctx.cmd.opcode);
 		return 0;
 	case NAND_OP_ADDR_INSTR:
-		for (i = 0; i < instr->ctx.addr.naddrs; i++)
-			media_nand_write(mn, LAB_NAND_ADDRESS, instr->ctx.addr.addrs[i]);
+		media_nand_put_addresses(mn, instr->ctx.addr.addrs, instr->ctx.addr.naddrs);
 		return 0;
 	case NAND_OP_DATA_IN_INSTR:
 		return media_nand_transfer(mn, instr->ctx.data.buf.in, instr->ctx.data.len,

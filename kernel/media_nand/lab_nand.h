@@ -28,6 +28,10 @@
 #define LAB_NAND_WAKE			0x78
 #define LAB_NAND_POWER			0x80
 
+/* In LAB_NAND_ADDRESS: how many addresses, and at most so many */
+#define LAB_NAND_ADDRESSES_SHIFT	56
+#define LAB_NAND_ADDRESSES_MAX		7
+
 enum lab_nand_wake { LAB_NAND_NEVER, LAB_NAND_TRANSFERRED, LAB_NAND_READY };
 
 enum lab_nand_power { LAB_NAND_ON, LAB_NAND_CUT_ARMED, LAB_NAND_OFF };

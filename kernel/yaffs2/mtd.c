@@ -9,7 +9,7 @@
 
 #include "vfs.h"
 
-#define MARK_OF_512	5	/* byte of the spare area that marks a block of pages of 512 bytes */
+#define MARK_OF_512	5	/* byte of the spare area that marks a block: pages of 512 bytes */
 
 static loff_t y2_page_offset_of(const struct mtd_info *mtd, u32 block, u32 page)
 {
@@ -104,8 +104,9 @@ static int y2_mtd_block_erase(void *flash, u32 block)
 }
 
 /*
- * Whether the chip has the mark in the block's first page, where a scan looks for it. mtd_block_isbad()
- * does not say: the table in memory calls the block bad whatever became of the mark.
+ * Whether the chip has the mark in the block's first page, where a scan looks for it.
+ * mtd_block_isbad() does not say: the table in memory calls the block bad whatever became of the
+ * mark.
  */
 static bool y2_mtd_has_mark(struct mtd_info *mtd, u32 block)
 {
