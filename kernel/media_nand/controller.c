@@ -63,8 +63,8 @@ static void media_nand_wait_for_transfer(struct media_nand *mn)
 }
 
 /*
- * Looks before the chip is ready are known to find it busy. The kernel's clock may be some ns behind
- * the chip's.
+ * Looks before the chip is ready are known to find it busy. The kernel's clock may be some ns
+ * behind the chip's.
  */
 static void media_nand_poll(struct media_nand *mn, u64 left)
 {
