@@ -47,7 +47,10 @@ OUT: dict[str, bytes] = {
     medium_counters.BLOCK_SYNCED: b"1 2 3 4 5 6 9\n",
 }
 CELL: dict[str, Any] = {
-    "medium": {"page_bytes": 4096, "pages_per_block": 64, "endurance_erases": 1000, "capacity_bytes": 1 << 30},
+    "medium": {
+        **{"kind": "flash", "capacity_bytes": 1 << 30, "page_bytes": 4096, "pages_per_block": 64},
+        "endurance_erases": 1000,
+    },
     "board": {"pio_sector_ns": 0, "nand_cycle_ps": 0},
 }
 
