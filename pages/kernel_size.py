@@ -22,7 +22,7 @@ from page_text import table, written
 
 from flashbed import image
 from flashbed.common.errors import FlashbedError
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed.execution import inputs
 from flashbed.image import command, debian_kernel
 from flashbed.profiles.kernel_choice import NAS_KERNELS
@@ -128,7 +128,7 @@ def _section(name: str, kernel: SmallKernel, found: Sizes, priced: Sequence[Pric
     return f"## {name}\n\n" + "".join(_markdown(one) for one in shown if one.rows)
 
 
-def _markdown(one: Table) -> str:
+def _markdown(one: PageTable) -> str:
     note = f"\n{one.note}\n" if one.note else ""
     left: Sequence[int] = range(one.left)
     return f"### {one.title}\n\n{table(one.columns, one.rows, left=left)}{note}\n"

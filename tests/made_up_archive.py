@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
-from flashbed.image.lockfile import File, Lock
+from flashbed.image.lockfile import File, Lockfile
 from flashbed.image.mirrors import MAIN, SECURITY
 
 OWNER = "the archive"
@@ -28,7 +28,7 @@ KEYS = "keys.gpg"
 """In the folder: what apt knows the archives by."""
 
 
-def write(folder: Path, lock: Lock, signer: str = OWNER) -> None:
+def write(folder: Path, lock: Lockfile, signer: str = OWNER) -> None:
     """Both archives in `folder`, with all that the lock names, as they are called on a mirror; and the keys of their
     owner. The lists are signed by `signer`.
     """
@@ -64,7 +64,7 @@ def package(folder: Path, origin: str, depends: str) -> File:
     return File(file.name, hashlib.sha256(data).hexdigest(), len(data), origin)
 
 
-def _index(lock: Lock) -> Mapping[tuple[str, str], dict[str, str]]:
+def _index(lock: Lockfile) -> Mapping[tuple[str, str], dict[str, str]]:
     found: Mapping[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for architecture, asked in lock.requests.items():
         depends = dict(_depends({name: files for name, files in asked.items() if _has_dependencies(name)}))

@@ -24,7 +24,7 @@ from small_disk import small_disk
 from flashbed.common import paths
 from flashbed.image import lockfile, mirrors, pins
 from flashbed.image.debian import NOTES
-from flashbed.image.lockfile import File, Lock
+from flashbed.image.lockfile import File, Lockfile
 
 HOST_RESOURCE, SETUP = 4, 3
 
@@ -39,7 +39,7 @@ makes is made of it, so nothing is built.
 """
 
 
-def lock_of_today(lock: Lock, folder: Path) -> Lock:
+def lock_of_today(lock: Lockfile, folder: Path) -> Lockfile:
     """What the lock becomes. The empty package is there, for it says what Debian's kernel is called."""
     asked = lock.requests["arm64"]
     ((kernel, before),) = ((name, files) for name, files in asked.items() if name.startswith("alone linux-image-6"))
@@ -73,7 +73,7 @@ class Place:
     address: str
     cache: Path
     studies: Path
-    today: Lock
+    today: Lockfile
 
     def update(self, address: str = "") -> subprocess.CompletedProcess[str]:
         keys = (self.mirror / made_up_archive.KEYS, mirrors.KEYRING)

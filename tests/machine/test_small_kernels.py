@@ -10,7 +10,7 @@ import pytest
 from flashbed import image
 from flashbed.common.digest import digest_file
 from flashbed_appliance.shrinking import architecture, building, comparison, fragment, memory, packing, prices, sizes
-from flashbed_appliance.shrinking.variants import Bench, Change
+from flashbed_appliance.shrinking.variants import Bench, OptionChange
 
 MOST_BYTES = 1_100_000
 """Of the kernel that serves, packed by xz, with the NFS server."""
@@ -59,7 +59,7 @@ def test_a_kernel_that_was_priced_is_the_same_as_one_that_was_compiled_from_noth
     target = architecture.named(name)
     wanted = fragment.read(building.nas_fragments(name))
     prices.sweep(target, wanted, [option], anew=True)
-    change = Change(option, prices.SWITCHED[wanted[option].value])
+    change = OptionChange(option, prices.SWITCHED[wanted[option].value])
     settings = wanted.changed(*change)
     priced = Bench(target).stored(settings, change)
     source, _ = building.unpacked_source(image.open_cache(), image.open_archive())

@@ -70,8 +70,8 @@ class MadeUpKernel:
         return 5000 + sum(WEIGHT[option] for option in fragment.values(file.read_text()))
 
     @staticmethod
-    def left(_: object, file: Path) -> memory.Memory:
-        return memory.Memory(20_000, 20_000 - 10 * len(fragment.values(file.read_text())))
+    def left(_: object, file: Path) -> memory.BootMemory:
+        return memory.BootMemory(20_000, 20_000 - 10 * len(fragment.values(file.read_text())))
 
 
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
@@ -86,7 +86,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     monkeypatch.setattr(building, "configure", made.configure)
     monkeypatch.setattr(building, "compile_kernel", made.compile)
     monkeypatch.setattr(building, "collect", made.collect)
-    monkeypatch.setattr(distilling, "check", lambda *_: distilling.Compiler({}, "one"))
+    monkeypatch.setattr(distilling, "check", lambda *_: distilling.HostCompiler({}, "one"))
     monkeypatch.setattr(command, "packed_bytes", made.packed)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")
     monkeypatch.setattr(memory, "left", made.left)

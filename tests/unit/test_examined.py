@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from flashbed.commands import doctor, listing
-from flashbed.commands.doctor import Finding
+from flashbed.commands.doctor import HostCheck
 from flashbed.image import mirrors
 
 
-def found(subject: str) -> Finding:
+def found(subject: str) -> HostCheck:
     return next(one for one in doctor.examine() if one.subject == subject)
 
 
@@ -20,7 +20,7 @@ def test_debian_s_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(mirrors.VARIABLE, "http://127.0.0.1:9/debian/")
     keys = tmp_path / "keys.gpg"
     monkeypatch.setattr(mirrors, "KEYRING", keys)
-    told = Finding("Debian's keys", False, f"{keys} cannot be read", "apt-get install debian-archive-keyring")
+    told = HostCheck("Debian's keys", False, f"{keys} cannot be read", "apt-get install debian-archive-keyring")
     assert found("Debian's keys") == told
     keys.touch()
     assert found("Debian's keys").fine

@@ -28,7 +28,7 @@ ffffffc008010300 1
 """
 
 
-def sections() -> list[profile.Section]:
+def sections() -> list[profile.ProfileSection]:
     text = profile.named(RAW, SYMBOLS.splitlines())
     return profile.sections({profile.PROFILE: text.encode()})
 

@@ -17,7 +17,7 @@ from flashbed.common import children, repository
 from flashbed.common.errors import InputError
 from flashbed.common.git import GitError
 from flashbed.execution import run
-from flashbed.image.kernel_sources import Source, Sources
+from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.profiles.kernel_choice import KernelProblem, read
 from flashbed.study import host_commands
 from flashbed.study.loading import load_study
@@ -52,7 +52,7 @@ def hostile_host(folder: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GIT_DIR", str(folder / "linux/.git"))
 
 
-def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: bool = True) -> list[Source]:
+def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: bool = True) -> list[KernelSource]:
     """Every way in which a study's kernel is read, patched, compared and checked out."""
     (base / "x.patch").write_text(PATCH)
     words = [f"./{folder}:patch=x.patch", f"./{folder}"] if folder != "bare.git" else []

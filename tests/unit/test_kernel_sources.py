@@ -7,7 +7,7 @@ import pytest
 from made_up_kernel import PATCH, SOURCE, commit, everything, git, make
 
 from flashbed.common.errors import InputError
-from flashbed.image.kernel_sources import Source, Sources
+from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.profiles.kernel_choice import read
 
 
@@ -16,7 +16,7 @@ def sources(tmp_path: Path) -> Sources:
     return Sources(tmp_path / "cache")
 
 
-def of(sources: Sources, text: str, base: Path) -> Source:
+def of(sources: Sources, text: str, base: Path) -> KernelSource:
     choice = read(text, base)
     assert choice.tree
     return sources.patched(sources.of_tree(choice.tree), choice.patches)

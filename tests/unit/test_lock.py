@@ -16,7 +16,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import inputs
 from flashbed.image import debian, emulator, lockfile, mirrors, own_sources, pins
 from flashbed.image.debian import Archive
-from flashbed.image.lockfile import File, Lock
+from flashbed.image.lockfile import File, Lockfile
 from flashbed.image.mirrors import Mirrors
 from flashbed.image.pins import Pins
 from flashbed.study.loading import load_study
@@ -37,7 +37,7 @@ def archive_of(apt_log: Path, tmp_path: Path):
     """An archive that keeps to a lock with these requests."""
 
     def make(requests: dict[str, tuple[File, ...]], *, strict: bool = False) -> Archive:
-        lock = Lock(tmp_path / "the.lock", requests={"arm64": requests})
+        lock = Lockfile(tmp_path / "the.lock", requests={"arm64": requests})
         return Archive(tmp_path / "debian", "arm64", Pins(lock, strict=strict))
 
     return make
@@ -45,7 +45,7 @@ def archive_of(apt_log: Path, tmp_path: Path):
 
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     files = (package("b"), File("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
-    lock = Lock(tmp_path / "a.lock", "bookworm", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
+    lock = Lockfile(tmp_path / "a.lock", "bookworm", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
     lock = replace(lock, modules={"mine": DIGEST})
     lockfile.write(lock)
     first = lock.path.read_bytes()

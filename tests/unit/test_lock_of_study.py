@@ -15,7 +15,7 @@ from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.execution import inputs
 from flashbed.image import lockfile, pins
-from flashbed.image.lockfile import Lock
+from flashbed.image.lockfile import Lockfile
 from flashbed.study.loading import Study, load_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
@@ -41,11 +41,11 @@ def study(tmp_path: Path) -> Study:
 
 
 @pytest.fixture
-def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lock]:
+def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lockfile]:
     """Writes the lock beside it; Debian's archive is not asked."""
-    monkeypatch.setattr(inputs, "_lock", lambda path, profiles, _studies: Lock(path, profiles=profiles))
+    monkeypatch.setattr(inputs, "_lock", lambda path, profiles, _studies: Lockfile(path, profiles=profiles))
 
-    def make(of: Study) -> Lock:
+    def make(of: Study) -> Lockfile:
         lockfile.write(inputs.lock_study(of))
         return lockfile.read(of.path.with_suffix(pins.ENDING))
 
@@ -53,7 +53,7 @@ def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lock]:
 
 
 def test_a_changed_module_of_ones_own_is_told(
-    study: Study, lock_of: Callable[[Study], Lock], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    study: Study, lock_of: Callable[[Study], Lockfile], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     lock, source = lock_of(study), tmp_path / "my-source"
     assert list(lock.modules) == ["mine"]
@@ -71,7 +71,7 @@ def test_a_changed_module_of_ones_own_is_told(
     assert f"{told}; figures may be others" in caplog.text
 
 
-def test_a_lock_of_before_names_no_modules(study: Study, lock_of: Callable[[Study], Lock], tmp_path: Path) -> None:
+def test_a_lock_of_before_names_no_modules(study: Study, lock_of: Callable[[Study], Lockfile], tmp_path: Path) -> None:
     lock = replace(lock_of(study), modules={})
     lockfile.write(lock)
     assert "[modules]" not in lock.path.read_text()
@@ -79,7 +79,9 @@ def test_a_lock_of_before_names_no_modules(study: Study, lock_of: Callable[[Stud
         inputs.keep_to(study, strict=True)
 
 
-def test_a_module_is_the_same_wherever_it_lies(study: Study, lock_of: Callable[[Study], Lock], tmp_path: Path) -> None:
+def test_a_module_is_the_same_wherever_it_lies(
+    study: Study, lock_of: Callable[[Study], Lockfile], tmp_path: Path
+) -> None:
     lock_of(study)
     for name in ("profiles", "my-source"):
         shutil.copytree(tmp_path / name, tmp_path / "elsewhere" / name)
@@ -106,7 +108,7 @@ def test_a_profile_of_the_lab_s_that_no_lock_names_is_told(study: Study) -> None
     assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile schedulers/none (not in it)"]
 
 
-def test_a_lock_of_its_own_knows_each_profile(study: Study, lock_of: Callable[[Study], Lock]) -> None:
+def test_a_lock_of_its_own_knows_each_profile(study: Study, lock_of: Callable[[Study], Lockfile]) -> None:
     lock = lock_of(study)
     less = {name: digest for name, digest in lock.profiles.items() if name != "filesystems/mine"}
     assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile filesystems/mine (not in it)"]

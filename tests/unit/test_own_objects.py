@@ -12,7 +12,7 @@ from flashbed.image import own_kernel, own_objects
 from flashbed.image.cache import Cache
 from flashbed.image.changed_code import Changed
 from flashbed.image.kernel import Kernel
-from flashbed.image.kernel_sources import Source, Sources
+from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.image.own_objects import Work
 from flashbed.profiles.kernel_choice import KernelChoice
 
@@ -24,16 +24,16 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
 
 
-def source(home: str, tree: str = "1a2b", before: str | None = None) -> Source:
-    return Source(tree, "linux", home, before)
+def source(home: str, tree: str = "1a2b", before: str | None = None) -> KernelSource:
+    return KernelSource(tree, "linux", home, before)
 
 
-def place(of: Source, version: str = "6.1") -> Path:
+def place(of: KernelSource, version: str = "6.1") -> Path:
     with own_objects.work_on(of, version) as work:
         return work.folder
 
 
-def compiled(of: Source, version: str = "6.1") -> Path:
+def compiled(of: KernelSource, version: str = "6.1") -> Path:
     """A folder with the objects of this source."""
     folder = place(of, version)
     Work(folder).built.write_text(f"{of.tree} {version}")

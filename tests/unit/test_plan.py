@@ -16,7 +16,7 @@ from flashbed.profiles.filesystem import ResolvedFileSystem
 from flashbed.profiles.profile import Board, Medium, Scheduler
 from flashbed.profiles.translation import Translation
 from flashbed.study.loading import load_study
-from flashbed.study.plan import Cell, Placement, Workload, cell_inputs, key, plan
+from flashbed.study.plan import Cell, CellWorkload, Placement, cell_inputs, key, plan
 
 ENVIRONMENT = {"image": "abc", "emulator": "7.2"}
 
@@ -140,7 +140,7 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
     changed: list[tuple[str, Cell]] = [
         ("kernel", replace(cell, kernel="6.2")),
         ("seed", replace(cell, seed=99)),
-        ("tool", replace(cell, workload=Workload("other", cell.workload.parameters))),
+        ("tool", replace(cell, workload=CellWorkload("other", cell.workload.parameters))),
         ("phase", replace(cell, placement=replace(cell.placement, phase_us=cell.placement.phase_us + 1))),
         ("filler", replace(cell, placement=replace(cell.placement, filler_kib=cell.placement.filler_kib + 1))),
     ]
@@ -161,7 +161,7 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
             changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
     for name, value in cell.workload.parameters.items():
         parameters = {**cell.workload.parameters, name: different(value)}
-        changed.append((f"workload.{name}", replace(cell, workload=Workload("fio", parameters))))
+        changed.append((f"workload.{name}", replace(cell, workload=CellWorkload("fio", parameters))))
     return changed
 
 
@@ -244,7 +244,7 @@ def test_keys_are_the_same_everywhere() -> None:
         translation=Translation(title="t"),
         scheduler=Scheduler(title="s", name="none"),
         kernel="6.1",
-        workload=Workload("fio", {"pattern": "read"}),
+        workload=CellWorkload("fio", {"pattern": "read"}),
         seed=1,
         placement=Placement.of(1),
     )

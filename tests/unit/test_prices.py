@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError, SetupError
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed.image import command
 from flashbed.image.cache import Entry
 from flashbed.report import page
 from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
-from flashbed_appliance.shrinking.comparison import Side
+from flashbed_appliance.shrinking.comparison import KernelSide
 from flashbed_appliance.shrinking.fragment import Fragment, Setting
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.price_list import Figures
@@ -118,7 +118,7 @@ def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     assert found.lacking["lzo"] == "no-such-lzop is not installed"
     assert found.lacking["zstd"] == "this xz has not all of --no-such-option"
     assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(found).rows
-    side = Side("nas", Fragment([]), {}, found, [])
+    side = KernelSide("nas", Fragment([]), {}, found, [])
     assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
 
 
@@ -153,9 +153,9 @@ def test_the_three_columns() -> None:
     ]
 
 
-def _side(name: str, wanted: list[Setting], config: dict[str, str], image: int, net: int) -> Side:
+def _side(name: str, wanted: list[Setting], config: dict[str, str], image: int, net: int) -> KernelSide:
     sizes = Sizes(image, 3 * image, {"ext4": 300}, {"xz": image})
-    return Side(name, Fragment(wanted), config, sizes, [Share("net/ipv4", net, 0, net), Share("mm", 500, 0, 300)])
+    return KernelSide(name, Fragment(wanted), config, sizes, [Share("net/ipv4", net, 0, net), Share("mm", 500, 0, 300)])
 
 
 def test_two_kernels_side_by_side() -> None:
@@ -172,15 +172,15 @@ def test_two_kernels_side_by_side() -> None:
 
 def test_memory_is_read_from_the_console() -> None:
     console = "[boot]\r\nMemTotal:          20480 kB\r\nMemFree:           17000 kB\r\nBuffers: 0 kB\r\n"
-    assert memory.told(console) == memory.Memory(20480, 17000)
+    assert memory.told(console) == memory.BootMemory(20480, 17000)
     lists = "Node 0, zone    DMA32\r\n  pagesets\r\n    cpu: 0\r\n              count: 99\r\n"
-    assert memory.told(console + lists) == memory.Memory(20480, 17396)  # pages on the lists of CPUs are free, too
+    assert memory.told(console + lists) == memory.BootMemory(20480, 17396)  # pages on the lists of CPUs are free, too
     with pytest.raises(SetupError, match="the last that it said:\nKernel panic"):
         memory.told("Kernel panic - not syncing\n")
 
 
 def test_the_page_shows_what_the_tables_say_and_nothing_breaks_out() -> None:
-    shown = [Table("T", ("a", "b"), [("<x>", "1")]), Table("Empty", ("a",), [])]
+    shown = [PageTable("T", ("a", "b"), [("<x>", "1")]), PageTable("Empty", ("a",), [])]
     text = page.render("nas & more", ["A line."], shown)
     assert "nas &amp; more" in text
     assert "&lt;x&gt;" in text

@@ -120,7 +120,7 @@ def test_a_variant_whose_source_is_not_there_says_so(
 def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
     kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(target: object, file: Path) -> memory.Memory:
+    def left(target: object, file: Path) -> memory.BootMemory:
         if "CONFIG_UNIX=y" not in file.read_text():
             raise SetupError("the kernel did not come to its first program; the last that it said:\nno init")
         return kernel.left(target, file)
@@ -140,7 +140,7 @@ def test_memory_is_measured_again_without_a_build(
     monkeypatch.setattr(building, "compile_kernel", None)
     assert prices.sweep(TARGET, wanted) == first
     monkeypatch.setattr(memory, "identity", lambda _: "another")
-    monkeypatch.setattr(memory, "left", lambda *_: memory.Memory(20_000, 7_000))
+    monkeypatch.setattr(memory, "left", lambda *_: memory.BootMemory(20_000, 7_000))
     assert all(one.figures.ram_kib is None for one in prices.sweep(TARGET, wanted, stored=True))
     assert {one.figures.ram_kib for one in prices.sweep(TARGET, wanted)} == {0, None}
 
@@ -148,7 +148,7 @@ def test_memory_is_measured_again_without_a_build(
 def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
     kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(*_: object) -> memory.Memory:
+    def left(*_: object) -> memory.BootMemory:
         raise SetupError("the last that it said:\nno init")
 
     monkeypatch.setattr(memory, "left", left)

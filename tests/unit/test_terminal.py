@@ -17,7 +17,7 @@ from flashbed.cli import app
 from flashbed.commands import terminal
 from flashbed.common import progress
 from flashbed.common.errors import HostResourceError, InputError
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed_appliance.shrinking import report
 from flashbed_appliance.shrinking.report import KernelReport
 
@@ -25,7 +25,7 @@ NAMES = ", ".join(f"AN_OPTION_WITH_A_LONG_NAME_{number}" for number in range(20)
 
 
 def _report(*_: object, **__: object) -> KernelReport:
-    return KernelReport("A kernel", [], [Table("What it holds", ("Group", "Option"), [("Network", NAMES)])])
+    return KernelReport("A kernel", [], [PageTable("What it holds", ("Group", "Option"), [("Network", NAMES)])])
 
 
 @pytest.mark.parametrize("command", [("shrink",), ("compare", "nas", "nas+pc")])

@@ -49,7 +49,7 @@ WANTED_FREE_BYTES = 6 << 30
 
 
 @dataclass(frozen=True)
-class Finding:
+class HostCheck:
     """One thing looked at: in order, or with what mends it."""
 
     subject: str
@@ -60,13 +60,13 @@ class Finding:
     """If not: what is not in order is a caution."""
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[HostCheck]:
     """Looks at everything that a run needs."""
     for tool, package in TOOLS.items():
         place = programs.found(tool)
-        yield Finding(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
+        yield HostCheck(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
     missing = emulator.missing_packages()
-    yield Finding(
+    yield HostCheck(
         "what the emulator is built with",
         not missing,
         f"not installed: {', '.join(missing)}" if missing else "installed",
@@ -78,35 +78,35 @@ def examine() -> Iterator[Finding]:
     yield _disk()
 
 
-def _keys() -> Finding:
+def _keys() -> HostCheck:
     there = os.access(mirrors.KEYRING, os.R_OK)
     detail = f"{mirrors.KEYRING}{'' if there else ' cannot be read'}"
-    return Finding("Debian's keys", there, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
+    return HostCheck("Debian's keys", there, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
 
 
-def _mirrors() -> Iterator[Finding]:
+def _mirrors() -> Iterator[HostCheck]:
     """Whether one answers, of each archive."""
     try:
         lists = mirrors.known().lists(pins.current().suite)
     except FlashbedError as error:
         what, _, remedy = error.message.partition(". ")
-        yield Finding("mirrors of Debian", False, what, remedy.rstrip("."), _are_needed())
+        yield HostCheck("mirrors of Debian", False, what, remedy.rstrip("."), _are_needed())
         return
     for archive, addresses in lists.items():
         yield _mirror(archive, addresses)
 
 
-def _mirror(archive: str, addresses: Iterable[str]) -> Finding:
+def _mirror(archive: str, addresses: Iterable[str]) -> HostCheck:
     """`addresses`: of its lists. They are asked up to the first that answers."""
     subject, refused = f"a mirror of {archive}", []
     for address in addresses:
         if not (why := apt.refusal(address)):
-            return Finding(subject, True, address)
+            return HostCheck(subject, True, address)
         refused.append(f"{address}: {why}")
     told = "; ".join(refused) or "none known"
     ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
     remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
-    return Finding(subject, False, told, remedy, _are_needed())
+    return HostCheck(subject, False, told, remedy, _are_needed())
 
 
 def _are_needed() -> bool:
@@ -114,23 +114,23 @@ def _are_needed() -> bool:
     return not listing.is_built(DEFAULTS["kernel"])
 
 
-def _disk() -> Finding:
+def _disk() -> HostCheck:
     try:
         folder = paths.cache_root()
     except SetupError as error:
         what, _, remedy = error.message.partition("; ")
-        return Finding("the cache", False, what, remedy)
+        return HostCheck("the cache", False, what, remedy)
     existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
     another = "FLASHBED_CACHE to a folder"
     if not existing.is_dir():
-        return Finding(str(folder), False, f"{existing} is no folder", f"set {another} that can be made")
+        return HostCheck(str(folder), False, f"{existing} is no folder", f"set {another} that can be made")
     if refused := next((str(one) for one in (existing, *_inside(folder)) if not os.access(one, os.W_OK)), None):
         read_only = os.statvfs(refused).f_flag & os.ST_RDONLY
         why = "lies on a disk that is read-only" if read_only else "cannot be written by this user"
-        return Finding(str(folder), False, f"{refused} {why}", f"mend that, or set {another} that can be written")
+        return HostCheck(str(folder), False, f"{refused} {why}", f"mend that, or set {another} that can be written")
     free = shutil.disk_usage(existing).free
     remedy = f"make room, or set {another} with {describe_size(WANTED_FREE_BYTES)} free"
-    return Finding(str(folder), free >= WANTED_FREE_BYTES, f"{rough_size(free)} free", remedy)
+    return HostCheck(str(folder), free >= WANTED_FREE_BYTES, f"{rough_size(free)} free", remedy)
 
 
 def _inside(folder: Path) -> list[Path]:

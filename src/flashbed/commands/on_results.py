@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flashbed.commands.terminal import check_page, out, tell_page, write_page
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 
 if TYPE_CHECKING:
     from flashbed.comparing.cells import Compared
@@ -87,7 +87,7 @@ def compare_command(
 def _write_page(
     file: Path,
     compared: Sequence[Compared],
-    tables: Sequence[Table],
+    tables: Sequence[PageTable],
     told: Sequence[str],
     lead: Sequence[str],
     *,
@@ -102,7 +102,7 @@ def _write_page(
     tell_page(file)
 
 
-def _show(sentences: Sequence[str], table: Table) -> None:
+def _show(sentences: Sequence[str], table: PageTable) -> None:
     """One comparison on the terminal."""
     from flashbed.comparing import telling
 

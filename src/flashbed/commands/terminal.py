@@ -18,7 +18,7 @@ from rich.table import Table as Grid
 
 from flashbed.common import foreign_text
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 
 KEPT = "\n\t"
 """What cannot be printed and stands in messages all the same."""
@@ -85,7 +85,7 @@ def write_page(
     file: Path,
     title: str,
     lines: Sequence[str],
-    tables: Sequence[Table],
+    tables: Sequence[PageTable],
     lead: Sequence[str] = (),
     *,
     is_bad: bool = False,

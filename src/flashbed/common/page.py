@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """`left`: how many columns are words and stand to the left; the others are numbers."""
 
     title: str

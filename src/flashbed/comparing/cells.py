@@ -11,7 +11,7 @@ from flashbed.common.metrics import CPU_NS
 from flashbed.comparing import chance
 from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
-from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, Repetition, ResultSet
+from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
 
 CPU_TIME = "cpu_time"
@@ -27,7 +27,7 @@ CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class ComparedCell:
     """A cell that both sets have. `changes` has the figures that differ, `told` what else does: a sentence each."""
 
     place: Place
@@ -56,7 +56,7 @@ class Compared:
 
     a: ResultSet
     b: ResultSet
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparedCell, ...]
     only_a: int
     only_b: int
 
@@ -84,7 +84,7 @@ def compare(a: ResultSet, b: ResultSet) -> Compared:
     return Compared(a, b, cells, len(seeds_a - seeds_b), len(seeds_b - seeds_a))
 
 
-def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, Repetition]]:
+def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, StoredRepetition]]:
     """By the axes of both: what is an axis in one set and fixed in the other is a part of the cell's place."""
     axes = sorted({axis for side in (one, other) for place in side.cells for axis, _ in place})
 
@@ -95,7 +95,7 @@ def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, Rep
     return {common(place): cell for place, cell in one.cells.items()}
 
 
-def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Cell:
+def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]) -> ComparedCell:
     seeds = tuple(sorted(mine.keys() & its.keys()))
     differing = list(_told(seeds, mine, its))
     told, reworded = (tuple(text for alike, text in differing if alike == wanted) for wanted in (False, True))
@@ -113,16 +113,16 @@ def _cell(place: Place, mine: Mapping[int, Repetition], its: Mapping[int, Repeti
     why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
     lost = tuple(_lost(seeds, mine, its))
     neither = sum(not mine[seed].measured and not its[seed].measured for seed in seeds)
-    return Cell(place, seeds, changes, told, why, frozenset(names), lost, neither, reworded)
+    return ComparedCell(place, seeds, changes, told, why, frozenset(names), lost, neither, reworded)
 
 
-def _figures(one: Repetition) -> dict[str, float]:
+def _figures(one: StoredRepetition) -> dict[str, float]:
     built_in = {CPU_TIME: float(one.counted[CPU_NS])} if CPU_NS in one.counted else {}
     return {**one.figures, **built_in}
 
 
 def _told(
-    seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]
+    seeds: tuple[int, ...], mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]
 ) -> Iterator[tuple[bool, str]]:
     """Words that differ, each with whether only the reason does: the verdict before it is the same with each seed."""
     for name in mine[seeds[0]].told:
@@ -141,7 +141,9 @@ def _verdict(said: str | None) -> str:
     return (said or "").partition(":")[0]
 
 
-def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[int, Repetition]) -> Iterator[str]:
+def _lost(
+    seeds: tuple[int, ...], mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]
+) -> Iterator[str]:
     """A kernel that crashes, damages a file system or loses commits has no figure that could be worse."""
     if failed := [seed for seed in seeds if mine[seed].measured and not its[seed].measured]:
         yield f"measured in A, and in B {its[failed[0]].told[OUTCOME]} with {_seeds(failed)}"
@@ -153,7 +155,7 @@ def _lost(seeds: tuple[int, ...], mine: Mapping[int, Repetition], its: Mapping[i
         yield f"commits of the load were lost in B with {_seeds(undone)}: {its[undone[0]].told[DURABLE]}"
 
 
-def _lost_commits(one: Repetition) -> bool:
+def _lost_commits(one: StoredRepetition) -> bool:
     return (one.told[DURABLE] or "").startswith(durability.NOT_DURABLE)
 
 

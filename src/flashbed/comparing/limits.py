@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.comparing.cells import CPU_TIME, Cell, Compared
+from flashbed.comparing.cells import CPU_TIME, Compared, ComparedCell
 from flashbed.comparing.chance import Change
 
 REBUILD = 0.0025
@@ -58,7 +58,7 @@ class Limit:
 class Broken:
     """A figure of a cell that is beyond its limit; `share` is by how much it is worse."""
 
-    cell: Cell
+    cell: ComparedCell
     metric: str
     share: float
     change: Change

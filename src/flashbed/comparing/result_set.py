@@ -38,7 +38,7 @@ TOLD = (OUTCOME, CHECK, "mounted", "limit", "steady", "fresh", "writes")
 
 
 @dataclass(frozen=True)
-class Repetition:
+class StoredRepetition:
     """What one seed of a cell gave: its figures, what was counted, what was told."""
 
     figures: Mapping[str, float]
@@ -63,7 +63,7 @@ class ResultSet:
     inputs: Mapping[str, Any]
     fixed: Mapping[str, str]
     """What all cells have in common, by axis."""
-    cells: Mapping[Place, Mapping[int, Repetition]] = field(repr=False)
+    cells: Mapping[Place, Mapping[int, StoredRepetition]] = field(repr=False)
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     """What each kernel was configured with, by what the set calls the kernel; of packs only."""
 
@@ -166,7 +166,7 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
             raise InputError(f"{name}: {axis} is no axis of this study{nearest(axis, axes)}")
         if value not in axes[axis]:
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
-    cells: dict[Place, dict[int, Repetition]] = {}
+    cells: dict[Place, dict[int, StoredRepetition]] = {}
     for row in said["repetitions"]:
         if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
             if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
@@ -178,12 +178,12 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
     return ResultSet(name, study["name"], said["metrics"], tuple(headline), said["manifest"], fixed, cells)
 
 
-def _repetition(row: Mapping[str, Any]) -> Repetition:
+def _repetition(row: Mapping[str, Any]) -> StoredRepetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
     told = {name: row[name] for name in TOLD} | {DURABLE: row.get(DURABLE, "")}  # sets of before do not have it
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise TypeError("what a repetition says is no text")
-    return Repetition(figures, row.get("counted", {}), told)
+    return StoredRepetition(figures, row.get("counted", {}), told)
 
 
 def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:

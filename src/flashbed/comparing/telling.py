@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.common.metrics import CPU_TIME
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed.comparing.cause import Cause
-from flashbed.comparing.cells import Cell, Compared
+from flashbed.comparing.cells import Compared, ComparedCell
 from flashbed.comparing.chance import TELLING, Change
 from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
@@ -111,12 +111,12 @@ def _held(broken: int, moved: int) -> str:
     )
 
 
-def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> Table:
+def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> PageTable:
     """A row for each figure of a cell that differs; of all figures if none are named."""
     order = [*figures, *SPEED, *sorted(one.figures)]
     found = [entry for cell in one.cells for entry in _rows(one, cell, figures)]
     rows = [row for _, row in sorted(found, key=lambda entry: entry[0].key(order))]
-    return Table(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
+    return PageTable(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ NOTE = (
 )
 
 
-def _rows(one: Compared, cell: Cell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
+def _rows(one: Compared, cell: ComparedCell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
     begins = _where(cell.cause) if cell.cause else ""
     where = named(cell.place)
     for standing, texts in ((_Standing(), cell.told), (_Standing(reworded=True), cell.reworded)):

@@ -18,7 +18,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
 from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.image.lockfile import Lock
+from flashbed.image.lockfile import Lockfile
 from flashbed.image.pins import Pins
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNELS
 from flashbed.profiles.library import FOLDERS, Library, Selector
@@ -54,7 +54,7 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
     _log.warning("%s; figures may be others than those of the lock", told)
 
 
-def differences(lock: Lock, study: Study) -> Iterator[str]:
+def differences(lock: Lockfile, study: Study) -> Iterator[str]:
     """What of the lab's own files, and of the profiles and modules that a study uses, is not what the lock says. Only
     its own lock can know the profiles and modules that it brings.
     """
@@ -75,7 +75,7 @@ def differences(lock: Lock, study: Study) -> Iterator[str]:
             yield f"module {name} of {folder}"
 
 
-def _is_own(lock: Lock) -> bool:
+def _is_own(lock: Lockfile) -> bool:
     """Whether it is that of one study."""
     return lock.path != pins.shipped_path()
 
@@ -93,14 +93,14 @@ def modules_of(study: Study) -> Iterator[tuple[str, Path]]:
     yield from sorted({own for cell in plan(study) for own in repetition.own_modules(cell)})
 
 
-def lock_study(study: Study) -> Lock:
+def lock_study(study: Study) -> Lockfile:
     """A lock beside a study, of what is used for it here. Not written yet."""
     profiles = {name: digest_file(file) for name, file in profiles_of(study)}
     brought = {name: own_module.digest(folder) for name, folder in modules_of(study)}
     return replace(_lock(study.path.with_suffix(pins.ENDING), profiles, [study]), modules=brought)
 
 
-def lock_shipped() -> Lock:
+def lock_shipped() -> Lockfile:
     """The lock of the repository's own studies, of what is used here. Not written yet."""
     more = sets_of_filesystems()
     return _lock(pins.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more)
@@ -130,7 +130,7 @@ def _lock(
     studies: Iterable[Study],
     kernels: Iterable[str] = (),
     more: Iterable[ProgramSet] = (),
-) -> Lock:
+) -> Lockfile:
     """Of what these studies ask for, and of these kernels and programs besides."""
     cells = [cell for study in studies for cell in plan(study)]
     versions = sorted({*kernels, *(version for cell in cells if (version := _of_archive(cell)))})
@@ -139,7 +139,7 @@ def _lock(
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
     for one in requests.of_guests(archive, versions, sets):
         asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found
-    return Lock(path, pins.current().suite, own_sources.sources(), profiles, asked)
+    return Lockfile(path, pins.current().suite, own_sources.sources(), profiles, asked)
 
 
 def _of_archive(cell: Cell) -> str:

@@ -50,7 +50,7 @@ class UnreadableError(Exception):
     """The output does not tell what it should; the text says what."""
 
 
-class Files(Mapping[str, bytes]):
+class OutFiles(Mapping[str, bytes]):
     """A guest's files by name, in a folder; one is read when it is asked for."""
 
     def __init__(self, folder: Path) -> None:
@@ -125,7 +125,7 @@ def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         return {**NONE, **result}
     try:
         medium_bytes = result[BYTES] if BYTES in result else _medium_bytes(result["cell"])
-        return {**result, **of(result["cell"], Files(folder / "out"), medium_bytes)}
+        return {**result, **of(result["cell"], OutFiles(folder / "out"), medium_bytes)}
     except UnreadableError as error:
         reason = f"{error}; remove {folder} to measure it again"
         return {**result, **NONE, "outcome": "failed", "reason": reason}

@@ -37,7 +37,7 @@ SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
 
 
 @dataclass(frozen=True)
-class Job:
+class PortableJob:
     """A cell with one seed, to be run elsewhere."""
 
     folder: str
@@ -53,7 +53,7 @@ class Job:
         return {"folder": self.folder, "name": self.name, "coordinates": dict(self.coordinates), "seed": self.seed}
 
 
-def jobs(study: Study) -> Iterator[Job]:
+def jobs(study: Study) -> Iterator[PortableJob]:
     """All jobs of a study that any fio carries out, in its order. Raises InputError for a study whose tool is not
     fio.
     """
@@ -71,7 +71,7 @@ def jobs(study: Study) -> Iterator[Job]:
         words = "-".join([*values, f"seed{cell.seed}"])
         plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
         name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
-        yield Job(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
+        yield PortableJob(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
 def left_out(study: Study) -> int:
@@ -136,7 +136,7 @@ def _check_values(study: Study) -> None:
                 )
 
 
-def _readme(study: Study, wanted: Sequence[Job]) -> str:
+def _readme(study: Study, wanted: Sequence[PortableJob]) -> str:
     stacks = {
         job.folder: ", ".join(f"{axis} {value}" for axis, value in job.coordinates.items() if axis in STACK)
         for job in wanted

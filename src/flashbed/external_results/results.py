@@ -23,7 +23,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
-from flashbed.external_results.jobs import FORMAT, MANIFEST, Job, jobs
+from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
 from flashbed.workload.base import WorkloadOutputError
@@ -221,7 +221,7 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
-def _row(job: Job, file: Path, system: str) -> dict[str, Any]:
+def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
     """A file as a row. Raises InputError, with the file's name, for what is not fio's JSON of just this job."""
     try:
         data = own_file.read(file)

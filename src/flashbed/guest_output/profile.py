@@ -47,7 +47,7 @@ _USER_BELOW = 1 << 63
 
 
 @dataclass(frozen=True)
-class Section:
+class ProfileSection:
     """A stretch of time: samples by function; times in ns."""
 
     period_ns: int
@@ -66,7 +66,7 @@ class Section:
         return sum(self.samples.values()) * self.period_ns / (self.ended_ns - self.began_ns)
 
 
-def metrics(section: Section) -> dict[str, float]:
+def metrics(section: ProfileSection) -> dict[str, float]:
     """The shares of busy CPU time in osq_lock, in rwsems' own waiting and in all waiting for locks, and the CPUs that
     were busy.
     """
@@ -79,16 +79,16 @@ def metrics(section: Section) -> dict[str, float]:
     return {**told, "busy_cpus": section.busy_cpus()}
 
 
-def sections(out: Mapping[str, bytes]) -> list[Section]:
+def sections(out: Mapping[str, bytes]) -> list[ProfileSection]:
     """What a guest's files have of it; none where no samples were taken. Raises ValueError."""
-    found: list[Section] = []
+    found: list[ProfileSection] = []
     samples: dict[str, int] = {}
     for line in out.get(PROFILE, b"").decode().splitlines():
         words = line.split()
         if len(words) == 4:
             samples = {}
             period_ns, cpus, began_ns, ended_ns = map(int, words)
-            found.append(Section(period_ns, cpus, began_ns, ended_ns, samples))
+            found.append(ProfileSection(period_ns, cpus, began_ns, ended_ns, samples))
         else:
             samples[words[1]] = int(words[0])
     return found

@@ -23,7 +23,7 @@ from flashbed.common.progress import stage
 from flashbed.image import pins
 from flashbed.image.apt import Apt
 from flashbed.image.command import run
-from flashbed.image.lockfile import File, Lock
+from flashbed.image.lockfile import File, Lockfile
 from flashbed.image.pins import Pins
 
 _log = logging.getLogger("flashbed")
@@ -191,7 +191,7 @@ class Archive:
         _log.warning("%s: %s: %s; taking what %s has now", lock.path, request, _lost(lost), lock.suite)
         return None
 
-    def _check_sizes(self, lock: Lock, files: Sequence[File]) -> None:
+    def _check_sizes(self, lock: Lockfile, files: Sequence[File]) -> None:
         """Raises InputError where the lock has another size than the file with its digest."""
         for one in files:
             if (size := self._apt.place(one).stat().st_size) != one.size:

@@ -37,7 +37,7 @@ _LEFT_BY_A_BUILD = (
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """A tree of source files. `tree` is git's hash of it."""
 
     tree: str
@@ -69,23 +69,23 @@ class Sources:
         self.root = root
         self._store = root / "sources.git"
 
-    def of_tree(self, wanted: Tree) -> Source:
+    def of_tree(self, wanted: Tree) -> KernelSource:
         """A revision, or the folder as it is now. Raises InputError for what git refuses."""
         found = repository.find(wanted.folder)
         if wanted.object_id is not None:
             objects = found.objects if found else None
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
-            return Source(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
+            return KernelSource(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
         if found is None or found.top is None:
             return self._plain(wanted.folder, f"no git repository has it; {_HOW_TO_GET_A_BASE}")
         return self._as_it_is(wanted.folder, found)
 
-    def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> Source:
+    def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> KernelSource:
         """A package's source; `unpack(folder)` is asked for it the first time."""
         ref = f"refs/packages/{digest_bytes(f'{name} {version}'.encode())}"
         with self._alone(name), suppress(GitError):
             tree = self._git("rev-parse", "--verify", "--quiet", ref)
-            return Source(tree, f"{name} ({version})", name)
+            return KernelSource(tree, f"{name} ({version})", name)
         with self._alone(name), locks.scratch(self.root / "unpacked") as scratch:
             unpack(scratch / "linux")
             with stage(f"Noting the source of {name}"):
@@ -93,9 +93,9 @@ class Sources:
                 self._git("add", "--all", "--force", ".", at=scratch / "linux", env=files)
                 tree = self._git("write-tree", env=files)
             self._git("update-ref", ref, tree)
-        return Source(tree, f"{name} ({version})", name)
+        return KernelSource(tree, f"{name} ({version})", name)
 
-    def patched(self, source: Source, patches: Sequence[Patch]) -> Source:
+    def patched(self, source: KernelSource, patches: Sequence[Patch]) -> KernelSource:
         """The source with these patches on it, in this order. Raises InputError that names the one that does not
         apply.
         """
@@ -124,7 +124,7 @@ class Sources:
             tree = self._git("write-tree", env=env)
         return replace(source, tree=tree, name=name, before=source.tree, unknown="")
 
-    def check_out(self, source: Source, folder: Path, index: Path) -> None:
+    def check_out(self, source: KernelSource, folder: Path, index: Path) -> None:
         """Brings `folder` to what the source is: files that are the same stay untouched, and so does what no source
         has. Raises HostResourceError.
         """
@@ -136,7 +136,7 @@ class Sources:
         except GitError as error:
             raise HostResourceError(f"{folder}: git cannot write {source.name} there: {error}") from None
 
-    def changes(self, source: Source, before: str) -> str:
+    def changes(self, source: KernelSource, before: str) -> str:
         """What `git diff` says of the change from another tree, without context."""
         arguments = (
             "diff-tree",
@@ -150,14 +150,14 @@ class Sources:
         )
         return self._git(*arguments, "--src-prefix=a/", "--dst-prefix=b/", before, source.tree, env=self._reads(source))
 
-    def text(self, source: Source, path: str) -> str | None:
+    def text(self, source: KernelSource, path: str) -> str | None:
         """A file of the source; None if it is not there."""
         try:
             return self._git("cat-file", "blob", f"{source.tree}:{path}", env=self._reads(source))
         except GitError:
             return None
 
-    def _as_it_is(self, folder: Path, found: Repository) -> Source:
+    def _as_it_is(self, folder: Path, found: Repository) -> KernelSource:
         """A folder in a repository, with all that is not committed: what git would commit, and nothing of it written to
         that repository.
         """
@@ -184,14 +184,14 @@ class Sources:
                     committed = view.tree_of("HEAD", found.prefix)
                 if committed == tree:
                     head = view.git("rev-parse", "--short=12", "HEAD")
-                    return Source(tree, f"{name}@{head}", home, None, found.objects)
+                    return KernelSource(tree, f"{name}@{head}", home, None, found.objects)
         except GitError as error:
             raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         note = f"{folder}: has changes that are not committed; they are in what is measured"
         unknown = "" if committed else f"nothing is committed there yet; {_HOW_TO_GET_A_BASE}"
-        return Source(tree, f"{name} (not committed)", home, committed, found.objects, (note,), unknown)
+        return KernelSource(tree, f"{name} (not committed)", home, committed, found.objects, (note,), unknown)
 
-    def _plain(self, folder: Path, unknown: str) -> Source:
+    def _plain(self, folder: Path, unknown: str) -> KernelSource:
         """A folder that no repository has, without what a build leaves. A .gitignore in it does not count: that of a
         package may name the whole tree. `unknown`: why it is not known what it is a change of.
         """
@@ -212,9 +212,9 @@ class Sources:
                     tree = self._git("write-tree", env=env)
             except GitError as error:
                 raise InputError(f"{folder}: git cannot read this tree: {error}") from None
-        return Source(tree, folder.resolve().name, home, unknown=unknown)
+        return KernelSource(tree, folder.resolve().name, home, unknown=unknown)
 
-    def _reads(self, source: Source) -> dict[str, str]:
+    def _reads(self, source: KernelSource) -> dict[str, str]:
         return _beside(source.objects) if source.objects else {}
 
     def _git(

@@ -59,7 +59,7 @@ Requests = Mapping[str, Mapping[str, Sequence[File]]]
 
 
 @dataclass(frozen=True)
-class Lock:
+class Lockfile:
     """What a lock file says. `sources`, `profiles` and `modules`, those that a study brings, are digests by name."""
 
     path: Path
@@ -116,7 +116,7 @@ class _LockTable(BaseModel):
         return found
 
 
-def read(path: Path) -> Lock:
+def read(path: Path) -> Lockfile:
     """Raises InputError, with the line, for what is no lock."""
     table = TomlFile.read(path).validate(_LockTable)
     files = {name: File(name, one.sha256, one.bytes, one.origin) for name, one in table.files.items()}
@@ -124,10 +124,10 @@ def read(path: Path) -> Lock:
         architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
         for architecture, asked in table.requests.items()
     }
-    return Lock(path, table.suite, table.sources, table.profiles, requests, table.modules)
+    return Lockfile(path, table.suite, table.sources, table.profiles, requests, table.modules)
 
 
-def text(lock: Lock) -> str:
+def text(lock: Lockfile) -> str:
     """As `read` takes it; the same lock gives the same bytes."""
     files = {one.name: one for asked in lock.requests.values() for found in asked.values() for one in found}
     lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
@@ -142,7 +142,7 @@ def text(lock: Lock) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(lock: Lock) -> None:
+def write(lock: Lockfile) -> None:
     """Whole or not at all. Raises HostResourceError."""
     try:
         atomic.write(lock.path, text(lock).encode())

@@ -25,7 +25,7 @@ from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
-from flashbed.image.kernel_sources import Source, Sources
+from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.image.own_objects import Work, root, work_on
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
@@ -55,7 +55,7 @@ _WRONG = re.compile(r"\berror: |undefined reference|^patch: |\*\*\* .*No rule")
 """How a compiler, a linker or make begins to say what is wrong."""
 
 
-def source(archive: Archive, choice: KernelChoice) -> Source:
+def source(archive: Archive, choice: KernelChoice) -> KernelSource:
     """What is to be compiled for a choice, with all patches on it. Raises InputError for one that does not apply."""
     sources = Sources(root())
     if choice.tree is not None:
@@ -138,7 +138,7 @@ def build(
 
 
 def _changed(
-    cache: Cache, built: Kernel, wanted: Source, before: str, choice: KernelChoice, fragment: str, lines_too: bool
+    cache: Cache, built: Kernel, wanted: KernelSource, before: str, choice: KernelChoice, fragment: str, lines_too: bool
 ) -> Changed | None:
     """Where the lines lie in the kernel that are not as in the tree `before`; None if nobody has looked, and this one
     is not to.
@@ -182,7 +182,12 @@ def _is_code(file: str) -> bool:
 
 
 def compile_in(
-    work: Work, wanted: Source, choice: KernelChoice, fragment: str, environment: toolchain.Environment, why: str = ""
+    work: Work,
+    wanted: KernelSource,
+    choice: KernelChoice,
+    fragment: str,
+    environment: toolchain.Environment,
+    why: str = "",
 ) -> None:
     """Brings a folder of objects up to date with a source. Raises InputError if that does not compile."""
     marker = work.folder / _BUILDING

@@ -17,7 +17,7 @@ from pathlib import Path
 from flashbed.common import locks, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.image.kernel import TREE
-from flashbed.image.kernel_sources import Source
+from flashbed.image.kernel_sources import KernelSource
 
 _log = logging.getLogger("flashbed")
 
@@ -37,7 +37,7 @@ class Work:
         """Has the hash of the tree and the version that all objects are of; is not there while they are of several."""
         return self.folder / "built"
 
-    def is_of(self, wanted: Source, version: str) -> bool:
+    def is_of(self, wanted: KernelSource, version: str) -> bool:
         """Whether all objects are of this source, compiled as this version."""
         try:
             return self.built.read_text() == f"{wanted.tree} {version}"
@@ -56,7 +56,7 @@ def root() -> Path:
 
 
 @contextmanager
-def work_on(wanted: Source, version: str) -> Iterator[Work]:
+def work_on(wanted: KernelSource, version: str) -> Iterator[Work]:
     """The place where this home's kernels are compiled, or that of another home which has just this kernel; others
     wait.
     """

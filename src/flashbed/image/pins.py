@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.image import lockfile
-from flashbed.image.lockfile import Lock
+from flashbed.image.lockfile import Lockfile
 
 ENDING = ".lock"
 """In place of a study's .toml: its own lock."""
@@ -22,7 +22,7 @@ ENDING = ".lock"
 class Pins:
     """`strict`: what the lock names is used, or nothing is. Without a lock Debian's archive decides."""
 
-    lock: Lock | None
+    lock: Lockfile | None
     strict: bool = False
 
     @property
@@ -51,7 +51,7 @@ def shipped_path() -> Path:
 
 
 @cache
-def shipped() -> Lock | None:
+def shipped() -> Lockfile | None:
     """The lock of the repository's own studies, if it is there. Raises InputError if it is damaged."""
     return lockfile.read(shipped_path()) if shipped_path().is_file() else None
 

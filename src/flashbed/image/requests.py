@@ -13,7 +13,7 @@ from flashbed.image.guest_parts import ProgramSet
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 
 
-class Request(NamedTuple):
+class PackageRequest(NamedTuple):
     """As Archive.resolve takes it, and the architecture that it is for."""
 
     packages: tuple[str, ...]
@@ -33,22 +33,22 @@ class Request(NamedTuple):
         return here.known(self.packages, **how) or here.resolve(self.packages, **how)
 
 
-def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[Request]:
+def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[PackageRequest]:
     """For guests with these kernels and programs, and the emulator, each once. `archive` says what Debian's kernel is
     called today.
     """
-    found = [Request((emulator.SOURCE,), source=True), Request(toolchain.SYSROOT_PACKAGES)]
-    found.append(Request(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
-    found.append(Request(programs.BUSYBOX_PACKAGES))
+    found = [PackageRequest((emulator.SOURCE,), source=True), PackageRequest(toolchain.SYSROOT_PACKAGES)]
+    found.append(PackageRequest(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
+    found.append(PackageRequest(programs.BUSYBOX_PACKAGES))
     for version in kernels:
         if of_debian := re.match(r"\d+\.\d+", version):
-            found.append(Request((f"linux-source-{of_debian[0]}",), alone=True))
+            found.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
         if version == DEBIAN_KERNEL:
-            found.append(Request((debian_kernel.PACKAGE,), alone=True))
-            found.append(Request((debian_kernel.wanted(archive),), alone=True))
+            found.append(PackageRequest((debian_kernel.PACKAGE,), alone=True))
+            found.append(PackageRequest((debian_kernel.wanted(archive),), alone=True))
     for one in sets:
         if "fio" in one.built:
-            found.append(Request(("fio",), source=True))
+            found.append(PackageRequest(("fio",), source=True))
         if one.programs:
-            found.append(Request(tuple(sorted(one.packages))))
+            found.append(PackageRequest(tuple(sorted(one.packages))))
     return list(dict.fromkeys(found))

@@ -95,7 +95,7 @@ def _described(package: str) -> str:
 BASE = "base"
 
 
-class Shelf:
+class PackShelf:
     """The files of a pack, by digest, and what they are to people; each is looked at once."""
 
     def __init__(self, scratch: Path) -> None:
@@ -157,7 +157,7 @@ class Shelf:
         return self._media[known]
 
 
-def recipe(wanted: Repetition, shelf: Shelf) -> Recipe:
+def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
     """Raises SetupError for a checker that cannot be packed."""
     cell, image = wanted.cell, wanted.image
     shelf.program(EMULATOR, emulator.program())
@@ -179,14 +179,14 @@ def recipe(wanted: Repetition, shelf: Shelf) -> Recipe:
     )
 
 
-def _archives(wanted: Repetition, shelf: Shelf) -> Iterable[tuple[str, str]]:
+def _archives(wanted: Repetition, shelf: PackShelf) -> Iterable[tuple[str, str]]:
     image = wanted.image
     names = guest_parts.part_names(repetition.program_set(wanted.cell))
     for name, path in {BASE: image.base, **{name: image.parts[name] for name in names}}.items():
         yield name, shelf.put(path, f"the archive {name}")
 
 
-def _check(cell: Cell, shelf: Shelf) -> Check | None:
+def _check(cell: Cell, shelf: PackShelf) -> Check | None:
     data = Path(Check.DATA)
     if (command := cell_medium.check_command(cell, data)) is None:
         return None

@@ -20,7 +20,7 @@ from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
 from flashbed.execution.store import DIGESTS
 from flashbed.packs import gathering, sources
-from flashbed.packs.gathering import Shelf
+from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
 from flashbed.study.plan import KEY_VERSION
 
@@ -182,7 +182,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     measured = [record for record in done.records if record.measured]
     if not measured:
         raise SetupError(f"{done.study.name}: nothing was measured, so there is nothing to pack")
-    shelf = Shelf(scratch)
+    shelf = PackShelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
         told = []
         results: dict[str, Path] = {}

@@ -37,7 +37,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Series:
+class FigureSeries:
     """One line, or one colour of bars."""
 
     label: str
@@ -48,7 +48,7 @@ class Series:
 @dataclass(frozen=True)
 class Panel:
     title: str
-    series: Sequence[Series]
+    series: Sequence[FigureSeries]
     alternative: str
 
     @property
@@ -108,7 +108,7 @@ class Drawing:
             ],
         }
 
-    def _points(self, series: Series) -> dict[str, Any]:
+    def _points(self, series: FigureSeries) -> dict[str, Any]:
         spreads = [point.spread for point in series.points]
         return {
             "y": [self._shown(s.median) if s else None for s in spreads],
@@ -159,7 +159,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
             if any(key in by_coordinates for key in keys):
                 label = words.value(colour_axis, value) if colour_axis and value is not None else metric.title
                 slot = colours.slot(colour_axis, value) if colour_axis and value is not None else 0
-                series.append(Series(label, slot, points))
+                series.append(FigureSeries(label, slot, points))
         if series:
             title = words.places(here)
             panels.append(Panel(title, series, _alternative(title, series, x_values, scale)))
@@ -199,7 +199,7 @@ def _how_to_read(kind: str, spreads: Sequence[Spread]) -> str:
     return f"{mark} is the median of {count(most, 'seed')}; its whisker is {whisker}."
 
 
-def _alternative(title: str, series: Sequence[Series], x_values: Mapping[str, str], scale: Scale) -> str:
+def _alternative(title: str, series: Sequence[FigureSeries], x_values: Mapping[str, str], scale: Scale) -> str:
     """The panel in words."""
     told = []
     for one in series:

@@ -68,7 +68,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Part:
+class MatrixPart:
     """The loads by one metric."""
 
     title: str
@@ -81,7 +81,7 @@ class Matrix:
     """`same` is what all loads have in common."""
 
     columns: Sequence[str]
-    parts: Sequence[Part]
+    parts: Sequence[MatrixPart]
     same: str = ""
 
     @property
@@ -120,7 +120,7 @@ def matrix(parts: Sequence[Sequence[Load]], words: Words, fixed: Mapping[str, st
     return Matrix(columns, told, words.places({**(fixed or {}), **alone}))
 
 
-def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> Part:
+def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> MatrixPart:
     comparison = loads[0].comparison
     metric = metric_of(comparison.metric)
     scale = scale_of(metric, (_largest(one) for load in loads for one in _all_standings(load.group)))
@@ -130,7 +130,7 @@ def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> Part
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
     look = Look(scale, words, list(axes))
     places = [_places(load, alone, look) for load in loads]
-    return Part(
+    return MatrixPart(
         metric.title, reading, [_row(load, *_title(own, places), look) for load, own in zip(loads, places, strict=True)]
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 
 STYLES = ("report.css", "page.css", "print.css")
 
@@ -17,7 +17,7 @@ MOST_OPEN = 10
 
 
 def render(
-    title: str, lines: Sequence[str], tables: Sequence[Table], lead: Sequence[str] = (), *, is_bad: bool = False
+    title: str, lines: Sequence[str], tables: Sequence[PageTable], lead: Sequence[str] = (), *, is_bad: bool = False
 ) -> str:
     """The whole page; `lead` are lines that stand out, `is_bad` whether they say that something is."""
     from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -47,7 +47,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Workload:
+class CellWorkload:
     """The tool and its parameters: sizes in bytes, defaults filled in, everything JSON."""
 
     tool: str
@@ -70,7 +70,7 @@ class Cell:
     """Of the queue. Raw flash has no queue, so its cells have none, whatever the study names."""
     kernel: str
     """What its key says of it, beside the digests of what is built."""
-    workload: Workload
+    workload: CellWorkload
     seed: int
     placement: Placement
     traced: bool = False
@@ -122,14 +122,14 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     )
 
 
-def _workload(study: Study, said: dict[str, str]) -> Workload:
+def _workload(study: Study, said: dict[str, str]) -> CellWorkload:
     if study.job is not None:
         name = said.pop("job", None)
         text = next(iter(study.job.values())) if name is None else study.job[name]
-        return Workload(study.tool, {"job": text, "variables": said})
+        return CellWorkload(study.tool, {"job": text, "variables": said})
     files = {} if study.program is None else {"program": study.program}
     digests = {name: digest_bytes(data) for name, data in files.items()}
-    return Workload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)
+    return CellWorkload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:

@@ -280,7 +280,7 @@ class Fxmark(OfCalls, OfOurs):
         return "fxmark tells no rate within a test"
 
 
-def _busy(tests: Sequence[_Test], sections: Sequence[profile.Section]) -> dict[str, float]:
+def _busy(tests: Sequence[_Test], sections: Sequence[profile.ProfileSection]) -> dict[str, float]:
     """The share of the counted time for which the CPUs that the processes are bound to were busy: in the mean, as all
     do the same. Nothing without samples.
     """

@@ -14,7 +14,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.image import cpio, module_order
 from flashbed_appliance.nas import compiling, kernels, linking, programs
-from flashbed_appliance.nas.kernels import Kernel
+from flashbed_appliance.nas.kernels import ApplianceKernel
 from flashbed_appliance.nas.settings import Settings
 from flashbed_appliance.shrinking import architecture, fragment
 from flashbed_appliance.shrinking.architecture import Architecture
@@ -127,7 +127,7 @@ def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
     return cpio.archive(cpio.tree(node for part in contents.values() for node in part))
 
 
-def _contents(settings: Settings, kernel: Kernel) -> dict[str, list[cpio.Node]]:
+def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpio.Node]]:
     """By what they are for."""
     cache, target = image.open_cache(), kernel.architecture
     order = module_order.in_order(kernel.modules, compiling.modules_wanted(settings))

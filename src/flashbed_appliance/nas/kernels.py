@@ -44,7 +44,7 @@ NO_IPV6 = "ipv6.disable=1"
 
 
 @dataclass(frozen=True)
-class Kernel:
+class ApplianceKernel:
     """What a loader takes, the modules by name, and how QEMU (qemu.MACHINES) runs it: on which machine, with which MB
     and words more than the small kernel needs.
     """
@@ -57,7 +57,7 @@ class Kernel:
     words: str = ""
 
 
-def named(name: str, settings: Settings, target: Architecture) -> Kernel:
+def named(name: str, settings: Settings, target: Architecture) -> ApplianceKernel:
     """The kernel for these settings. Raises InputError for a name that is none of NAMES, or if it lacks what they ask,
     SetupError where it cannot be built or fetched.
     """
@@ -80,11 +80,11 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
         raise UnsuitableError("nfs.versions: Debian's kernel does not serve 2; add 3, or use --kernel small")
 
 
-def small(settings: Settings, target: Architecture) -> Kernel:
+def small(settings: Settings, target: Architecture) -> ApplianceKernel:
     """Built for what the settings ask."""
     built = building.build(target.name, fragments(settings, target))
     found = {module_order.plain(name): path for name, path in built.modules.items()}
-    return Kernel(target, built.image, found, MACHINES[SMALL, target.name])
+    return ApplianceKernel(target, built.image, found, MACHINES[SMALL, target.name])
 
 
 def fragments(settings: Settings, target: Architecture) -> list[Path]:
@@ -99,7 +99,7 @@ def fragments(settings: Settings, target: Architecture) -> list[Path]:
     return [*building.nas_fragments(target.name), *more]
 
 
-def debian(target: Architecture) -> Kernel:
+def debian(target: Architecture) -> ApplianceKernel:
     """The one that Debian installs, with its modules for all that settings can ask of a virtual machine."""
     archive, package = programs.archive_of(target), _package(target)
     recipe = {
@@ -118,7 +118,7 @@ def debian(target: Architecture) -> Kernel:
 
     entry = image.open_cache().entry(f"nas-debian-{target.name}", recipe, fill, products=[IMAGE])
     found = module_order.found_in(entry.path(MODULES))
-    return Kernel(target, entry.path(IMAGE), found, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
+    return ApplianceKernel(target, entry.path(IMAGE), found, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
 
 
 def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]:

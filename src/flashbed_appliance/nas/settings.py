@@ -57,7 +57,7 @@ class Network(Strict):
     interface: Interface = Field(default="eth0", description="Linux's name of it")
 
 
-class Nfs(Strict):
+class NfsSettings(Strict):
     """How the kernel serves."""
 
     versions: list[Literal[2, 3, 4]] = Field(default=[3, 2], min_length=1, description="of NFS")
@@ -110,7 +110,7 @@ class Settings(Strict):
         default="virtual", description="what it runs on: virtio devices, or a PC with its firmware, disks and cards"
     )
     network: Network = Field(default=Network())
-    nfs: Nfs = Field(default=Nfs())
+    nfs: NfsSettings = Field(default=NfsSettings())
     disks: dict[str, Disk] = Field(default={}, description="file systems, by name")
     exports: list[Export] = Field(default=[], description="who may mount what; nothing is exported by itself")
     log: Log = Field(default=Log())

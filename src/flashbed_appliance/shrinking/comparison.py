@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed_appliance.shrinking import building, fragment, packing, sizes
 from flashbed_appliance.shrinking.building import SmallKernel
 from flashbed_appliance.shrinking.fragment import Fragment
@@ -20,7 +20,7 @@ from flashbed_appliance.shrinking.tables import number
 
 
 @dataclass(frozen=True)
-class Side:
+class KernelSide:
     """One of two kernels: what it is called, what was asked for, what came of it."""
 
     name: str
@@ -30,10 +30,10 @@ class Side:
     shares: Sequence[Share]
 
 
-def side(name: str, wanted: Fragment, kernel: SmallKernel) -> Side:
+def side(name: str, wanted: Fragment, kernel: SmallKernel) -> KernelSide:
     """A built kernel, looked at."""
     config = fragment.values(kernel.config.read_text())
-    return Side(name, wanted, config, packing.sizes(kernel), shares_of(kernel))
+    return KernelSide(name, wanted, config, packing.sizes(kernel), shares_of(kernel))
 
 
 def shares_of(kernel: SmallKernel) -> list[Share]:
@@ -42,19 +42,19 @@ def shares_of(kernel: SmallKernel) -> list[Share]:
     return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
 
 
-def tables(a: Side, b: Side) -> list[Table]:
+def tables(a: KernelSide, b: KernelSide) -> list[PageTable]:
     """Sizes, folders, groups of options, options: where the two differ."""
     return [_sizes(a, b), _subsystems(a, b), _groups(a, b), _options(a, b)]
 
 
-def differing(a: Side, b: Side) -> dict[str, tuple[str, str]]:
+def differing(a: KernelSide, b: KernelSide) -> dict[str, tuple[str, str]]:
     """The options that are otherwise, with both values; n for one that a kernel does not know."""
     names = sorted({*a.config, *b.config})
     both = {name: (a.config.get(name, "n"), b.config.get(name, "n")) for name in names}
     return {name: values for name, values in both.items() if values[0] != values[1]}
 
 
-def _sizes(a: Side, b: Side) -> Table:
+def _sizes(a: KernelSide, b: KernelSide) -> PageTable:
     rows = [
         _row("the kernel, not packed", a.sizes.raw, b.sizes.raw),
         *(_row(f"packed by {name}", a.sizes.by[name], b.sizes.by[name]) for name in a.sizes.by if name in b.sizes.by),
@@ -64,36 +64,36 @@ def _sizes(a: Side, b: Side) -> Table:
     ]
     lacking = ", ".join(f"{name} ({why})" for name, why in {**a.sizes.lacking, **b.sizes.lacking}.items())
     note = f"Not measured: {lacking}." if lacking else ""
-    return Table("Sizes in bytes", ("What", a.name, b.name, "difference"), rows, note=note)
+    return PageTable("Sizes in bytes", ("What", a.name, b.name, "difference"), rows, note=note)
 
 
-def _subsystems(a: Side, b: Side) -> Table:
+def _subsystems(a: KernelSide, b: KernelSide) -> PageTable:
     left, right = ({share.subsystem: share.image for share in one.shares} for one in (a, b))
     names = sorted({*left, *right}, key=lambda name: -abs(right.get(name, 0) - left.get(name, 0)))
     rows = [_row(name, left.get(name, 0), right.get(name, 0)) for name in names]
     changed = [row for row in rows if row[3] != "0"]
-    return Table("Bytes by folder of the source, not packed", ("Folder", a.name, b.name, "difference"), changed)
+    return PageTable("Bytes by folder of the source, not packed", ("Folder", a.name, b.name, "difference"), changed)
 
 
-def _groups(a: Side, b: Side) -> Table:
+def _groups(a: KernelSide, b: KernelSide) -> PageTable:
     """Counts by the fragments' groups; what no fragment names follows from what they do."""
     counted = Counter(_group(a, b, option) for option in differing(a, b))
     rows = [(group, number(count)) for group, count in counted.most_common()]
-    return Table("Options that differ, by group", ("Group", "options"), rows)
+    return PageTable("Options that differ, by group", ("Group", "options"), rows)
 
 
-def _options(a: Side, b: Side) -> Table:
+def _options(a: KernelSide, b: KernelSide) -> PageTable:
     rows = [
         (_group(a, b, option), option.removeprefix("CONFIG_"), left, right)
         for option, (left, right) in differing(a, b).items()
     ]
-    return Table("Options that differ", ("Group", "Option", a.name, b.name), sorted(rows), left=4)
+    return PageTable("Options that differ", ("Group", "Option", a.name, b.name), sorted(rows), left=4)
 
 
 FOLLOWS = "follows from others"
 
 
-def _group(a: Side, b: Side, option: str) -> str:
+def _group(a: KernelSide, b: KernelSide, option: str) -> str:
     return next((one.wanted[option].group for one in (b, a) if option in one.wanted), FOLLOWS)
 
 

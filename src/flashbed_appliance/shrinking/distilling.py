@@ -31,14 +31,14 @@ FOUND = "found.json"
 
 
 @dataclass(frozen=True)
-class Compiler:
+class HostCompiler:
     """`environment`: what `make` needs so that it compiles by it. `digest`: of its source."""
 
     environment: Mapping[str, str]
     digest: str
 
 
-def compiler(cache: Cache, target: Architecture) -> Compiler:
+def compiler(cache: Cache, target: Architecture) -> HostCompiler:
     """For kernels of this architecture. Raises SetupError if a program is missing."""
     name = f"{target.prefix}gcc"
     real = shutil.which(name)
@@ -62,7 +62,7 @@ def compiler(cache: Cache, target: Architecture) -> Compiler:
         "CCACHE_MAXSIZE": ROOM,
         "CCACHE_NOHASHDIR": "1",
     }
-    return Compiler(environment, digest)
+    return HostCompiler(environment, digest)
 
 
 def check(
@@ -73,7 +73,7 @@ def check(
     first: Path,
     objects: Path,
     step: Callable[[], None],
-) -> Compiler:
+) -> HostCompiler:
     """The compiler, after it has made the kernel of `recipe`, once, in the folder `objects`, from what the folder
     `first` has of it. Raises SetupError if the two are not the same.
     """

@@ -54,7 +54,7 @@ FLAGS = (
 
 
 @dataclass(frozen=True)
-class Memory:
+class BootMemory:
     """KiB of a machine of RAM_MIB: what the kernel gives to all (MemTotal), and what is free when programs start
     (MemFree, and the pages on the lists of CPUs).
     """
@@ -96,7 +96,7 @@ def identity(target: Architecture) -> str:
     return " ".join([program, *command[1:], digest_file(_source())])
 
 
-def left(target: Architecture, image: Path) -> Memory | None:
+def left(target: Architecture, image: Path) -> BootMemory | None:
     """What a kernel leaves, of `image` as QEMU loads it (bzImage, Image). None where nothing here can boot it.
 
     Raises SetupError with the last lines of its console if it does not come so far.
@@ -122,14 +122,14 @@ def left(target: Architecture, image: Path) -> Memory | None:
         return told(console.read_text(errors="replace"), said)
 
 
-def told(console: str, complaint: str = "") -> Memory:
+def told(console: str, complaint: str = "") -> BootMemory:
     """What a console says of memory. Raises SetupError if it does not."""
     found = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
     if len(found) != 2:
         last = "\n".join((console or complaint).splitlines()[-12:])
         raise SetupError(f"the kernel did not come to its first program; the last that it said:\n{last}")
     listed = sum(int(match[1]) for match in _LISTED.finditer(console))
-    return Memory(found["MemTotal"], found["MemFree"] + PAGE_KIB * listed)
+    return BootMemory(found["MemTotal"], found["MemFree"] + PAGE_KIB * listed)
 
 
 def _source() -> Path:

@@ -19,7 +19,7 @@ from flashbed_appliance.shrinking import price_list
 from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.fragment import Fragment, Setting
 from flashbed_appliance.shrinking.price_list import Figures
-from flashbed_appliance.shrinking.variants import Asked, Bench, Change, Variant
+from flashbed_appliance.shrinking.variants import Asked, Bench, OptionChange, Variant
 
 _log = logging.getLogger("flashbed")
 
@@ -130,7 +130,7 @@ def check(wanted: Fragment, only: Sequence[str]) -> None:
 
 
 def _asked(wanted: Fragment, setting: Setting) -> Asked:
-    change = Change(setting.option, SWITCHED[setting.value])
+    change = OptionChange(setting.option, SWITCHED[setting.value])
     return Asked(wanted.changed(*change), change)
 
 

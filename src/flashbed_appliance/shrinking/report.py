@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed_appliance.shrinking.building import VERSION
 
@@ -20,7 +20,7 @@ class KernelReport:
 
     title: str
     lines: Sequence[str]
-    tables: Sequence[Table]
+    tables: Sequence[PageTable]
 
 
 def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = True, anew: bool = False) -> KernelReport:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flashbed.common.page import Table
+from flashbed.common.page import PageTable
 from flashbed_appliance.shrinking.fragment import Fragment
 from flashbed_appliance.shrinking.packing import SERVER, Sizes
 from flashbed_appliance.shrinking.prices import Price
@@ -29,7 +29,7 @@ def number(value: int | None, *, signed: bool = False) -> str:
     return f"{value:+,}" if signed and value else f"{value:,}"
 
 
-def size_table(sizes: Sizes) -> Table:
+def size_table(sizes: Sizes) -> PageTable:
     """The image by program that packs it, and what counts as the kernel that serves."""
     rows = [("the kernel, not packed", number(sizes.raw), "")]
     for name, size in sorted(sizes.by.items(), key=lambda one: -one[1]):
@@ -43,18 +43,18 @@ def size_table(sizes: Sizes) -> Table:
         "Not packed, a kernel holds filling, too, which packs to next to nothing: see the size by subsystem. x86_64's "
         "has several MB of it, so its percentages are not to be compared with another architecture's."
     )
-    return Table("Size by compression", ("What", "bytes", "% of the kernel"), rows, note=note)
+    return PageTable("Size by compression", ("What", "bytes", "% of the kernel"), rows, note=note)
 
 
-def module_table(sizes: Sizes) -> Table:
+def module_table(sizes: Sizes) -> PageTable:
     """Each module as an .xz file."""
     rows = [(name, number(size)) for name, size in sorted(sizes.modules.items(), key=lambda one: -one[1])]
-    return Table(
+    return PageTable(
         "Modules, each packed by xz", ("module", "bytes"), [*rows, ("all", number(sum(sizes.modules.values())))]
     )
 
 
-def subsystem_table(shares: Sequence[Share]) -> Table:
+def subsystem_table(shares: Sequence[Share]) -> PageTable:
     """The largest folders of the source; the small ones in one row."""
     large = [share for share in shares if share.image >= SMALL_BYTES]
     small = [share for share in shares if share.image < SMALL_BYTES]
@@ -67,7 +67,7 @@ def subsystem_table(shares: Sequence[Share]) -> Table:
         "the others. Zeroes take memory, and nothing in the image. Between sections: zeroes up to where the next one "
         "may begin. The linker's own: the same within sections, and tables that it makes."
     )
-    return Table("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
+    return PageTable("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
 
 
 def _share_row(name: str, some: Sequence[Share]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _share_row(name: str, some: Sequence[Share]) -> tuple[str, ...]:
     return (name, *map(number, sums))
 
 
-def column_table(wanted: Fragment) -> Table:
+def column_table(wanted: Fragment) -> PageTable:
     """What is built in, a module, left out: the groups of a fragment."""
     groups: dict[str, dict[str, list[str]]] = {}
     for one in wanted:
@@ -84,10 +84,10 @@ def column_table(wanted: Fragment) -> Table:
         named = name if one.column in COLUMNS else f"{name}={one.value}"
         groups.setdefault(one.group, {}).setdefault(column, []).append(named)
     rows = [(group, *(", ".join(found.get(column, ["-"])) for column in COLUMNS)) for group, found in groups.items()]
-    return Table("What the kernel holds", ("Group", *COLUMNS), rows, left=4)
+    return PageTable("What the kernel holds", ("Group", *COLUMNS), rows, left=4)
 
 
-def price_table(prices: Iterable[Price]) -> Table:
+def price_table(prices: Iterable[Price]) -> PageTable:
     """The dearest first; then what has no price, and why."""
     known = sorted((one for one in prices if not one.figures.why_not), key=_total, reverse=True)
     rows = [
@@ -108,17 +108,17 @@ def price_table(prices: Iterable[Price]) -> Table:
         "With it: other options that come and go with it, so that their price is in this one."
     )
     titles = ("Option", "it is", "with it", "image, bytes", "modules, bytes", "RAM, KiB")
-    return Table("Price of each option", titles, rows, left=3, note=note)
+    return PageTable("Price of each option", titles, rows, left=3, note=note)
 
 
-def unpriced_table(prices: Iterable[Price]) -> Table:
+def unpriced_table(prices: Iterable[Price]) -> PageTable:
     """Options that have no price, and why."""
     rows = [
         (one.setting.option.removeprefix("CONFIG_"), one.setting.column, one.figures.why_not)
         for one in prices
         if one.figures.why_not
     ]
-    return Table("Options without a price", ("Option", "it is", "why"), rows, left=3)
+    return PageTable("Options without a price", ("Option", "it is", "why"), rows, left=3)
 
 
 def _total(price: Price) -> int:

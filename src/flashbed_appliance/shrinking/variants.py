@@ -62,7 +62,7 @@ class Variant:
     trouble: str = ""
 
 
-class Change(NamedTuple):
+class OptionChange(NamedTuple):
     """An option, and the value that it must have in a kernel."""
 
     option: str
@@ -73,7 +73,7 @@ class Asked(NamedTuple):
     """A kernel's settings, and what was changed in them."""
 
     settings: str
-    change: Change
+    change: OptionChange
 
 
 class Bench:
@@ -90,7 +90,7 @@ class Bench:
         """All that a kernel of these settings is made of, and which kind of figures is taken of it."""
         return {**building.recipe(self.target, self._source, settings), "figures": FIGURES}
 
-    def stored(self, settings: str, change: Change | None = None, *, boot: bool = False) -> Variant | None:
+    def stored(self, settings: str, change: OptionChange | None = None, *, boot: bool = False) -> Variant | None:
         """What was measured of the kernel of these settings; None if nothing was. `boot`: a kernel that is kept is
         booted if what it leaves of memory is not.
         """
@@ -192,7 +192,7 @@ class Bench:
         return self._variant(asked.settings, asked.change, fill, self._cache, self._cache)
 
     def _variant(
-        self, settings: str, change: Change | None, fill: Callable[[Path], None], builds: Cache, boots: Cache
+        self, settings: str, change: OptionChange | None, fill: Callable[[Path], None], builds: Cache, boots: Cache
     ) -> Variant:
         recipe = {**self.recipe(settings), "changed": change}
         entry = builds.entry(f"linux-price-{self.target.name}", recipe, fill, products=[FILE, KERNEL])
