@@ -10,12 +10,13 @@ import signal
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from borrowed_guest import empty_cache
+from fixture_types import Measure, StudyWriter
 from hypothesis import settings
 
 from flashbed.execution import repetition
@@ -37,9 +38,6 @@ def _checked_sum(values: Iterable[Any], /, start: Any = 0) -> Any:
 
 
 builtins.sum = _checked_sum
-
-StudyWriter = Callable[..., Path]
-Measure = Callable[..., Finished]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,16 +5,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-FLASHBED = str(Path(sys.executable).with_name("flashbed"))
-
-Flashbed = Callable[..., subprocess.CompletedProcess[str]]
-Start = Callable[..., subprocess.Popen[str]]
+from fixture_types import FLASHBED, Flashbed, Start
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fixture_types import Flashbed, StudyWriter
 from one_cell import WRITE
 
 BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
@@ -18,14 +19,14 @@ def complaint(done, status: int) -> str:
     return done.stderr
 
 
-def test_a_typo_in_a_key(flashbed, study_file) -> None:
+def test_a_typo_in_a_key(flashbed: Flashbed, study_file: StudyWriter) -> None:
     said = complaint(flashbed("run", study_file(WRITE, sheduler="none")), BAD_INPUT)
     assert "small.toml:5" in said
     assert "sheduler" in said
     assert "scheduler" in said
 
 
-def test_jobs_for_elsewhere(flashbed, study_file, tmp_path) -> None:
+def test_jobs_for_elsewhere(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     study = study_file(WRITE)
     said = complaint(flashbed("export", study, "jobs", "--where", "filesystem"), BAD_INPUT)
     assert "--where filesystem: write AXIS=VALUE" in said
@@ -41,20 +42,20 @@ def test_jobs_for_elsewhere(flashbed, study_file, tmp_path) -> None:
     assert f"{job.name.removesuffix('.measure.fio')}.json: is not what fio writes" in said
 
 
-def test_an_unknown_profile(flashbed, study_file) -> None:
+def test_an_unknown_profile(flashbed: Flashbed, study_file: StudyWriter) -> None:
     said = complaint(flashbed("run", study_file(WRITE.replace("ext2", "ext22"))), BAD_INPUT)
     assert "small.toml:7" in said
     assert "ext22" in said
     assert "ext2" in said.replace("ext22", "")
 
 
-def test_contradictory_axes(flashbed, study_file) -> None:
+def test_contradictory_axes(flashbed: Flashbed, study_file: StudyWriter) -> None:
     said = complaint(flashbed("run", study_file(WRITE, filesystem="f2fs")), BAD_INPUT)
     assert "small.toml:" in said
     assert "filesystem" in said
 
 
-def test_f2fs_on_a_medium_that_is_too_small(flashbed, study_file) -> None:
+def test_f2fs_on_a_medium_that_is_too_small(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study = study_file(WRITE.replace("ext2", "f2fs"), medium="usb-stick-2g:used_bytes=40M")
     said = complaint(flashbed("run", study), BAD_INPUT)
     assert "small.toml:" in said
@@ -62,34 +63,34 @@ def test_f2fs_on_a_medium_that_is_too_small(flashbed, study_file) -> None:
     assert "40" in said
 
 
-def test_a_medium_larger_than_the_disk_has_room_for(flashbed, study_file) -> None:
+def test_a_medium_larger_than_the_disk_has_room_for(flashbed: Flashbed, study_file: StudyWriter) -> None:
     said = complaint(flashbed("run", study_file(WRITE, medium="null-2g:capacity_bytes=8T")), HOST_RESOURCE)
     assert "8T" in said
     assert "free" in said
     assert "FLASHBED_CACHE" in said
 
 
-def test_a_study_that_is_not_there(flashbed) -> None:
+def test_a_study_that_is_not_there(flashbed: Flashbed) -> None:
     said = complaint(flashbed("run", "nowhere"), BAD_INPUT)
     assert "nowhere" in said
     assert "quick" in said
 
 
-def test_a_key_that_is_not_there(flashbed) -> None:
+def test_a_key_that_is_not_there(flashbed: Flashbed) -> None:
     assert "abcdef" in complaint(flashbed("show", "abcdef"), BAD_INPUT)
 
 
-def test_what_is_no_pack(flashbed, study_file) -> None:
+def test_what_is_no_pack(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study = study_file(WRITE)
     told = f"flashbed: {study}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again.\n"
     assert complaint(flashbed("verify", study), BAD_INPUT) == told
 
 
-def test_a_command_that_is_not_there(flashbed) -> None:
+def test_a_command_that_is_not_there(flashbed: Flashbed) -> None:
     assert "--help" in complaint(flashbed("rnu"), BAD_INPUT)
 
 
-def test_a_cache_below_a_path_with_a_blank(flashbed, study_file, tmp_path: Path) -> None:
+def test_a_cache_below_a_path_with_a_blank(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     said = complaint(flashbed("run", study_file(WRITE), FLASHBED_CACHE=str(tmp_path / "my cache")), SETUP)
     assert "my cache" in said
     assert "FLASHBED_CACHE" in said

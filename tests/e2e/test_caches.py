@@ -9,7 +9,7 @@ from pathlib import Path
 
 import name_space
 import pytest
-from conftest import FLASHBED
+from fixture_types import FLASHBED
 
 READ_ONLY = 'mount -t tmpfs tmpfs "$0" && mkdir "$0/cache" && mount -o remount,ro "$0" && exec "$@"'
 

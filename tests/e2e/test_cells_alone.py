@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixture_types import Flashbed, Start, StudyWriter
 from small_disk import small_disk
 
 SMALL = "usb-stick-2g:used_bytes=64M"
@@ -25,7 +26,7 @@ STUDY = """
 """
 
 
-def study_of(study_file, *media: str, seeds: int = 1) -> Path:
+def study_of(study_file: StudyWriter, *media: str, seeds: int = 1) -> Path:
     return study_file(STUDY.format(media=json.dumps(list(media))), filesystem="ext2", medium=None, seeds=seeds)
 
 
@@ -35,7 +36,7 @@ def outcomes(cache: Path) -> tuple[int, list[str]]:
     return len(list((cache / "results/cells").glob("*/*/result.json"))), failed
 
 
-def test_a_medium_too_large_for_this_disk(flashbed, study_file, fresh_cache: Path) -> None:
+def test_a_medium_too_large_for_this_disk(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path) -> None:
     """It ended the run, whatever else the study had."""
     study = study_of(study_file, SMALL, "usb-stick-2g:used_bytes=1G")
     with small_disk(fresh_cache / "work", "200M"):
@@ -53,7 +54,9 @@ def test_a_medium_too_large_for_this_disk(flashbed, study_file, fresh_cache: Pat
     assert flashbed("run", study, "--jobs", "1").returncode == 0
 
 
-def test_a_disk_without_room_for_any_medium_of_the_study_is_full(flashbed, study_file, fresh_cache: Path) -> None:
+def test_a_disk_without_room_for_any_medium_of_the_study_is_full(
+    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path
+) -> None:
     study = study_of(study_file, SMALL, "usb-stick-2g:used_bytes=1G")
     with small_disk(fresh_cache / "work", "60M"):
         done = flashbed("run", study, "--jobs", "1")
@@ -97,7 +100,13 @@ def shorter(folder: Path) -> None:
     ],
 )
 def test_a_kept_medium_that_is_lost_while_a_study_runs(
-    flashbed, start, study_file, fresh_cache: Path, tmp_path: Path, happens: Callable[[Path], None], said: str
+    flashbed: Flashbed,
+    start: Start,
+    study_file: StudyWriter,
+    fresh_cache: Path,
+    tmp_path: Path,
+    happens: Callable[[Path], None],
+    said: str,
 ) -> None:
     """It ended the run."""
     assert flashbed("medium", "create", "./kept", SMALL).returncode == 0

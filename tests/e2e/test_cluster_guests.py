@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from dask_processes import plain_worker, scheduler
+from fixture_types import Flashbed, Start, StudyWriter
 from running import command_lines
 
 from flashbed.execution.run import prepare
@@ -61,7 +62,9 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("where", ["local:2", "remote"])
-def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache: Path, request, where: str) -> None:
+def test_workers_store_what_a_local_run_stores(
+    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path, request, where: str
+) -> None:
     """A medium is full, and one is kept, so that their files go to the workers, too. Cells of one medium share their
     beginning in the local run; on a worker each runs from power-on.
     """
@@ -81,7 +84,9 @@ def test_workers_store_what_a_local_run_stores(flashbed, study_file, fresh_cache
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_run_on_a_cluster_that_is_stopped(start, study_file, fresh_cache: Path, number: signal.Signals) -> None:
+def test_a_run_on_a_cluster_that_is_stopped(
+    start: Start, study_file: StudyWriter, fresh_cache: Path, number: signal.Signals
+) -> None:
     """SIGINT as of a key press: to all processes of the terminal."""
     study = study_file(STUDY.replace("1M", "64M"))
     process = start("run", study, "--workers", "local:2", start_new_session=True)
@@ -115,7 +120,7 @@ def test_a_run_on_a_cluster_that_is_stopped(start, study_file, fresh_cache: Path
     ],
 )
 def test_what_is_no_cluster_is_told_before_anything_is_built(
-    flashbed, study_file, workers: str, status: int, message: str
+    flashbed: Flashbed, study_file: StudyWriter, workers: str, status: int, message: str
 ) -> None:
     done = flashbed("run", study_file(STUDY), "--workers", workers)
     assert done.returncode == status

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Flashbed
+from fixture_types import Flashbed
 from made_up_exports import Row, write
 
 

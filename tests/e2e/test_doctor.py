@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import web_folder
-from conftest import Flashbed
+from fixture_types import Flashbed
 
 SETUP = 3
 NO_MIRROR = "http://127.0.0.1:9/debian/"

@@ -18,7 +18,7 @@ import made_up_archive
 import name_space
 import pytest
 import web_folder
-from conftest import FLASHBED
+from fixture_types import FLASHBED
 from small_disk import small_disk
 
 from flashbed.common import paths

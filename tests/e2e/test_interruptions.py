@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from fixture_types import Flashbed, Start, StudyWriter
 from running import command_lines
 from small_disk import small_disk
 
@@ -28,7 +29,7 @@ CELLS = 6
 
 
 @pytest.fixture
-def study(study_file) -> Path:
+def study(study_file: StudyWriter) -> Path:
     return study_file(STUDY, filesystem="ext2", seeds=2)
 
 
@@ -37,7 +38,7 @@ def results(cache: Path) -> list[Path]:
 
 
 @contextmanager
-def running(start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
+def running(start: Start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
     """A run, one guest at a time, that has finished at least one repetition."""
     process = start("run", study, "--jobs", "1")
     try:
@@ -71,7 +72,7 @@ def no_guest_is_left(cache: Path) -> bool:
     return not guests_of(cache)
 
 
-def goes_on(flashbed, study: Path, cache: Path) -> None:
+def goes_on(flashbed: Flashbed, study: Path, cache: Path) -> None:
     """The next run keeps what there is to the byte, and measures the rest."""
     kept = {path: path.read_bytes() for path in results(cache)}
     assert 1 <= len(kept) < CELLS
@@ -82,7 +83,7 @@ def goes_on(flashbed, study: Path, cache: Path) -> None:
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_sigkill(flashbed, start, study: Path, fresh_cache: Path) -> None:
+def test_sigkill(flashbed: Flashbed, start: Start, study: Path, fresh_cache: Path) -> None:
     with running(start, study, fresh_cache) as process:
         process.kill()
         process.wait()
@@ -92,7 +93,9 @@ def test_sigkill(flashbed, start, study: Path, fresh_cache: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_sigterm(flashbed, start, study: Path, fresh_cache: Path, number: signal.Signals) -> None:
+def test_ctrl_c_and_sigterm(
+    flashbed: Flashbed, start: Start, study: Path, fresh_cache: Path, number: signal.Signals
+) -> None:
     with running(start, study, fresh_cache) as process:
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
@@ -104,7 +107,7 @@ def test_ctrl_c_and_sigterm(flashbed, start, study: Path, fresh_cache: Path, num
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_while_it_is_being_loaded(flashbed, tmp_path: Path, number: signal.Signals) -> None:
+def test_interrupted_while_it_is_being_loaded(flashbed: Flashbed, tmp_path: Path, number: signal.Signals) -> None:
     """A module that it imports sends the signal, in the place of a user who is quick."""
     (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\nimport time\ntime.sleep(60)\n")
     done = flashbed("list", PYTHONPATH=str(tmp_path))
@@ -112,7 +115,7 @@ def test_interrupted_while_it_is_being_loaded(flashbed, tmp_path: Path, number: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_when_all_is_done(flashbed, tmp_path: Path, number: signal.Signals) -> None:
+def test_interrupted_when_all_is_done(flashbed: Flashbed, tmp_path: Path, number: signal.Signals) -> None:
     """The signal comes with the last that the interpreter does: what it has carried out ended well, and says so."""
     last = "import atexit, os, sys\n"
     last += f"atexit.register(lambda: (sys.stdout.flush(), os.kill(os.getpid(), {int(number)})))\n"
@@ -122,7 +125,7 @@ def test_interrupted_when_all_is_done(flashbed, tmp_path: Path, number: signal.S
     assert done.stdout.startswith("flashbed ")
 
 
-def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> None:
+def test_a_second_run_measures_nothing_and_says_so(flashbed: Flashbed, study: Path) -> None:
     assert flashbed("run", study).returncode == 0
     again = flashbed("run", study)
     assert again.returncode == 0
@@ -130,7 +133,7 @@ def test_a_second_run_measures_nothing_and_says_so(flashbed, study: Path) -> Non
     assert "Measuring" not in again.stderr
 
 
-def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: Path) -> None:
+def test_a_corrupt_result_is_measured_again(flashbed: Flashbed, study: Path, fresh_cache: Path) -> None:
     assert flashbed("run", study).returncode == 0
     broken = results(fresh_cache)[0]
     whole = broken.read_bytes()
@@ -142,7 +145,9 @@ def test_a_corrupt_result_is_measured_again(flashbed, study: Path, fresh_cache: 
     assert broken.read_bytes() == whole
 
 
-def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cache: Path) -> None:
+def test_the_disk_fills_up_in_the_middle(
+    flashbed: Flashbed, start: Start, study_file: StudyWriter, fresh_cache: Path
+) -> None:
     """There is room when the guest starts, the only one; then another program takes it all."""
     one_cell = STUDY.replace('"1M"', '"40M"').replace('"4k", "16k", ', "")
     study = study_file(one_cell, filesystem="ext2", medium="null-2g:capacity_bytes=60M")
@@ -158,7 +163,9 @@ def test_the_disk_fills_up_in_the_middle(flashbed, start, study_file, fresh_cach
     assert flashbed("run", study).returncode == 0
 
 
-def test_memory_fills_up_in_the_middle(start, study_file, fresh_cache: Path, tmp_path: Path) -> None:
+def test_memory_fills_up_in_the_middle(
+    start: Start, study_file: StudyWriter, fresh_cache: Path, tmp_path: Path
+) -> None:
     """Then the guest is run on the disk, and what it left in memory goes."""
     study = study_file(STUDY.replace('"1M"', '"40M"'), filesystem="ext2", medium="null-2g:capacity_bytes=60M")
     shm = tmp_path / "shm"
@@ -173,7 +180,7 @@ def test_memory_fills_up_in_the_middle(start, study_file, fresh_cache: Path, tmp
     assert len(results(fresh_cache)) == CELLS / 2  # one seed
 
 
-def test_the_disk_is_full_when_the_guest_is_made(flashbed, study: Path, fresh_cache: Path) -> None:
+def test_the_disk_is_full_when_the_guest_is_made(flashbed: Flashbed, study: Path, fresh_cache: Path) -> None:
     """There is room for the medium, which has holes, but none for the guest's initramfs."""
     study.write_text(study.read_text().replace('"usb-stick-2g"', '"null-2g:capacity_bytes=1M"'))
     work = fresh_cache / "work"
@@ -195,7 +202,7 @@ def one_mib_a_file() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_mib_a_file")
-def test_the_host_refuses_a_large_file(flashbed, study: Path, fresh_cache: Path) -> None:
+def test_the_host_refuses_a_large_file(flashbed: Flashbed, study: Path, fresh_cache: Path) -> None:
     done = flashbed("run", study, "--jobs", "1")
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr

@@ -2,6 +2,7 @@
 """What is wrong on the command line of `flashbed kernel` is told before anything is built."""
 
 import pytest
+from fixture_types import Flashbed
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,7 @@ import pytest
         (("compare", "nas", "nos"), "nos: 'nos' is neither"),
     ],
 )
-def test_a_wrong_word_is_one_message(flashbed, words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_word_is_one_message(flashbed: Flashbed, words: tuple[str, ...], told: str) -> None:
     done = flashbed("kernel", *words)
     assert done.returncode == 2
     assert told in done.stderr

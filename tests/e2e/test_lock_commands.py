@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from conftest import Flashbed
+from fixture_types import Flashbed, StudyWriter
 from one_cell import WRITE
 
 from flashbed.common import paths
 from flashbed.image import pins
 
 
-def locked(flashbed: Flashbed, study_file) -> tuple[Path, Path]:
+def locked(flashbed: Flashbed, study_file: StudyWriter) -> tuple[Path, Path]:
     """A study, and the lock that the command wrote beside it."""
     study = study_file(WRITE)
     done = flashbed("image", "lock", study)
@@ -23,7 +23,7 @@ def locked(flashbed: Flashbed, study_file) -> tuple[Path, Path]:
     return study, lock
 
 
-def test_a_lock_beside_a_study_is_kept_to(flashbed: Flashbed, study_file) -> None:
+def test_a_lock_beside_a_study_is_kept_to(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study, lock = locked(flashbed, study_file)
     assert re.search(r'^"filesystems/ext2" = "[0-9a-f]{64}"$', lock.read_text(), re.MULTILINE)
     done = flashbed("run", study, "--locked", "--out", "report")
@@ -32,7 +32,7 @@ def test_a_lock_beside_a_study_is_kept_to(flashbed: Flashbed, study_file) -> Non
     assert again.returncode == 0, again.stderr
 
 
-def test_a_profile_that_is_another_than_the_locked_one_ends_with_3(flashbed: Flashbed, study_file) -> None:
+def test_a_profile_that_is_another_than_the_locked_one_ends_with_3(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study, lock = locked(flashbed, study_file)
     lock.write_text(re.sub(r'("filesystems/ext2" = )"[0-9a-f]+"', rf'\1"{"0" * 64}"', lock.read_text()))
     for command in ("run", "pack"):
@@ -41,7 +41,7 @@ def test_a_profile_that_is_another_than_the_locked_one_ends_with_3(flashbed: Fla
         assert f"{lock}: was written for other files than are here: profile filesystems/ext2." in done.stderr
 
 
-def test_a_package_that_the_lock_does_not_name_ends_with_3(flashbed: Flashbed, study_file) -> None:
+def test_a_package_that_the_lock_does_not_name_ends_with_3(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study, lock = locked(flashbed, study_file)
     lock.write_text(re.sub(r'^"busybox-static" = \[.*?^\]\n', "", lock.read_text(), flags=re.MULTILINE | re.DOTALL))
     done = flashbed("run", study, "--locked")

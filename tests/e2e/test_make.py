@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from make_target import REPOSITORY, make
 
 TARGETS = re.search(r"^\.PHONY: (.*)", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)[1].split()  # type: ignore[index]
@@ -106,7 +107,9 @@ def test_setup_has_nothing_left_to_do() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-def test_run_measures_and_ends_with_the_path_of_a_report(fresh_cache: Path, study_file, tmp_path: Path) -> None:
+def test_run_measures_and_ends_with_the_path_of_a_report(
+    fresh_cache: Path, study_file: StudyWriter, tmp_path: Path
+) -> None:
     workload = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
     study = study_file(workload, name="test-of-make-run", filesystem="ext2")
     done = make("run", STUDY=str(study))

@@ -7,6 +7,8 @@ import json
 import re
 from pathlib import Path
 
+from fixture_types import Flashbed, StudyWriter
+
 from flashbed.execution import metrics
 
 SMALL = "usb-stick-2g:used_bytes=64M"
@@ -30,7 +32,7 @@ def refused(done, words: str, status: int = BAD_INPUT) -> None:
     assert words in done.stderr
 
 
-def test_a_life(flashbed, study_file, tmp_path: Path, fresh_cache: Path) -> None:
+def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fresh_cache: Path) -> None:
     made = flashbed("medium", "create", "worn", SMALL)
     assert made.returncode == 0, made.stderr
     assert str(fresh_cache / "media/worn") in made.stdout
@@ -57,7 +59,7 @@ def test_a_life(flashbed, study_file, tmp_path: Path, fresh_cache: Path) -> None
     assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
 
 
-def test_a_power_cut(flashbed, study_file, fresh_cache: Path) -> None:
+def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path) -> None:
     assert flashbed("medium", "create", "whole", SMALL).returncode == 0
     whole = flashbed("medium", "inspect", "whole").stdout
     assert re.search(r"off +false", whole)
@@ -91,7 +93,7 @@ def test_a_power_cut(flashbed, study_file, fresh_cache: Path) -> None:
     assert metrics.read(json.loads(result.read_text()), result.parent)["medium"]["life"]["restarts"] == 1
 
 
-def test_a_cut_by_time_and_by_seed(flashbed) -> None:
+def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:
     assert flashbed("medium", "create", "x", SMALL).returncode == 0
     cut = flashbed("medium", "cut", "x", "--after", "20ms", "--request", "64k")
     assert cut.returncode == 0, cut.stderr
@@ -116,7 +118,7 @@ def test_a_cut_by_time_and_by_seed(flashbed) -> None:
     assert flashbed("medium", "inspect", "x").stdout == seen, "what is refused changes nothing"
 
 
-def test_a_medium_ages(flashbed) -> None:
+def test_a_medium_ages(flashbed: Flashbed) -> None:
     assert flashbed("medium", "create", "x", SMALL).returncode == 0
     aged = flashbed("medium", "age", "x", "--days", "365")
     assert aged.returncode == 0, aged.stderr
@@ -133,13 +135,13 @@ def test_a_medium_ages(flashbed) -> None:
     assert flashbed("medium", "inspect", "x").stdout == seen
 
 
-def test_another_profile_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+def test_another_profile_is_refused(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},read_ns=1,from=./mine"))
     refused(run, "mine/state.bin: another medium: its read_ns is ", CELLS_FAILED)
 
 
-def test_a_truncated_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+def test_a_truncated_medium_is_refused(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
     study = study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=./mine")
     data, state = tmp_path / "mine/data.img", tmp_path / "mine/state.bin"
@@ -152,7 +154,7 @@ def test_a_truncated_medium_is_refused(flashbed, study_file, tmp_path: Path) -> 
     refused(flashbed("medium", "inspect", "./mine"), "truncated", status=4)
 
 
-def test_an_old_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
+def test_an_old_medium_is_refused(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     assert flashbed("medium", "create", "./mine", SMALL).returncode == 0
     with (tmp_path / "mine/state.bin").open("r+b") as file:
         file.seek(8)
@@ -161,7 +163,7 @@ def test_an_old_medium_is_refused(flashbed, study_file, tmp_path: Path) -> None:
     refused(run, "state.bin: made by another version of the media core", CELLS_FAILED)
 
 
-def test_wrong_words(flashbed, tmp_path: Path) -> None:
+def test_wrong_words(flashbed: Flashbed, tmp_path: Path) -> None:
     refused(flashbed("medium", "create", "x", "usb-stikc-2g"), 'did you mean "usb-stick-2g"?')
     refused(flashbed("medium", "create", "x", "usb-stick-2g:read_ns=x"), "read_ns")
     refused(flashbed("medium", "inspect", "x"), "no medium here")
@@ -171,7 +173,7 @@ def test_wrong_words(flashbed, tmp_path: Path) -> None:
     refused(flashbed("medium", "precondition", "x", "--request", "1000"), "not whole sectors")
 
 
-def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed) -> None:
+def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed: Flashbed) -> None:
     """Only kinds were taken."""
     done = flashbed("medium", "params", "sd-good:used_bytes=64M")
     assert done.returncode == 0
@@ -185,7 +187,7 @@ def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed) -> None:
     assert len(listed) == len(flashbed("medium", "params", "flash").stdout.splitlines())
 
 
-def test_parameters_of_what_is_neither_kind_nor_profile(flashbed) -> None:
+def test_parameters_of_what_is_neither_kind_nor_profile(flashbed: Flashbed) -> None:
     for which, said in (
         ("sd-god", 'no kind and no profile of a medium "sd-god"; did you mean "sd-good"'),
         ("disc", 'no kind and no profile of a medium "disc"; did you mean "disk"?'),
@@ -201,7 +203,7 @@ def test_parameters_of_what_is_neither_kind_nor_profile(flashbed) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_the_root_is_no_medium(flashbed) -> None:
+def test_the_root_is_no_medium(flashbed: Flashbed) -> None:
     for name in ("/", "//"):
         done = flashbed("medium", "create", name, SMALL)
         assert done.returncode == 2

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import FLASHBED
+from fixture_types import FLASHBED, Flashbed, Start
 from running import command_lines
 
 from flashbed.profiles.stored_medium import locate
@@ -31,7 +31,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", ["", " ", ".", "..", ".hidden", "x" * 300, "a\nb"])
 @pytest.mark.parametrize("command", ["create", "inspect"])
-def test_names_that_are_none(flashbed, fresh_cache: Path, name: str, command: str) -> None:
+def test_names_that_are_none(flashbed: Flashbed, fresh_cache: Path, name: str, command: str) -> None:
     done = flashbed("medium", command, name, *(["null-2g"] if command == "create" else []))
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("flashbed: medium ")
@@ -48,7 +48,9 @@ KILLED = {
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("what", [*KILLED])
-def test_killed_on_the_way(flashbed, start, fresh_cache: Path, what: str, number: signal.Signals) -> None:
+def test_killed_on_the_way(
+    flashbed: Flashbed, start: Start, fresh_cache: Path, what: str, number: signal.Signals
+) -> None:
     media = fresh_cache / "media"
     assert flashbed("medium", "create", "a", STICK).returncode == 0
     process = start("medium", *KILLED[what])
@@ -81,7 +83,7 @@ def replays(media: Path) -> list[str]:
     return command_lines("flashbed-replay", media)
 
 
-def test_killed_between_the_state_and_what_is_told(flashbed, fresh_cache: Path) -> None:
+def test_killed_between_the_state_and_what_is_told(flashbed: Flashbed, fresh_cache: Path) -> None:
     """The state has been renamed, medium.json not yet."""
     assert flashbed("medium", "create", "a", STICK).returncode == 0
     folder = fresh_cache / "media/a"
@@ -90,7 +92,7 @@ def test_killed_between_the_state_and_what_is_told(flashbed, fresh_cache: Path) 
     assert files(folder) == ["data.img", "medium.json", "state.bin"]
 
 
-def test_two_change_it_at_a_time(flashbed, start, fresh_cache: Path) -> None:
+def test_two_change_it_at_a_time(flashbed: Flashbed, start: Start, fresh_cache: Path) -> None:
     assert flashbed("medium", "create", "a", STICK).returncode == 0
     begun = [start("medium", "age", "a", "--days", str(days)) for days in (1, 2, 3)]
     for process in begun:
@@ -138,7 +140,7 @@ def test_the_disk_is_full(fresh_cache: Path, tmp_path: Path, what: str) -> None:
     assert left == there
 
 
-def test_a_thousand_overwrites_take_no_memory(flashbed) -> None:
+def test_a_thousand_overwrites_take_no_memory(flashbed: Flashbed) -> None:
     """256 million requests, which took 40 bytes each; the time is that of the first seconds."""
     assert flashbed("medium", "create", "a", "null-2g:capacity_bytes=64M").returncode == 0
     limit = resource.getrlimit(resource.RLIMIT_AS)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fixture_types import Flashbed, StudyWriter
 
 from flashbed.execution import run as run_module
 from flashbed.image import NotBuilt
@@ -33,7 +34,7 @@ def cold(tmp_path: Path) -> Path:
     return tmp_path / "cold"
 
 
-def test_a_report_with_a_cold_cache_fetches_nothing(flashbed, cold: Path) -> None:
+def test_a_report_with_a_cold_cache_fetches_nothing(flashbed: Flashbed, cold: Path) -> None:
     done = flashbed("report", "quick", FLASHBED_CACHE=str(cold))
     assert (done.returncode, done.stderr) == (
         2,
@@ -43,7 +44,7 @@ def test_a_report_with_a_cold_cache_fetches_nothing(flashbed, cold: Path) -> Non
 
 
 def test_a_report_with_results_of_others_builds_no_guest(
-    study_file, cold: Path, monkeypatch: pytest.MonkeyPatch
+    study_file: StudyWriter, cold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(cold))
     store = run_module.open_store()
@@ -56,7 +57,7 @@ def test_a_report_with_results_of_others_builds_no_guest(
     assert not list(cold.glob("debian*/state"))
 
 
-def test_failed_attempts_by_the_start_of_their_keys(flashbed, fresh_cache: Path) -> None:
+def test_failed_attempts_by_the_start_of_their_keys(flashbed: Flashbed, fresh_cache: Path) -> None:
     for key in ("ab" * 32, "ab" * 31 + "cd", "cd" * 32):
         folder = fresh_cache / "failures" / key
         folder.mkdir(parents=True)
@@ -78,7 +79,7 @@ def test_failed_attempts_by_the_start_of_their_keys(flashbed, fresh_cache: Path)
 
 
 def test_a_large_study_says_at_once_that_it_is_large(
-    study_file, fresh_cache: Path, capsys: pytest.CaptureFixture[str]
+    study_file: StudyWriter, fresh_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Keys of 100,000 repetitions take most of a minute."""
     axes = (
@@ -92,14 +93,14 @@ def test_a_large_study_says_at_once_that_it_is_large(
     assert said.startswith("Planning 5000 repetitions ...\nWorking out their keys ...\n")
 
 
-def test_what_a_file_says_does_not_move_the_cursor(flashbed, study_file) -> None:
+def test_what_a_file_says_does_not_move_the_cursor(flashbed: Flashbed, study_file: StudyWriter) -> None:
     done = flashbed("run", study_file(STUDY, filesystem="ext2\x1b[2J"))
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
     assert "ext2\\x1b[2J" in done.stderr
 
 
-def test_a_command_of_a_profile_beside_the_study(flashbed, study_file, tmp_path: Path) -> None:
+def test_a_command_of_a_profile_beside_the_study(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     """It is shown, and not run; `allow` shows it, too, and allows it by name, as a script would."""
     folder = tmp_path / "profiles/filesystems"
     folder.mkdir(parents=True)

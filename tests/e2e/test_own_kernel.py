@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fixture_types import Flashbed, StudyWriter
 
 STUDY = """
     filesystem = "ext2"
@@ -57,21 +58,21 @@ def linux(tmp_path: Path) -> Path:
         ("./linux@v1:patch=bad.patch", "patch failed: fs/one.c:1"),
     ],
 )
-def test_what_is_no_kernel(flashbed, study_file, linux: Path, kernel: str, told: str) -> None:
+def test_what_is_no_kernel(flashbed: Flashbed, study_file: StudyWriter, linux: Path, kernel: str, told: str) -> None:
     done = flashbed("run", study_file(STUDY), "--kernel", kernel)
     assert done.returncode == BAD_INPUT, done.stderr
     assert told in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_study_says_it_with_its_line(flashbed, study_file) -> None:
+def test_a_study_says_it_with_its_line(flashbed: Flashbed, study_file: StudyWriter) -> None:
     done = flashbed("run", study_file(STUDY, kernel="./away"))
     assert done.returncode == BAD_INPUT
     assert "small.toml:5: kernel: " in done.stderr
     assert "away is not there" in done.stderr
 
 
-def test_a_study_that_names_a_kernel_needs_leave(flashbed, study_file, linux: Path) -> None:
+def test_a_study_that_names_a_kernel_needs_leave(flashbed: Flashbed, study_file: StudyWriter, linux: Path) -> None:
     study = study_file(STUDY, kernel="./linux")
     done = flashbed("run", study)
     assert done.returncode == BAD_INPUT
@@ -82,7 +83,7 @@ def test_a_study_that_names_a_kernel_needs_leave(flashbed, study_file, linux: Pa
     assert "this is no Linux" in flashbed("run", study).stderr
 
 
-def test_a_tree_that_cannot_be_configured(flashbed, study_file, linux: Path) -> None:
+def test_a_tree_that_cannot_be_configured(flashbed: Flashbed, study_file: StudyWriter, linux: Path) -> None:
     before = {path: path.read_bytes() for path in linux.rglob("*") if path.is_file()}
     (linux / "fs/one.c").write_text("int changed;\n")
     done = flashbed("run", study_file(STUDY), "--kernel", "./linux:patch=good.patch")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from borrowed_guest import empty_cache
-from conftest import FLASHBED, Flashbed
+from fixture_types import FLASHBED, Flashbed
 from running import command_lines
 
 from flashbed.common import paths

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Flashbed
+from fixture_types import Flashbed
 
 from flashbed.common import paths
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from fixture_types import Flashbed
+
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_it_ends_with_an_answer(flashbed, tmp_path: Path) -> None:
+def test_it_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> None:
     """A slice of one load, so that three file systems and three seeds are nine guests."""
     [text] = re.findall(r"^```toml tested\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "my.toml").write_text(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 
+from fixture_types import Flashbed, StudyWriter
+
 STUDY = """
     [axes]
     filesystem = ["ext2", "ext2:block=4k"]
@@ -16,7 +18,7 @@ STUDY = """
 """
 
 
-def test_both_have_the_result_and_it_is_measured_once(flashbed, study_file) -> None:
+def test_both_have_the_result_and_it_is_measured_once(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study = study_file(STUDY)
     for _ in ("measured now", "measured before"):
         done = flashbed("run", study, "--out", "report")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fixture_types import Flashbed, StudyWriter
+
 STUDY = """
     [axes]
     request = ["4k", "64k"]
@@ -36,7 +38,7 @@ STUDY = """
 NOTE = "A slice, 1 of 2 cells: request 4k. Left out, for they need other cells too: the answer, 1 claim."
 
 
-def test_a_slice_and_then_the_whole(flashbed, study_file, tmp_path: Path) -> None:
+def test_a_slice_and_then_the_whole(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
     study = study_file(STUDY, filesystem="fat32", medium="sd-good:used_bytes=64M")
     first = flashbed("run", study, "--where", "request=4k")
     assert first.returncode == 0, first.stderr
@@ -60,7 +62,7 @@ def test_a_slice_and_then_the_whole(flashbed, study_file, tmp_path: Path) -> Non
 
 
 def test_requests_are_a_table_only_where_they_were_kept(
-    flashbed, study_file, tmp_path: Path, fresh_cache: Path
+    flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fresh_cache: Path
 ) -> None:
     study = study_file(STUDY, filesystem="fat32", medium="sd-good:used_bytes=64M")
     assert flashbed("run", study, "--where", "request=64k").returncode == 0

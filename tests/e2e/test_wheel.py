@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from borrowed_guest import empty_cache
-from conftest import FLASHBED
+from fixture_types import FLASHBED
 from one_cell import WRITE
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import raw_chip
+from fixture_types import NewChip, StudyWriter
 from guest_rig import Rig
 
 
@@ -18,7 +19,7 @@ def architecture(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def new_chip(study_file, tmp_path: Path):
+def new_chip(study_file: StudyWriter, tmp_path: Path) -> NewChip:
     """`new_chip(chip, folder)`: a new chip of the profile `chip`, in the folder, with tools for raw flash."""
     profiles = tmp_path / "profiles" / "filesystems"
     profiles.mkdir(parents=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import guest_rig
 import mtd_test_programs
+from fixture_types import StudyWriter
 from guest_rig import Rig
 
 from flashbed.common import paths
@@ -47,7 +48,9 @@ WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
 """Once each block has been erased, a program in 20,000 and an erase in 500 fail; later more."""
 
 
-def new(study_file, folder: Path, filesystem: str, chip: str, board: str = "arm64-1000", **top: str) -> Rig:
+def new(
+    study_file: StudyWriter, folder: Path, filesystem: str, chip: str, board: str = "arm64-1000", **top: str
+) -> Rig:
     """A new chip for a cell of this file system, in the folder."""
     return guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=chip, board=board, **top), folder)
 

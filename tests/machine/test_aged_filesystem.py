@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import LIMIT_S
 from same_bytes import bytes_of, differing
 
@@ -32,7 +33,7 @@ def measured(wanted: Repetition, folder: Path) -> Finished:
     [("slc-64m-ftl-page:used_bytes=32M", "ext4", 2), ("slc-nand-64m:used_bytes=32M", "ubifs", 1)],
 )
 def test_the_load_is_measured_on_a_used_file_system(
-    medium: str, filesystem: str, times: int, study_file, tmp_path: Path
+    medium: str, filesystem: str, times: int, study_file: StudyWriter, tmp_path: Path
 ) -> None:
     aged = f"{medium},condition=aged,aged_fill_percent=70,aged_passes=1"
     (wanted,) = run.prepare(load_study(study_file(LOAD, medium=aged, filesystem=filesystem)))

@@ -7,6 +7,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
@@ -36,7 +37,7 @@ STUDY = """
 """
 
 
-def on_boards(study_file, measure, tmp_path: Path, *boards: str) -> list[Finished]:
+def on_boards(study_file: StudyWriter, measure: Measure, tmp_path: Path, *boards: str) -> list[Finished]:
     """The same direct reads, from a medium that takes 100 us for each, on several boards."""
     (tmp_path / "reads.fio").write_text(JOB)
     body = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))
@@ -49,7 +50,7 @@ def median_ns(finished: Finished) -> float:
     return statistics.median(int(line.split(",")[1]) for line in lines)
 
 
-def test_pio_costs_the_cpu_its_time_for_each_sector(study_file, measure, tmp_path: Path) -> None:
+def test_pio_costs_the_cpu_its_time_for_each_sector(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     pio = f"arm64-1000:transfer=pio,pio_sector_ns={PIO_SECTOR_NS}"
     by_dma, by_pio = on_boards(study_file, measure, tmp_path, "arm64-1000", pio)
     by_hand = REQUEST_BYTES // SECTOR_BYTES * PIO_SECTOR_NS
@@ -57,14 +58,18 @@ def test_pio_costs_the_cpu_its_time_for_each_sector(study_file, measure, tmp_pat
     assert by_pio.result["metrics"]["cpu_percent"] > by_dma.result["metrics"]["cpu_percent"]
 
 
-def test_slower_instructions_lengthen_the_kernels_path_alone(study_file, measure, tmp_path: Path) -> None:
+def test_slower_instructions_lengthen_the_kernels_path_alone(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     fast, slow = (
         median_ns(f) - 100_000 for f in on_boards(study_file, measure, tmp_path, "arm64-1000", "arm64-1000:mips=250")
     )
     assert 3.5 < slow / fast < 4.5
 
 
-def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp_path: Path) -> None:
+def test_the_board_has_the_memory_that_its_profile_says(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     small, large = on_boards(study_file, measure, tmp_path, "arm64-1000:ram=64M", "arm64-1000:ram=256M")
     total_kib = [int(f.files["out/memory.txt"].split()[7]) for f in (small, large)]
     assert total_kib[1] - total_kib[0] > 180 << 10
@@ -85,7 +90,7 @@ def test_the_board_has_the_memory_that_its_profile_says(study_file, measure, tmp
     ],
 )
 def test_each_board_measures_with_memory_to_spare(
-    study_file, measure, tmp_path: Path, board: str, ram_mib: int
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, board: str, ram_mib: int
 ) -> None:
     finished = on_boards(study_file, measure, tmp_path, board)[0]
     words = finished.files["out/memory.txt"].split()

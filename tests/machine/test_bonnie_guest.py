@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -30,7 +31,9 @@ def slice_of(name: str, tmp_path: Path, replaced: dict[str, str], seed: int, **a
     return found
 
 
-def test_two_processes_go_through_all_phases(fresh_cache: Path, study_file, measure, tmp_path: Path) -> None:
+def test_two_processes_go_through_all_phases(
+    fresh_cache: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     workload = (
         '[axes]\ncaches = ["flushed", "cold"]\n[workload]\ntool = "bonnie"\nfile = "2M"\nprocesses = 2\nseeks = 50\n'
     )
@@ -54,7 +57,7 @@ def test_two_processes_go_through_all_phases(fresh_cache: Path, study_file, meas
     assert cold["char_input_cpu_percent"] > 2 * cold["block_input_cpu_percent"]
 
 
-def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, measure, tmp_path: Path) -> None:
+def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, measure: Measure, tmp_path: Path) -> None:
     """A tenth of the study's file on a tenth of its chip. Cold, for so small a file stays in memory otherwise."""
     smaller = {
         '"40M"': '"4M"',
@@ -83,7 +86,7 @@ def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, mea
     assert full["random_seeks"] < roomy["random_seeks"]
 
 
-def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, measure, tmp_path: Path) -> None:
+def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, measure: Measure, tmp_path: Path) -> None:
     smaller = {'"100M"': '"8M"', 'tool = "bonnie"': 'tool = "bonnie"\nseeks = 200'}
     at = {"medium": "hdd-25-4200-ide-4g"}
     kept, cold = (
@@ -100,7 +103,7 @@ def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, meas
     assert kept["random_seeks"] > 1000
 
 
-def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure, tmp_path: Path) -> None:
+def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure: Measure, tmp_path: Path) -> None:
     smaller = {", 200]": ", 50]", '200 = "200': '50 = "50', "seeks = 200 ": "seeks = 50 "}
     board = "s3c2440-400:pio_sector_ns=153600,cpus=1"
     at = {"board": board, "medium": "cf-2g", "caches": "cold", "processes": "4", "file": "2M"}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
@@ -30,7 +31,7 @@ STUDY = """
 
 
 @pytest.fixture
-def study_on(study_file, fresh_cache: Path):
+def study_on(study_file: StudyWriter, fresh_cache: Path):
     """A study of one small cell on each of these boards, of which nothing is measured yet."""
 
     def load(*boards: str):
@@ -82,7 +83,9 @@ def test_cpus_that_guests_start_on() -> None:
     assert [qemu.refusal(emulator.program(), cpu) for cpu in ("cortex-a53", "cortex-a72", "max")] == ["", "", ""]
 
 
-def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on, monkeypatch) -> None:
+def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
+    study_on, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = study_on("arm64-1000")
     cells = [wanted.cell for wanted in run.prepare(study)]
     monkeypatch.setattr(programs, "found", lambda *_: None)
@@ -90,7 +93,7 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(study_on,
         failures.check_beforehand(study, cells)
 
 
-def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch, tmp_path: Path) -> None:
+def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def gone(*_: object) -> None:
         raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
 
@@ -106,7 +109,7 @@ MORTAL = "condition=worn,used_bytes=64M,endurance_erases=1,spare_blocks=1"
 
 
 def test_a_medium_that_does_not_live_through_its_condition_is_told_with_its_line(
-    study_file, fresh_cache: Path, tmp_path: Path
+    study_file: StudyWriter, fresh_cache: Path, tmp_path: Path
 ) -> None:
     media = ["usb-stick-2g:used_bytes=64M", f"usb-stick-2g:{MORTAL}"]
     body = STUDY.replace("board = [{boards}]", f"medium = {json.dumps(media)}")
@@ -119,7 +122,9 @@ def test_a_medium_that_does_not_live_through_its_condition_is_told_with_its_line
     assert not list((fresh_cache / "results").glob("cells/*/*"))  # before anything is measured
 
 
-def test_the_line_is_the_profiles_if_that_says_the_condition(study_file, fresh_cache: Path, tmp_path: Path) -> None:
+def test_the_line_is_the_profiles_if_that_says_the_condition(
+    study_file: StudyWriter, fresh_cache: Path, tmp_path: Path
+) -> None:
     stick = (paths.profiles() / "media/usb-stick-2g.toml").read_text()
     for key, value in (("endurance_erases", "1"), ("spare_blocks", "1")):
         stick = re.sub(rf"^{key}( *)= \d+", rf"{key}\1= {value}", stick, count=1, flags=re.MULTILINE)

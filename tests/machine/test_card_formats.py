@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
@@ -24,7 +25,12 @@ CARD = "sd-good:used_bytes=256M"
     ],
 )
 def test_a_card_is_measured_with_its_own_format(
-    study_file, measure, tmp_path: Path, filesystem: str, mounted_as: str, least_written_bytes: int
+    study_file: StudyWriter,
+    measure: Measure,
+    tmp_path: Path,
+    filesystem: str,
+    mounted_as: str,
+    least_written_bytes: int,
 ) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=CARD)))
     result = measure(wanted, tmp_path / "cell").result
@@ -34,7 +40,7 @@ def test_a_card_is_measured_with_its_own_format(
     assert result["metrics"]["medium_written_bytes"] >= least_written_bytes
 
 
-def test_the_checker_of_exfat_sees_damage(study_file, measure, tmp_path: Path) -> None:
+def test_the_checker_of_exfat_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The volume's own allocation table is put out of order."""
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
     assert measure(wanted, tmp_path / "cell").measured

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import raw_chip
+from fixture_types import NewChip
 from guest_rig import NO_MOUNT, boot
 
 INSTRUCTIONS = 1_000_000
@@ -26,7 +27,7 @@ Stretch = tuple[int, int, int]
 
 
 @pytest.fixture
-def stretches(new_chip, tmp_path: Path):
+def stretches(new_chip: NewChip, tmp_path: Path):
     """`stretches(mips)`: of a counted loop, and of the same time by the hint."""
 
     def make(mips: int) -> tuple[Sequence[Stretch], Sequence[Stretch]]:

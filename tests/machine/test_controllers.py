@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import guest_rig
 import pytest
 import raw_chip
+from fixture_types import StudyWriter
 from test_power_cut import (
     AFTER_FLUSH_NS,
     BLOCK_BYTES,
@@ -20,8 +20,6 @@ from test_power_cut import (
     new_medium,
     rounds,
 )
-
-StudyFile = Callable[..., Path]
 
 CACHE_OFF = """
 for file in /sys/class/scsi_disk/*/cache_type; do echo "write through" >$file; done
@@ -38,13 +36,13 @@ chmod +x /tmp/nvme_off
 
 
 @pytest.mark.parametrize("medium", ["hdd-35-7200-320g:used_bytes=64M", "emmc-64g:interface=usb,used_bytes=64M"])
-def test_a_cache_that_is_off_holds_nothing_back(study_file: StudyFile, tmp_path: Path, medium: str) -> None:
+def test_a_cache_that_is_off_holds_nothing_back(study_file: StudyWriter, tmp_path: Path, medium: str) -> None:
     rig = new_medium(study_file, tmp_path, "ext2", medium)
     outcome = boot(rig, format="true\n", mount=guest_rig.NO_MOUNT, prepare="true\n", measure=CACHE_OFF)
     assert "host_fua_writes:20" in outcome.files["counters.after"].decode().split()
 
 
-def test_an_sd_card_keeps_what_it_has_acknowledged(study_file: StudyFile, tmp_path: Path) -> None:
+def test_an_sd_card_keeps_what_it_has_acknowledged(study_file: StudyWriter, tmp_path: Path) -> None:
     """A host of SD cards has no word to flush a cache, so whatever the medium could hold back is written through."""
     rig = new_medium(study_file, tmp_path, "ext2", "emmc-64g:interface=sd,used_bytes=2G")
     cut = lose_power(rig, options="digest=0,", prepare="true\n", measure=cut_after(61, AFTER_FLUSH_NS) + RAW_SYNC)
@@ -58,7 +56,7 @@ def test_an_sd_card_keeps_what_it_has_acknowledged(study_file: StudyFile, tmp_pa
         assert kept == f"block {block:3d} {1:5d}\n".encode() * (BLOCK_BYTES // 16), block
 
 
-def test_an_nvme_controller_is_turned_off_with_requests_under_way(study_file: StudyFile, tmp_path: Path) -> None:
+def test_an_nvme_controller_is_turned_off_with_requests_under_way(study_file: StudyWriter, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, "ext2", "nvme-960pro-class:used_bytes=64M")
     program = {"nvme_off": raw_chip.own_program("nvme_off")}
     scripts = {"format": "true\n", "mount": guest_rig.NO_MOUNT, "prepare": "true\n", "measure": CONTROLLER_OFF}

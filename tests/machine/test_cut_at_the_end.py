@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -13,7 +14,9 @@ from flashbed.study.loading import load_study
 WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "1M"\nflush = "fsync"\n'
 
 
-def cut(study_file, measure, folder: Path, filesystem: str, translation: str = "none") -> tuple[str, float | None]:
+def cut(
+    study_file: StudyWriter, measure: Measure, folder: Path, filesystem: str, translation: str = "none"
+) -> tuple[str, float | None]:
     """What the guest said of the cut, and the time of the mount after it, None if that failed."""
     chip = "slc-nand-256m:used_bytes=32M,factory_bad_blocks=0"
     top = {"filesystem": filesystem, "translation": translation, "medium": chip}
@@ -28,7 +31,7 @@ def cut(study_file, measure, folder: Path, filesystem: str, translation: str = "
     return said, done.result["metrics"].get("mount_after_cut_s")
 
 
-def test_ubifs_is_mounted_after_a_cut(study_file, measure, tmp_path: Path) -> None:
+def test_ubifs_is_mounted_after_a_cut(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     said, mount_s = cut(study_file, measure, tmp_path, "ubifs")
     assert mount_s is not None, said
     assert mount_s > 0
@@ -38,14 +41,16 @@ def test_ubifs_is_mounted_after_a_cut(study_file, measure, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("filesystem", "translation"), [("jffs2", "none"), ("yaffs2", "none"), ("ext2", "ftl-page"), ("fat16", "ftl-fast")]
 )
-def test_others_are_mounted_after_a_cut(study_file, measure, tmp_path: Path, filesystem: str, translation: str) -> None:
+def test_others_are_mounted_after_a_cut(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, translation: str
+) -> None:
     said, mount_s = cut(study_file, measure, tmp_path, filesystem, translation)
     assert mount_s is not None, said
     assert mount_s > 0
 
 
 @pytest.mark.long
-def test_a_mount_that_fails_is_told(study_file, measure, tmp_path: Path) -> None:
+def test_a_mount_that_fails_is_told(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """mtdblock writes a block back as a whole: the cut takes pages that nobody was writing, here ext4's journal."""
     said, mount_s = cut(study_file, measure, tmp_path, "ext4", "mtdblock")
     assert "mounting /dev/mtdblock0 on /mnt failed: Input/output error" in said

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import Measure, StudyWriter
 from test_determinism import repeats
 
 from flashbed.common import paths
@@ -43,7 +44,7 @@ IN_EVERY_RUN = ["ext2:block=4k", "f2fs"]
 LONG = [pytest.param(one, marks=pytest.mark.long) for one in FILESYSTEMS if one not in IN_EVERY_RUN]
 
 
-def study(study_file, filesystem: str, board: str, **top: str) -> Path:
+def study(study_file: StudyWriter, filesystem: str, board: str, **top: str) -> Path:
     stick, _new = QUICK["axes"]["medium"]
     values = {"medium": stick, "scheduler": QUICK["scheduler"], "kernel": DEBIAN_KERNEL, **top}
     path: Path = study_file(STUDY.format(*LOADS[filesystem]), filesystem=filesystem, board=board, **values)
@@ -53,7 +54,7 @@ def study(study_file, filesystem: str, board: str, **top: str) -> Path:
 @pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("filesystem", [*IN_EVERY_RUN, *LONG])
 def test_quick_s_stick_gives_the_same_bytes_again(
-    study_file, measure, tmp_path: Path, filesystem: str, cpus: int
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, cpus: int
 ) -> None:
     (wanted,) = run.prepare(load_study(study(study_file, filesystem, f"{QUICK['board']}:cpus={cpus}")))
     repeats(measure, wanted, tmp_path, idle=1, loaded=1, among={"out/fio.json"})
@@ -69,7 +70,7 @@ ls /lib/flashbed/kernel/cell >/out/left
 DRIVERS = {"usbcore", "xhci_pci", "usb_storage", "sd_mod"}
 
 
-def test_a_guest_has_those_modules_of_debian_s_that_its_cell_needs(study_file, tmp_path: Path) -> None:
+def test_a_guest_has_those_modules_of_debian_s_that_its_cell_needs(study_file: StudyWriter, tmp_path: Path) -> None:
     path = study(study_file, "fat16:cluster=32k", f"{QUICK['board']}:cpus=2", scheduler="bfq")
     (wanted,) = run.prepare(load_study(path))
     files = guest_rig.boot(guest_rig.new(wanted, tmp_path / "guest"), measure=MODULES).files
@@ -93,7 +94,7 @@ CALLS = """
 
 @pytest.mark.parametrize("kernel", [KERNELS[0], DEBIAN_KERNEL])
 def test_a_profile_names_the_functions_of_a_kernel_with_and_without_modules(
-    study_file, measure, tmp_path: Path, kernel: str
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, kernel: str
 ) -> None:
     """Behind ext2 and a real interface 6.1 has no module at all, and Debian's package has no System.map."""
     (wanted,) = run.prepare(load_study(study_file(CALLS, filesystem="ext2", kernel=kernel)))
@@ -115,7 +116,7 @@ OTHERS = ["ext4", "fat32", "exfat", "xfs", "nilfs2"]
     [*((medium, "ext2", "kyber") for medium in INTERFACES), *(("usb-stick-2g", one, "none") for one in OTHERS)],
 )
 def test_each_interface_and_each_file_system(
-    study_file, measure, tmp_path: Path, medium: str, filesystem: str, scheduler: str
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, medium: str, filesystem: str, scheduler: str
 ) -> None:
     top = {"medium": medium, "filesystem": filesystem, "scheduler": scheduler, "kernel": DEBIAN_KERNEL}
     (wanted,) = run.prepare(load_study(study_file(STUDY.format("randwrite", "fsync"), **top)))
@@ -124,7 +125,7 @@ def test_each_interface_and_each_file_system(
     assert not finished.result["check"]
 
 
-def test_a_file_system_that_debian_has_not_is_told_with_its_line(study_file, tmp_path: Path) -> None:
+def test_a_file_system_that_debian_has_not_is_told_with_its_line(study_file: StudyWriter, tmp_path: Path) -> None:
     own = (paths.profiles() / "filesystems/ext2.toml").read_text().replace('type = "ext2"', 'type = "reiser4"')
     (tmp_path / "profiles/filesystems").mkdir(parents=True)
     (tmp_path / "profiles/filesystems/mine.toml").write_text(own)

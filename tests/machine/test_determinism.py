@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from fixture_types import Measure, NewChip, StudyWriter
 from guest_rig import NO_MOUNT, boot
 from same_bytes import bytes_of, differing
 from small_disk import small_disk
@@ -53,7 +54,9 @@ def busy(processes: int) -> Iterator[None]:
             burner.wait()
 
 
-def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()) -> None:
+def repeats(
+    measure: Measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()
+) -> None:
     """`among`: files that must be there."""
     first = bytes_of(measure(wanted, folder / "first"))
     assert all(first.get(name) for name in among)
@@ -65,7 +68,9 @@ def repeats(measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int
 
 
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
-def test_same_bytes_beside_busy_processes(index: int, study_file, measure, tmp_path: Path) -> None:
+def test_same_bytes_beside_busy_processes(
+    index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
     repeats(measure, wanted, tmp_path, idle=2, loaded=1)
 
@@ -116,7 +121,9 @@ EACH_BY_CPUS = [
 
 
 @pytest.mark.parametrize(("name", "cpus"), EACH_BY_CPUS)
-def test_same_bytes_behind_each_interface(name: str, cpus: int, study_file, measure, tmp_path: Path) -> None:
+def test_same_bytes_behind_each_interface(
+    name: str, cpus: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     joined = JOINED[name]
     processes = min(max(cpus, 2), 8)
     cell = SEVERAL_AT_A_TIME.format(processes=processes, file_kib=joined.written_kib // processes)
@@ -128,7 +135,7 @@ def test_same_bytes_behind_each_interface(name: str, cpus: int, study_file, meas
 
 
 def test_where_the_files_of_a_guest_lie_changes_nothing(
-    study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study_file: StudyWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, *_ = run.prepare(load_study(study_file(CELLS)))
     places = []
@@ -180,7 +187,7 @@ MANY = [
     ],
 )
 def test_same_bytes_of_processes_on_several_cpus(
-    board: str, processes: int, study_file, measure, tmp_path: Path
+    board: str, processes: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     medium = "nvme-960pro-class:used_bytes=2G"
     cell = PROCESSES.format(processes=processes)
@@ -223,7 +230,7 @@ done >/out/times
 """A guest that waits some microseconds at a time, 32,000 times: for each page of a raw chip."""
 
 
-def test_same_bytes_however_qemus_threads_come_by(new_chip, tmp_path: Path) -> None:
+def test_same_bytes_however_qemus_threads_come_by(new_chip: NewChip, tmp_path: Path) -> None:
     def times(name: str) -> dict[str, bytes]:
         return dict(boot(new_chip("slc-nand-64m", tmp_path / name), format=WAITS, mount=NO_MOUNT).files)
 
@@ -237,12 +244,12 @@ def test_same_bytes_however_qemus_threads_come_by(new_chip, tmp_path: Path) -> N
 
 @pytest.mark.long
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
-def test_same_bytes_ten_times(index: int, study_file, measure, tmp_path: Path) -> None:
+def test_same_bytes_ten_times(index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
     repeats(measure, wanted, tmp_path, idle=5, loaded=5)
 
 
-def test_another_seed_gives_another_run(study_file, measure, tmp_path: Path) -> None:
+def test_another_seed_gives_another_run(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     first, second = run.prepare(
         load_study(study_file(CELLS.replace('"fat16:cluster=32k", ', "").replace(', "f2fs"', ""), seeds=2))
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import raw_chip
+from fixture_types import Measure, StudyWriter
 from guest_rig import boot, new, words
 
 from flashbed.execution import run
@@ -59,7 +60,9 @@ each in its own half of the file, while two others read it.
 """
 
 
-def measured(study_file, measure, folder: Path, filesystem: str, board: str = TWO, **workload: int) -> dict[str, Any]:
+def measured(
+    study_file: StudyWriter, measure: Measure, folder: Path, filesystem: str, board: str = TWO, **workload: int
+) -> dict[str, Any]:
     """What a cell of random direct reads tells."""
     asked = RANDOM + "".join(f", {name} = {value}" for name, value in workload.items())
     path = study_file(f"workload = {{ {asked} }}\n", filesystem=filesystem, board=board, medium=MEDIUM)
@@ -70,7 +73,7 @@ def measured(study_file, measure, folder: Path, filesystem: str, board: str = TW
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_each_lock_measures(lock: str, study_file, measure, tmp_path: Path) -> None:
+def test_each_lock_measures(lock: str, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     result = measured(study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", processes=2)
     assert f"direct_lock={lock}" in result["mounted"]
     assert result["metrics"]["read_operations"] > 1000
@@ -79,7 +82,7 @@ def test_each_lock_measures(lock: str, study_file, measure, tmp_path: Path) -> N
     assert 0 < result["metrics"]["busy_medium_percent"] <= 100
 
 
-def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file, measure, tmp_path: Path) -> None:
+def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """A word of an option that is looked at for each request is all that comes on top. Two processes read some 140
     blocks in the 5 ms that count, so that 3 % are four reads.
     """
@@ -89,7 +92,9 @@ def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file, measure, tmp_pat
     assert none["latency_p50_us"] == pytest.approx(own["latency_p50_us"], rel=0.02)
 
 
-def test_a_lock_until_completion_serves_one_read_at_a_time(study_file, measure, tmp_path: Path) -> None:
+def test_a_lock_until_completion_serves_one_read_at_a_time(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     """Eight processes then read as much as one does; a lock over submission lets the drive serve them side by side."""
 
     def reads(lock: str, processes: int) -> float:
@@ -104,7 +109,7 @@ def test_a_lock_until_completion_serves_one_read_at_a_time(study_file, measure, 
 
 
 @pytest.mark.parametrize("lock", ["none", "range"])
-def test_writers_beside_readers(lock: str, study_file, measure, tmp_path: Path) -> None:
+def test_writers_beside_readers(lock: str, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     result = measured(
         study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", board=EIGHT, processes=8, writers=2
     )
@@ -114,7 +119,9 @@ def test_writers_beside_readers(lock: str, study_file, measure, tmp_path: Path) 
 
 @pytest.mark.parametrize("lock", LOCKS)
 @pytest.mark.parametrize(("engine", "depth"), [("psync", 1), ("libaio", 8)])
-def test_what_is_read_is_what_was_written(lock: str, engine: str, depth: int, study_file, tmp_path: Path) -> None:
+def test_what_is_read_is_what_was_written(
+    lock: str, engine: str, depth: int, study_file: StudyWriter, tmp_path: Path
+) -> None:
     cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
     script = VERIFY.replace("ENGINE", engine).replace("DEPTH", str(depth))
     out = boot(new(cell, tmp_path / "cell"), measure=script).files
@@ -171,7 +178,7 @@ it takes that side of i_gc_rwsem alone.
 """
 
 
-def test_collection_moves_blocks_beside_readers_that_count_themselves(study_file, tmp_path: Path) -> None:
+def test_collection_moves_blocks_beside_readers_that_count_themselves(study_file: StudyWriter, tmp_path: Path) -> None:
     cell = study_file(CELL, filesystem="f2fs:direct_lock=percpu,mode=lfs,background_gc=sync", board=TWO, medium=MEDIUM)
     out = boot(new(cell, tmp_path / "cell"), measure=COLLECTED).files
     assert out["fio.txt"].count(b"err= 0") >= 3
@@ -191,7 +198,7 @@ at one instant, and 512 KiB at most: either is two requests and more.
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_read_that_locks_meets_no_write_of_its_bytes(lock: str, study_file, tmp_path: Path) -> None:
+def test_a_read_that_locks_meets_no_write_of_its_bytes(lock: str, study_file: StudyWriter, tmp_path: Path) -> None:
     """Without a lock some reads are torn, so that the test would see it. The driver moves all bytes while a request is
     handed in, so it does not see whether a range is let go before the drive has answered.
     """

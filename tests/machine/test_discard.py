@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import STUDY, boot, new
 
 from flashbed.guest_output import medium_counters
@@ -19,7 +20,7 @@ medium mark with_a_removed_file
 """
 
 
-def discarded_bytes(study_file, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
+def discarded_bytes(study_file: StudyWriter, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
     """By mkfs, and by the removal of a file of 16 MiB."""
     out = boot(new(study_file(STUDY, filesystem=filesystem, medium=medium), folder), measure=SCRIPT).files
     moments = ("by_mkfs", "with_a_removed_file")
@@ -28,7 +29,7 @@ def discarded_bytes(study_file, folder: Path, filesystem: str, medium: str) -> t
 
 
 @pytest.mark.parametrize("filesystem", ["ext2", "ext4:discard", "f2fs", "fat16:cluster=32k,discard"])
-def test_a_stick_is_never_told_what_is_free(filesystem: str, study_file, tmp_path: Path) -> None:
+def test_a_stick_is_never_told_what_is_free(filesystem: str, study_file: StudyWriter, tmp_path: Path) -> None:
     assert discarded_bytes(study_file, tmp_path, filesystem, "usb-stick-2g:condition=full") == (0, 0)
 
 
@@ -37,7 +38,7 @@ def test_a_stick_is_never_told_what_is_free(filesystem: str, study_file, tmp_pat
     [("ext4", True, False), ("ext4:discard", True, True), ("fat16:cluster=32k,discard", False, True)],
 )
 def test_an_emmc_is_told_by_those_who_tell(
-    filesystem: str, by_mkfs: bool, by_removal: bool, study_file, tmp_path: Path
+    filesystem: str, by_mkfs: bool, by_removal: bool, study_file: StudyWriter, tmp_path: Path
 ) -> None:
     """mke2fs discards all of the medium, mkfs.fat nothing; file systems only if mounted so."""
     mkfs, removal = discarded_bytes(study_file, tmp_path, filesystem, "emmc-64g:used_bytes=1G")
@@ -46,7 +47,9 @@ def test_an_emmc_is_told_by_those_who_tell(
 
 
 @pytest.mark.parametrize(("condition", "by_mkfs"), [("worn", True), ("used", False)])
-def test_a_device_that_was_used_stays_so_after_mkfs(condition: str, by_mkfs: bool, study_file, tmp_path: Path) -> None:
+def test_a_device_that_was_used_stays_so_after_mkfs(
+    condition: str, by_mkfs: bool, study_file: StudyWriter, tmp_path: Path
+) -> None:
     """Only mkfs lacks the command: the file system has it again."""
     medium = f"slc-64m-ftl-page:condition={condition}"
     mkfs, removal = discarded_bytes(study_file, tmp_path, "ext4:discard", medium)

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -59,7 +60,9 @@ number_ios=600
 
 
 @pytest.mark.parametrize("medium", ["hdd-35-7200-320g", "hdd-25-5400-ide-4g"])
-def test_writes_in_order_are_as_fast_as_reads(study_file, measure, tmp_path: Path, medium: str) -> None:
+def test_writes_in_order_are_as_fast_as_reads(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, medium: str
+) -> None:
     (tmp_path / "disk.fio").write_text(JOB)
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=medium)))
     finished = measure(wanted, tmp_path / wanted.key)

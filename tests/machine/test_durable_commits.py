@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -48,7 +49,7 @@ CACHED = "emmc-32g-tlc:used_bytes=64M"
     ],
 )
 def test_commits_are_counted_at_the_medium(
-    filesystem: str, medium: str, how: str, expected: str, measure, study_file, tmp_path: Path
+    filesystem: str, medium: str, how: str, expected: str, measure: Measure, study_file: StudyWriter, tmp_path: Path
 ) -> None:
     liar = tmp_path / "profiles" / "media" / "liar.toml"
     liar.parent.mkdir(parents=True)

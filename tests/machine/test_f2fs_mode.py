@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import STUDY, boot, new
 
 IN_PLACE_ALWAYS, IN_PLACE_FOR_SMALL_FSYNCS = 1, 16
@@ -31,7 +32,9 @@ grep IPU: /sys/kernel/debug/f2fs/status >/out/after
         ("emmc-64g:used_bytes=17G", "", IN_PLACE_FOR_SMALL_FSYNCS, 0),
     ],
 )
-def test_the_size_decides(medium: str, options: str, policy: int, in_place: int, study_file, tmp_path: Path) -> None:
+def test_the_size_decides(
+    medium: str, options: str, policy: int, in_place: int, study_file: StudyWriter, tmp_path: Path
+) -> None:
     """A mebibyte of a file is written again, more than F2FS takes for a small fsync (8 pages)."""
     out = boot(new(study_file(STUDY, filesystem=f"f2fs{options}", medium=medium), tmp_path), measure=SCRIPT).files
     assert int(out["policy"]) & (IN_PLACE_ALWAYS | IN_PLACE_FOR_SMALL_FSYNCS) == policy

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished
@@ -36,7 +37,7 @@ type = "ext2"
 
 
 @pytest.fixture
-def run_with(study_file, tmp_path: Path):
+def run_with(study_file: StudyWriter, tmp_path: Path):
     """Runs a cell whose mkfs is the given shell command, for at most `limit_s`."""
 
     def execute(command: str, limit_s: float = 60, board: str = "arm64-1000") -> Finished:
@@ -100,7 +101,7 @@ def test_a_guest_that_just_ends(run_with) -> None:
     assert "without results" in finished.result["reason"]
 
 
-def test_jobs_that_fio_refuses_or_that_have_no_room(study_file, tmp_path: Path) -> None:
+def test_jobs_that_fio_refuses_or_that_have_no_room(study_file: StudyWriter, tmp_path: Path) -> None:
     """The reason is what fio said of it, or the limit by its name."""
     jobs = {
         "value.fio": ("rw=writ", "step measure: exit status 1: fio: failed parsing rw=writ"),

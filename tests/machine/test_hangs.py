@@ -11,6 +11,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.common import children, paths
 from flashbed.execution import repetition
@@ -60,7 +61,9 @@ def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("how", "cpus"), CASES)
-def test_a_cpu_that_hangs_is_told(how: str, cpus: int, with_hang: None, study_file, tmp_path: Path) -> None:
+def test_a_cpu_that_hangs_is_told(
+    how: str, cpus: int, with_hang: None, study_file: StudyWriter, tmp_path: Path
+) -> None:
     """The CPUs that do not hang wait for a process that sleeps for an hour."""
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board=f"arm64-1000:cpus={cpus}")
     rig = guest_rig.new(study, tmp_path / "work")
@@ -73,7 +76,9 @@ def test_a_cpu_that_hangs_is_told(how: str, cpus: int, with_hang: None, study_fi
     assert re.search(HANGS[how].format(last=cpus - 1, last_but_one=cpus - 2, lock=LOCK), outcome.reason), outcome.reason
 
 
-def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(with_hang: None, study_file, tmp_path: Path) -> None:
+def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(
+    with_hang: None, study_file: StudyWriter, tmp_path: Path
+) -> None:
     """The limit is of all CPUs together: one may work longer than its share. A write of 100 MiB in one bio does."""
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board="arm64-1000:cpus=16")
     rig = guest_rig.new(study, tmp_path / "work")
@@ -81,7 +86,7 @@ def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(with_hang: None, s
     assert outcome.status == "measured", outcome.reason
 
 
-def test_cpus_that_work_hard_do_not_hang(study_file, tmp_path: Path) -> None:
+def test_cpus_that_work_hard_do_not_hang(study_file: StudyWriter, tmp_path: Path) -> None:
     """Four processes that never sleep on each of two CPUs beside one that writes: a guest's second and more."""
     work = """
         end=$(($(date +%s) + 2))

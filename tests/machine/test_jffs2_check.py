@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import NewChip
 from raw_chip import boot
 
 from flashbed.guest_output import medium_counters
@@ -29,7 +30,7 @@ medium mark read
 
 
 @pytest.mark.long
-def test_the_check_after_a_mount_reads_the_data_once_more(new_chip, tmp_path: Path) -> None:
+def test_the_check_after_a_mount_reads_the_data_once_more(new_chip: NewChip, tmp_path: Path) -> None:
     opened, read = {}, {}
     for wait in (0, 8):
         chip = new_chip("slc-nand-64m:factory_bad_blocks=0", tmp_path / f"wait-{wait}")

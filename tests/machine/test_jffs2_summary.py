@@ -9,6 +9,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.guest_output import medium_counters
 
@@ -37,7 +38,7 @@ OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in ("6.12", "6.1-d
 
 
 @pytest.mark.parametrize("kernel", ["6.1", *OTHERS])
-def test_a_mount_reads_all_or_the_summaries(study_file, tmp_path: Path, kernel: str) -> None:
+def test_a_mount_reads_all_or_the_summaries(study_file: StudyWriter, tmp_path: Path, kernel: str) -> None:
     read = {}
     for name in ("jffs2", "jffs2:summary"):
         medium = f"slc-nand-256m:factory_bad_blocks=0,used_bytes={PART_BYTES}"

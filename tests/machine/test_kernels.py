@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -36,7 +37,9 @@ STUDY = """
         ("ext2", {"medium": "slc-nand-64m", "translation": "ftl-page"}),
     ],
 )
-def test_the_other_kernel_measures(study_file, measure, tmp_path: Path, filesystem: str, more: dict[str, str]) -> None:
+def test_the_other_kernel_measures(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, more: dict[str, str]
+) -> None:
     study = load_study(study_file(STUDY, filesystem=filesystem, kernel=OTHER, **more))
     (wanted,) = run.prepare(study)
     finished = measure(wanted, tmp_path / "cell")
@@ -47,7 +50,7 @@ def test_the_other_kernel_measures(study_file, measure, tmp_path: Path, filesyst
 
 
 @pytest.mark.long
-def test_another_kernel_is_another_cell(study_file) -> None:
+def test_another_kernel_is_another_cell(study_file: StudyWriter) -> None:
     study = load_study(study_file(f'[axes]\nkernel = ["6.1", "{OTHER}"]\n{STUDY}', filesystem="ext2"))
     first, second = run.prepare(study)
     assert first.key != second.key

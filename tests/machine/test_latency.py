@@ -9,6 +9,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished, Repetition
@@ -57,7 +58,7 @@ def latencies_ns(finished: Finished) -> list[int]:
 
 
 @pytest.fixture
-def measured(study_file, measure, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
+def measured(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
     (tmp_path / "reads.fio").write_text(JOB)
     flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
     return flash, *(latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))

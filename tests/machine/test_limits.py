@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.run import Record, Run
@@ -24,7 +25,7 @@ LOAD = """
 """
 
 
-def row(study: Path, measure, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+def row(study: Path, measure: Measure, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The line of the results table, and the files that the guest left."""
     loaded = load_study(study)
     [wanted] = run.prepare(loaded)
@@ -43,7 +44,14 @@ def row(study: Path, measure, folder: Path) -> tuple[dict[str, Any], dict[str, b
     ],
 )
 def test_the_limit_is_named(
-    study_file, measure, tmp_path: Path, medium: str, file: str, flush: str, direct: str, limit: str
+    study_file: StudyWriter,
+    measure: Measure,
+    tmp_path: Path,
+    medium: str,
+    file: str,
+    flush: str,
+    direct: str,
+    limit: str,
 ) -> None:
     study = study_file(LOAD.format(file=file, flush=flush, direct=direct), filesystem="ext2", medium=medium)
     found, files = row(study, measure, tmp_path / "cell")
@@ -63,7 +71,9 @@ def test_the_limit_is_named(
 
 
 @pytest.mark.parametrize(("options", "said"), [("", "overwrites in place"), (":mode=lfs", "writes a log")])
-def test_f2fs_says_how_it_overwrites(study_file, measure, tmp_path: Path, options: str, said: str) -> None:
+def test_f2fs_says_how_it_overwrites(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, options: str, said: str
+) -> None:
     study = study_file(LOAD.format(file="1M", flush="none", direct="false"), filesystem=f"f2fs{options}")
     found, _ = row(study, measure, tmp_path / "cell")
     assert found["mounted"].startswith("f2fs rw,")
@@ -80,7 +90,9 @@ CHIP = """
 
 
 @pytest.mark.parametrize(("board", "least", "most"), [("arm64-250-pio", 20, 60), ("arm64-1000", 40, 80)])
-def test_a_raw_chip_has_its_shares(study_file, measure, tmp_path: Path, board: str, least: int, most: int) -> None:
+def test_a_raw_chip_has_its_shares(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, board: str, least: int, most: int
+) -> None:
     study = study_file(CHIP, filesystem="ubifs:compression=none", medium="slc-nand-64m", board=board)
     found, _ = row(study, measure, tmp_path / "cell")
     # A page of 512 bytes: 15 us in the array, 26.4 us over the bus of 50 ns a byte; the rest is the CPU's.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -25,12 +26,14 @@ CELL = f"""
 """
 
 
-def measured(study_file, measure, folder: Path, board: str):
+def measured(study_file: StudyWriter, measure: Measure, folder: Path, board: str):
     (wanted,) = run.prepare(load_study(study_file(CELL, board=board, medium="null-2g")))
     return measure(wanted, folder)
 
 
-def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(study_file, measure, tmp_path: Path) -> None:
+def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     priced = f"{BOARD},line_transfer_ns=100,line_transfer_other_ns=300"
     free = measured(study_file, measure, tmp_path / "free", BOARD).result
     first, second = (measured(study_file, measure, tmp_path / name, priced) for name in ("first", "second"))

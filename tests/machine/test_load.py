@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from unittest.mock import patch
 
+from fixture_types import StudyWriter
 from guest_rig import STUDY
 
 from flashbed.execution import repetition, run
@@ -18,7 +19,7 @@ LONG = random.Random(1).randbytes(300_001)
 """More than the guest takes at a time, and no whole number of what the emulator hands over at once."""
 
 
-def test_the_load_comes_whole_and_not_before(study_file, tmp_path: Path) -> None:
+def test_the_load_comes_whole_and_not_before(study_file: StudyWriter, tmp_path: Path) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2")))
     job = repetition.job(wanted.cell, wanted.image)
     seen = b"ls /job >/out/begins_with.txt\n"

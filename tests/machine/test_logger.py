@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -26,7 +27,7 @@ from flashbed.study.slicing import narrowed
     ],
 )
 def test_a_record_becomes_few_requests(
-    measure, tmp_path: Path, filesystem: str, requests_a_record: int, bytes_a_request: int
+    measure: Measure, tmp_path: Path, filesystem: str, requests_a_record: int, bytes_a_request: int
 ) -> None:
     study = load_study(paths.studies() / "logger.toml")
     part = narrowed(study, {"medium": ["sd-good"], "night": ["128k"], "filesystem": [filesystem]})
@@ -50,7 +51,7 @@ def test_a_record_becomes_few_requests(
     assert metrics["commit_p99_us"] >= metrics["flush_p99_us"] > metrics["latency_p50_us"]
 
 
-def test_the_nightly_read_lasts_and_its_file_is_written_before(measure, tmp_path: Path) -> None:
+def test_the_nightly_read_lasts_and_its_file_is_written_before(measure: Measure, tmp_path: Path) -> None:
     """It ended within the 20 s, and its 200 MB counted as written for the records."""
     study = load_study(paths.studies() / "logger.toml")
     found = {}

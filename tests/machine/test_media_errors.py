@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 import raw_chip
+from fixture_types import NewChip, StudyWriter
 from guest_rig import NO_MOUNT, STUDY, boot, new
 from raw_chip import NOTHING
 
@@ -122,7 +123,7 @@ INTERFACES = {
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_what_a_medium_cannot_do_is_an_error_to_who_asks(name: str, study_file, tmp_path: Path) -> None:
+def test_what_a_medium_cannot_do_is_an_error_to_who_asks(name: str, study_file: StudyWriter, tmp_path: Path) -> None:
     expected = INTERFACES[name]
     medium = f"{MEDIUM},interface={name.partition(',')[0]},queue_depth={expected.depth}"
     rig = new(study_file(STUDY, filesystem="ext2", medium=medium), tmp_path / "guest")
@@ -171,7 +172,7 @@ done >/out/programs
 """
 
 
-def test_what_a_raw_chip_cannot_do_is_an_error_to_who_asks(new_chip, tmp_path: Path) -> None:
+def test_what_a_raw_chip_cannot_do_is_an_error_to_who_asks(new_chip: NewChip, tmp_path: Path) -> None:
     """The character device gives a page with its wrong bits, and counts them."""
     chip = new_chip("slc-nand-256m:factory_bad_blocks=0,bit_error_ppt=150000000", tmp_path / "guest")
     outcome = raw_chip.boot(chip, format=NOTHING, mount=NO_MOUNT, measure=CHIP, limit_s=120)

@@ -7,6 +7,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
@@ -32,7 +33,9 @@ def vital_offset(name: str, image: bytes) -> int:
 
 
 @pytest.mark.parametrize("index", range(4), ids=NAMES)
-def test_what_a_guest_leaves_is_clean_and_damage_is_seen(index: int, study_file, measure, tmp_path: Path) -> None:
+def test_what_a_guest_leaves_is_clean_and_damage_is_seen(
+    index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     wanted = run.prepare(load_study(study_file(STUDY)))[index]
     kept = tmp_path / "kept.img"
     check = wanted.cell.filesystem.check

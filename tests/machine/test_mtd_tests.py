@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from fixture_types import NewChip
 from guest_rig import NO_MOUNT, Rig, boot, words
 from raw_chip import marked_blocks, mtd_modules, mtd_programs
 
@@ -29,7 +30,7 @@ SMALL_CHIPS = {
 
 
 @pytest.fixture
-def new_small_chip(new_chip, tmp_path: Path):
+def new_small_chip(new_chip: NewChip, tmp_path: Path):
     """`new_small_chip(name)`: a rig with one of SMALL_CHIPS."""
 
     def make(name: str) -> Rig:
@@ -167,7 +168,7 @@ def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
 
 
 @pytest.fixture
-def new_faulty_chip(new_chip, tmp_path: Path):
+def new_faulty_chip(new_chip: NewChip, tmp_path: Path):
     """`new_faulty_chip(chip, faults)`: a rig with a chip of a profile, and FAULTS."""
 
     def make(chip: str, faults: str) -> Rig:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from nand_cuts import STACKS, run_rounds, write_profiles
 
 from flashbed.execution import run
@@ -21,7 +22,7 @@ SEEDS, CUTS = range(1, 11), 100
 
 
 def rounds(
-    study_file, folder: Path, stack: str, seed: int, cuts: int, chip: str = "large pages", **more: object
+    study_file: StudyWriter, folder: Path, stack: str, seed: int, cuts: int, chip: str = "large pages", **more: object
 ) -> str:
     write_profiles(folder, chip)
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="rounds", medium="small")))
@@ -31,12 +32,12 @@ def rounds(
     return run_rounds(wanted, work, STACKS[stack], 120 + 60 * cuts, **settings)
 
 
-def test_a_few_cuts(study_file, tmp_path: Path) -> None:
+def test_a_few_cuts(study_file: StudyWriter, tmp_path: Path) -> None:
     said = rounds(study_file, tmp_path, "ubifs", 1, 4)
     assert said.splitlines()[-1].startswith("4 cuts"), said
 
 
-def test_what_is_lost_is_told(study_file, tmp_path: Path) -> None:
+def test_what_is_lost_is_told(study_file: StudyWriter, tmp_path: Path) -> None:
     said = rounds(study_file, tmp_path, "jffs2", 1, 8, LOSE=1)
     assert "lost: file" in said
     assert "the power went" in said
@@ -45,7 +46,7 @@ def test_what_is_lost_is_told(study_file, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_thousand_cuts(study_file, tmp_path: Path, stack: str, seed: int) -> None:
+def test_a_thousand_cuts(study_file: StudyWriter, tmp_path: Path, stack: str, seed: int) -> None:
     said = rounds(study_file, tmp_path, stack, seed, CUTS)
     print(said.splitlines()[-1])
     assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
@@ -53,6 +54,6 @@ def test_a_thousand_cuts(study_file, tmp_path: Path, stack: str, seed: int) -> N
 
 @pytest.mark.long
 @pytest.mark.parametrize("stack", ["jffs2", "yaffs2", "ftl-page", "ftl-bast", "ftl-fast"])
-def test_cuts_of_a_chip_with_small_pages(study_file, tmp_path: Path, stack: str) -> None:
+def test_cuts_of_a_chip_with_small_pages(study_file: StudyWriter, tmp_path: Path, stack: str) -> None:
     said = rounds(study_file, tmp_path, stack, 1, CUTS, "small pages")
     assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said

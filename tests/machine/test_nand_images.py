@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fixture_types import NewChip
 from guest_rig import Rig, boot
 from nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
 
@@ -126,7 +127,7 @@ FAULTY = [
 
 
 @pytest.mark.parametrize("chip", CHIPS + FAULTY)
-def test_jffs2_goes_to_the_guest_and_back(new_chip, folder: Path, tmp_path: Path, chip: str) -> None:
+def test_jffs2_goes_to_the_guest_and_back(new_chip: NewChip, folder: Path, tmp_path: Path, chip: str) -> None:
     rig = new_chip(chip, tmp_path / "chip", tools="more-tools")
     page_bytes, block_bytes = geometry(rig)
     image = tmp_path / "image"
@@ -163,7 +164,9 @@ SUBPAGE_BYTES = 512
 @pytest.mark.long
 @pytest.mark.parametrize("compression", ["lzo", "zlib"])
 @pytest.mark.parametrize("chip", ["slc-nand-64m", "slc-nand-256m", *FAULTY])
-def test_ubifs_goes_to_the_guest_and_back(new_chip, folder: Path, tmp_path: Path, chip: str, compression: str) -> None:
+def test_ubifs_goes_to_the_guest_and_back(
+    new_chip: NewChip, folder: Path, tmp_path: Path, chip: str, compression: str
+) -> None:
     rig = new_chip(chip, tmp_path / "chip", tools="more-tools")
     page_bytes, block_bytes = geometry(rig)
     headers_bytes = max(2 * SUBPAGE_BYTES, page_bytes)  # two sub-pages, data from the next whole page on

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 from own_cache import FLASHBED
 
 from flashbed.execution import run
@@ -48,7 +49,7 @@ SHARED = 0.02
 """Of the packets, so many may be received by the other CPU: what is sent before both ends are bound, such as ARP."""
 
 
-def measured(study_file, measure, folder: Path, name: str, more: str = "") -> Finished:
+def measured(study_file: StudyWriter, measure: Measure, folder: Path, name: str, more: str = "") -> Finished:
     kernel, server, version, transport = CELLS[name]
     body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport) + more
     top = {"filesystem": "ext2", "medium": "usb-stick-2g:interface=sata", "board": "arm64-2x1000"}
@@ -66,7 +67,9 @@ def test_the_command_builds_what_a_guest_of_it_may_have(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_each_server_meets_a_load_that_is_no_burden(study_file, measure, tmp_path: Path, name: str) -> None:
+def test_each_server_meets_a_load_that_is_no_burden(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, name: str
+) -> None:
     found = measured(study_file, measure, tmp_path / "run", name).result
     metrics = found["metrics"]
     assert found["check"] == ""
@@ -81,7 +84,9 @@ def test_each_server_meets_a_load_that_is_no_burden(study_file, measure, tmp_pat
     assert 0 < metrics["server_cpu_percent"] < 50
 
 
-def test_what_is_read_before_the_load_is_no_part_of_it(study_file, measure, tmp_path: Path) -> None:
+def test_what_is_read_before_the_load_is_no_part_of_it(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     cold, warm = (
         measured(study_file, measure, tmp_path / how, "v2-udp", MEMORY_ANSWERS.format(how)).result["metrics"]
         for how in ("cold", "read")
@@ -92,7 +97,7 @@ def test_what_is_read_before_the_load_is_no_part_of_it(study_file, measure, tmp_
 
 
 def test_a_link_is_as_busy_as_its_speed_makes_it_and_limits_when_it_is_full(
-    study_file, measure, tmp_path: Path
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     """The load asks for some 3 Mbit/s from the server."""
     found = {
@@ -105,13 +110,13 @@ def test_a_link_is_as_busy_as_its_speed_makes_it_and_limits_when_it_is_full(
     assert limit.limit(found[2], "either", pio=False) == "link"
 
 
-def test_a_repetition_repeats_to_the_bit(study_file, measure, tmp_path: Path) -> None:
+def test_a_repetition_repeats_to_the_bit(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     first, other = (measured(study_file, measure, tmp_path / name, "v3-tcp") for name in ("first", "other"))
     assert first.files == other.files
     assert first.result == other.result
 
 
-def test_each_machine_receives_on_its_own_cpu(study_file, measure, tmp_path: Path) -> None:
+def test_each_machine_receives_on_its_own_cpu(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     files = measured(study_file, measure, tmp_path / "run", "v2-udp").files
     sent_by_server, sent_by_load = map(int, re.findall(rb"Sent \d+ bytes (\d+) pkt", files["out/link.txt"]))
     received = [int(line.split()[0], 16) for line in files["out/softnet.txt"].splitlines()]

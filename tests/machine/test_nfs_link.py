@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import NO_MOUNT, Rig, boot, new
 
 from flashbed.common import paths
@@ -75,7 +76,7 @@ def datagrams() -> bytes:
     return programs.own(Cache(paths.cache_root() / "image"), archive, source).path("datagrams").read_bytes()
 
 
-def rig_of(study_file, folder: Path, mbit: int, latency: int = 20, queue: int = 1000) -> Rig:
+def rig_of(study_file: StudyWriter, folder: Path, mbit: int, latency: int = 20, queue: int = 1000) -> Rig:
     study = STUDY.format(mbit=mbit, latency=latency, queue=queue)
     return new(
         study_file(study, filesystem="ext2", medium="usb-stick-2g:interface=sata", board="arm64-2x1000"),
@@ -84,7 +85,9 @@ def rig_of(study_file, folder: Path, mbit: int, latency: int = 20, queue: int = 
 
 
 @pytest.mark.parametrize("mbit", [100, 1000])
-def test_frames_take_their_time_on_the_wire(study_file, tmp_path: Path, datagrams: bytes, mbit: int) -> None:
+def test_frames_take_their_time_on_the_wire(
+    study_file: StudyWriter, tmp_path: Path, datagrams: bytes, mbit: int
+) -> None:
     rig, many = rig_of(study_file, tmp_path, mbit), 1000
     script = SENT.format(many=many, payload=PAYLOAD_BYTES)
     files = boot(rig, beside={"datagrams": datagrams}, prepare="", measure=script, mount=NO_MOUNT).files
@@ -93,7 +96,9 @@ def test_frames_take_their_time_on_the_wire(study_file, tmp_path: Path, datagram
     assert took_ns == pytest.approx((many - 1) * FRAME_BYTES * 8 * 1000 / mbit, rel=0.005)
 
 
-def test_a_round_trip_is_twice_the_latency_and_the_frame(study_file, tmp_path: Path, datagrams: bytes) -> None:
+def test_a_round_trip_is_twice_the_latency_and_the_frame(
+    study_file: StudyWriter, tmp_path: Path, datagrams: bytes
+) -> None:
     rig, payload, latency_us = rig_of(study_file, tmp_path, 100, latency=500), 100, 500
     script = ROUND_TRIP.format(payload=payload)
     files = boot(rig, beside={"datagrams": datagrams}, prepare="", measure=script, mount=NO_MOUNT).files
@@ -102,7 +107,7 @@ def test_a_round_trip_is_twice_the_latency_and_the_frame(study_file, tmp_path: P
     assert wire_us < int(files["round_trip"]) / 1000 < wire_us + 100
 
 
-def test_what_finds_the_queue_full_is_lost(study_file, tmp_path: Path, datagrams: bytes) -> None:
+def test_what_finds_the_queue_full_is_lost(study_file: StudyWriter, tmp_path: Path, datagrams: bytes) -> None:
     rig, queue, many = rig_of(study_file, tmp_path, 10, queue=10), 10, 60
     script = SENT.format(many=many, payload=PAYLOAD_BYTES)
     files = boot(rig, beside={"datagrams": datagrams}, prepare="", measure=script, mount=NO_MOUNT).files

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fixture_types import Measure, StudyWriter
+
 from flashbed.execution import run
 from flashbed.study.loading import load_study
 
@@ -19,7 +21,7 @@ STUDY = """
 """
 
 
-def test_it_writes_a_log(study_file, measure, tmp_path: Path) -> None:
+def test_it_writes_a_log(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY)))
     metrics = measure(wanted, tmp_path / "work").result["metrics"]
     # A block of data brings those of its log with it: the segment's summary, and the file's and the inode's own.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.guest_output import profile
 from flashbed.machine import process
@@ -25,7 +26,9 @@ FXMARK = """
 """
 
 
-def test_a_guest_gives_the_same_bytes_unobserved(study_file, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guest_gives_the_same_bytes_unobserved(
+    study_file: StudyWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The guest asks for samples, which it gets or not; the watch for CPUs that hang is always there."""
     study = study_file(FXMARK, board="arm64-1000:cpus=4", medium="null-2g")
     observed = outcome(guest_rig.new(study, tmp_path / "observed"))

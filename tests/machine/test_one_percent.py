@@ -12,6 +12,7 @@ from pathlib import Path
 import kernel_tree
 import one_percent
 import pytest
+from fixture_types import StudyWriter
 from kernel_tree import BASE
 from one_percent import Change, unused
 
@@ -116,7 +117,7 @@ def keys(home: Path, out: str) -> dict[str, str]:
 
 
 @pytest.mark.long
-def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file) -> None:
+def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file: StudyWriter) -> None:
     study = study_file(one_percent.STUDY, name="my", filesystem="ext2", seeds=3)
     said = measured(home, study, list(SLOWER), "slower")
     assert said.count("1 of 1 changed lines ran, first in") == len(SLOWER), said
@@ -126,7 +127,7 @@ def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file) -> No
 
 
 @pytest.mark.long
-def test_a_rebuild_is_flagged_none_times_out_of_ten(home: Path, study_file) -> None:
+def test_a_rebuild_is_flagged_none_times_out_of_ten(home: Path, study_file: StudyWriter) -> None:
     study = study_file(one_percent.STUDY, name="my", filesystem="ext2", seeds=3)
     measured(home, study, list(REBUILDS), "same")
     built = keys(home, "same")

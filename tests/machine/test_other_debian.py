@@ -13,6 +13,7 @@ from pathlib import Path
 
 import other_debian
 import pytest
+from fixture_types import Measure, StudyWriter
 from same_bytes import bytes_of, differing
 
 from flashbed.common import paths
@@ -101,7 +102,7 @@ def test_the_compiler_gives_the_same_bytes_there(debian: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_same_bytes_on_other_libraries(
-    cell: str, debian: Path, study_file, measure, tmp_path: Path, monkeypatch
+    cell: str, debian: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, top = CELLS[cell]
     (wanted,) = prepare(load_study(study_file(body, **top)))

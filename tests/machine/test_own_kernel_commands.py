@@ -12,6 +12,7 @@ from pathlib import Path
 
 import kernel_tree
 import pytest
+from fixture_types import StudyWriter
 from own_cache import said
 
 from flashbed.image import modules
@@ -71,7 +72,7 @@ def results(home: Path, folder: str) -> dict[str, dict]:
 
 
 @pytest.mark.long
-def test_a_patch_against_the_base(home: Path, study_file) -> None:
+def test_a_patch_against_the_base(home: Path, study_file: StudyWriter) -> None:
     shutil.copy(study_file(STUDY, name="my", filesystem="ext2"), home / "my.toml")
     (home / "x.patch").write_text(SLOWER)
     (home / "never.patch").write_text(NEVER)

@@ -13,13 +13,14 @@ import own_cache
 import own_module
 import pytest
 from edits import replace_once
+from fixture_types import StudyWriter
 
 AXES = f'{guest_rig.STUDY}[axes]\nfilesystem = ["jffs2", "mine"]\n'
 CODE = "\tif (copied < len && !folio_test_uptodate(folio))\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path, study_file) -> Path:
+def home(tmp_path: Path, study_file: StudyWriter) -> Path:
     """A study of a module whose source each test spoils."""
     own_cache.make(tmp_path)
     own_module.yaffs2(tmp_path)

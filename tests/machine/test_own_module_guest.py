@@ -14,6 +14,7 @@ import own_cache
 import own_module
 import pytest
 from edits import replace_once
+from fixture_types import Measure, StudyWriter
 from own_cache import said
 
 from flashbed.execution import run
@@ -40,7 +41,9 @@ def told(home: Path) -> dict[str, Any]:
     return document
 
 
-def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(home: Path, study_file) -> None:
+def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
+    home: Path, study_file: StudyWriter
+) -> None:
     study = study_file(guest_rig.STUDY, name="my", filesystem="mine", medium=CHIP)
     source = own_module.yaffs2(home)
     refused = own_cache.flashbed(home, "run", "my.toml")
@@ -72,7 +75,7 @@ def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(home
     assert told(home)["manifest"]["modules of your own"] != first["manifest"]["modules of your own"]
 
 
-def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file) -> None:
+def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file: StudyWriter) -> None:
     study = study_file(guest_rig.STUDY, filesystem="yaffs2", medium=CHIP)
     [labs] = run.prepare(load_study(study))
     source = own_module.yaffs2(home, "yaffs2")
@@ -82,7 +85,7 @@ def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file) -> N
     assert guest_rig.boot(rig, measure=VERSION).files["version"] == b"mine\n"
 
 
-def test_a_scheduler_of_ones_own_is_in_the_queue(home: Path, study_file, measure) -> None:
+def test_a_scheduler_of_ones_own_is_in_the_queue(home: Path, study_file: StudyWriter, measure: Measure) -> None:
     own_module.scheduler(home)
     [wanted] = run.prepare(load_study(study_file(guest_rig.STUDY, filesystem="ext2", scheduler="mine:slice_idle=0")))
     finished = measure(wanted, home / "guest")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import other_debian
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.commands.on_packs import pack_command
 
@@ -34,7 +35,9 @@ def debian() -> Path:
     return other_debian.root(["python3"])
 
 
-def test_a_pack_gives_the_same_bytes_there(debian: Path, study_file, fresh_cache: Path, tmp_path: Path) -> None:
+def test_a_pack_gives_the_same_bytes_there(
+    debian: Path, study_file: StudyWriter, fresh_cache: Path, tmp_path: Path
+) -> None:
     pack = tmp_path / "small.flashbed"
     pack_command(str(study_file(STUDY, medium="usb-stick-2g:condition=full")), to=pack)
     command = other_debian.inside(debian, [tmp_path], ["python3", pack, "--folder", tmp_path])

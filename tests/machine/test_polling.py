@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fixture_types import NewChip
 from guest_rig import NO_MOUNT, boot
 
 from flashbed.guest_output import cpu_load
@@ -20,7 +21,7 @@ note >ended
 """
 
 
-def test_a_cpu_that_polls_is_busy_while_the_chip_is(new_chip, tmp_path: Path) -> None:
+def test_a_cpu_that_polls_is_busy_while_the_chip_is(new_chip: NewChip, tmp_path: Path) -> None:
     chip = "slc-nand-64m:factory_bad_blocks=0"
     took, busy = {}, {}
     for wait in ("interrupt", "poll"):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import Rig
 
 from flashbed.machine.base import Outcome
@@ -94,7 +95,7 @@ class Cut:
     fates: list[Fate]
 
 
-def new_medium(study_file, folder: Path, filesystem: str, medium: str, **changed: int) -> Rig:
+def new_medium(study_file: StudyWriter, folder: Path, filesystem: str, medium: str, **changed: int) -> Rig:
     """`changed`: parameters of the medium that are not as in its profile."""
     rig = guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=medium), folder)
     rig.tool.create(rig.files.state, {**rig.cell.medium.core_parameters, **changed})
@@ -175,7 +176,7 @@ REQUESTS = 200
 
 
 @pytest.mark.parametrize(("filesystem", "medium"), CASES)
-def test_what_was_fsynced_is_there(filesystem, medium, study_file, tmp_path: Path) -> None:
+def test_what_was_fsynced_is_there(filesystem, medium, study_file: StudyWriter, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, filesystem, medium)
     scripts = {"prepare": PREPARE, "measure": cut_after(REQUESTS, 700_000) + WRITE}
     console = lose_power_as(lambda cut: cut.unreadable_sectors == 0, rig, **scripts).outcome.console
@@ -189,7 +190,7 @@ def test_what_was_fsynced_is_there(filesystem, medium, study_file, tmp_path: Pat
     check_content(second.files["file"], safe, begun, 512)
 
 
-def lost_though_safe(study_file, folder: Path, requests: int, **changed: int) -> int:
+def lost_though_safe(study_file: StudyWriter, folder: Path, requests: int, **changed: int) -> int:
     """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
     rig = new_medium(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
     measure = cut_after(requests, AFTER_FLUSH_NS) + RAW_SYNC
@@ -208,14 +209,14 @@ def lost_though_safe(study_file, folder: Path, requests: int, **changed: int) ->
 
 
 @pytest.mark.parametrize("requests", [60, 61])
-def test_a_medium_that_ignores_flushes_is_caught(requests: int, study_file, tmp_path: Path) -> None:
+def test_a_medium_that_ignores_flushes_is_caught(requests: int, study_file: StudyWriter, tmp_path: Path) -> None:
     for name, flush_ignored in (("lying", 1), ("honest", 0)):
         (tmp_path / name).mkdir()
         lost = lost_though_safe(study_file, tmp_path / name, requests, flush_ignored=flush_ignored)
         assert (lost > 0) == (flush_ignored == 1)
 
 
-def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file, tmp_path: Path) -> None:
+def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file: StudyWriter, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, "ext2", "usb-stick-2g")
     scripts = {"prepare": "true\n", "measure": cut_after(30, 900_000) + RAW_WRITE}
     cut = lose_power_as(lambda cut: cut.unreadable_sectors == BLOCK_BYTES // 512, rig, **scripts)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cell_price
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.guest_output import cpu_load
@@ -22,7 +23,9 @@ CELL = """
 """
 
 
-def test_instructions_of_a_phase_are_the_time_for_which_the_guest_was_busy(study_file, measure, tmp_path: Path) -> None:
+def test_instructions_of_a_phase_are_the_time_for_which_the_guest_was_busy(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     (wanted,) = run.prepare(load_study(study_file(CELL, board="arm64-1000", medium="null-2g")))
     finished = measure(wanted, tmp_path / "run")
     found = dict(cell_price.phases((tmp_path / "run" / PRICE).read_text()))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import STUDY, boot, new
 
 from flashbed.guest_output import medium_counters
@@ -31,7 +32,7 @@ medium mark ended
 """
 
 
-def seen(study_file, folder: Path, medium: str, board: str = "arm64-1000") -> dict[str, str]:
+def seen(study_file: StudyWriter, folder: Path, medium: str, board: str = "arm64-1000") -> dict[str, str]:
     """Files of the device's folders queue and mq by name, and the reads of all CPUs, a number known to the test."""
     files = boot(new(study_file(STUDY, filesystem="ext2", medium=medium, board=board), folder), measure=MEASURE).files
     begun, ended = (medium_counters.parse(files[f"counters.{moment}"])["host_reads"] for moment in ("begun", "ended"))
@@ -82,7 +83,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("medium", EXPECTED)
-def test_the_kernel_knows_what_the_profile_says(medium: str, study_file, tmp_path: Path) -> None:
+def test_the_kernel_knows_what_the_profile_says(medium: str, study_file: StudyWriter, tmp_path: Path) -> None:
     """A board has one CPU, so that there is one queue, however many the medium has."""
     found = seen(study_file, tmp_path, medium)
     assert {name: found[name] for name in EXPECTED[medium]} == EXPECTED[medium]
@@ -99,7 +100,7 @@ def test_the_kernel_knows_what_the_profile_says(medium: str, study_file, tmp_pat
     ],
 )
 def test_cpus_share_out_the_queues_of_the_medium(
-    cpus: int, medium: str, queues: dict[str, str], study_file, tmp_path: Path
+    cpus: int, medium: str, queues: dict[str, str], study_file: StudyWriter, tmp_path: Path
 ) -> None:
     """And no request is lost between them."""
     found = seen(study_file, tmp_path, medium, f"arm64-1000:cpus={cpus}")
@@ -114,7 +115,7 @@ grep nvme0q /proc/interrupts >/out/after
 """
 
 
-def test_a_request_is_completed_on_the_cpu_that_submitted_it(study_file, tmp_path: Path) -> None:
+def test_a_request_is_completed_on_the_cpu_that_submitted_it(study_file: StudyWriter, tmp_path: Path) -> None:
     """1000 reads of a process on the third of four CPUs: as many interrupts come there, and few on the others."""
     study = study_file(STUDY, filesystem="ext2", medium="nvme-960pro-class", board="arm64-1000:cpus=4")
     files = boot(new(study, tmp_path), measure=INTERRUPTS).files

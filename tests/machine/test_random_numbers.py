@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import guest_rig
+from fixture_types import StudyWriter
 
 NOTE = """
     dmesg | grep -o "random: crng init done" >/out/seeded
@@ -16,12 +17,12 @@ NOTE = """
 """
 
 
-def _files(study_file, folder: Path, seed: int) -> dict[str, bytes]:
+def _files(study_file: StudyWriter, folder: Path, seed: int) -> dict[str, bytes]:
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", seeds=[seed])
     return guest_rig.boot(guest_rig.new(study, folder), measure=NOTE).files
 
 
-def test_random_numbers_are_seeded_by_the_seed(study_file, tmp_path: Path) -> None:
+def test_random_numbers_are_seeded_by_the_seed(study_file: StudyWriter, tmp_path: Path) -> None:
     """Two guests of one seed draw the same, one of another seed does not."""
     first, again, other = (_files(study_file, tmp_path / str(i), seed) for i, seed in enumerate((1, 1, 2)))
     assert first["seeded"] == b"random: crng init done\n"

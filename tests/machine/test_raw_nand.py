@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from fixture_types import NewChip
 from guest_rig import NO_MOUNT, Rig, boot, words
 from raw_chip import marked_blocks
 
@@ -82,7 +83,7 @@ done
     [("slc-nand-64m", 1, 256, 512), ("slc-nand-256m", 1, 256, 512), ("mlc-nand", 24, 1024, 8192)],
 )
 def test_a_chip_is_found_and_keeps_what_is_written(
-    new_chip, tmp_path: Path, chip: str, strength: int, step_bytes: int, subpage_bytes: int
+    new_chip: NewChip, tmp_path: Path, chip: str, strength: int, step_bytes: int, subpage_bytes: int
 ) -> None:
     rig = new_chip(chip, tmp_path / chip)
     p = rig.cell.medium.numbers()
@@ -130,7 +131,7 @@ def measure_times(rig: Rig) -> Times:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_operations_take_the_chips_time_and_the_kernels_own(new_chip, tmp_path: Path, chip: str) -> None:
+def test_operations_take_the_chips_time_and_the_kernels_own(new_chip: NewChip, tmp_path: Path, chip: str) -> None:
     slow = f"{chip}:read_ns={SLOW_READ_NS},program_ns={SLOW_PROGRAM_NS},erase_ns={SLOW_ERASE_NS}"
     rig = new_chip(chip, tmp_path / "first")
     times = measure_times(rig)
@@ -176,7 +177,7 @@ done >/out/errors
 
 
 @pytest.mark.parametrize(("chip", "ppt"), [("slc-nand-256m", 1_000_000), ("mlc-nand", 100_000_000)])
-def test_wrong_bits_are_corrected_by_the_kernels_codes(new_chip, tmp_path: Path, chip: str, ppt: int) -> None:
+def test_wrong_bits_are_corrected_by_the_kernels_codes(new_chip: NewChip, tmp_path: Path, chip: str, ppt: int) -> None:
     """0.016 wrong bits in a page of 2 KiB, where one in 256 bytes can be corrected; 6.6 in one of 8 KiB, where 24 in
     1 KiB can.
     """
@@ -208,7 +209,7 @@ try() {
 """
 
 
-def test_a_failure_reaches_the_file_system(new_chip, tmp_path: Path) -> None:
+def test_a_failure_reaches_the_file_system(new_chip: NewChip, tmp_path: Path) -> None:
     worn = "endurance_erases=1,program_fail_ppb=1000000000,erase_fail_ppb=1000000000,factory_bad_blocks=0"
     rig = new_chip(f"slc-nand-256m:{worn}", tmp_path / "worn")
     outcome = boot(rig, format=FAILING, mount=NO_MOUNT)
@@ -240,7 +241,7 @@ echo corrected $(cat corrected_bits) >>/out/reads
 
 
 @pytest.mark.parametrize(("chip", "codewords"), [("slc-nand-64m", 2), ("slc-nand-256m", 8), ("mlc-nand", 8)])
-def test_without_power_nothing_is_read(new_chip, tmp_path: Path, chip: str, codewords: int) -> None:
+def test_without_power_nothing_is_read(new_chip: NewChip, tmp_path: Path, chip: str, codewords: int) -> None:
     rig = new_chip(f"{chip}:factory_bad_blocks=0", tmp_path / chip)
     outcome = boot(rig, format=WITHOUT_POWER, mount=NO_MOUNT)
     assert outcome.files["power"] == b"off\n"
@@ -252,7 +253,7 @@ SLOW_CYCLE_PS = 70_000
 
 @pytest.mark.parametrize("transfer", ["dma", "pio,pio_sector_ns=1000000"])
 def test_a_slow_controller_makes_bytes_slow_and_the_port_of_block_media_does_not(
-    new_chip, tmp_path: Path, transfer: str
+    new_chip: NewChip, tmp_path: Path, transfer: str
 ) -> None:
     chip, board = "slc-nand-256m:factory_bad_blocks=0", f"arm64-1000:transfer={transfer}"
     fast = measure_times(new_chip(chip, tmp_path / "fast", board=board))
@@ -279,7 +280,7 @@ medium mark attached
 
 @pytest.mark.parametrize(("unit", "data_bytes", "beside_cycles"), [("subpage", 256, 4 + 3), ("page", 2048, 64)])
 def test_ubi_reads_two_headers_of_each_block(
-    new_chip, tmp_path: Path, unit: str, data_bytes: int, beside_cycles: int
+    new_chip: NewChip, tmp_path: Path, unit: str, data_bytes: int, beside_cycles: int
 ) -> None:
     """Of sub-pages a codeword and, after a change of column (two commands, two addresses), its three bytes of code; of
     pages all, spare area and all.

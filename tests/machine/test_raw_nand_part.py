@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.study.loading import load_study
@@ -15,7 +16,7 @@ STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "6
 
 
 @pytest.mark.long
-def test_a_part_of_a_chip_is_a_device(study_file, measure, tmp_path: Path) -> None:
+def test_a_part_of_a_chip_is_a_device(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     medium = "slc-nand-64m:factory_bad_blocks=0,used_bytes=8M"
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
     finished = measure(wanted, tmp_path / "part")
@@ -23,7 +24,7 @@ def test_a_part_of_a_chip_is_a_device(study_file, measure, tmp_path: Path) -> No
 
 
 @pytest.mark.long
-def test_a_part_that_ends_within_a_block_is_refused(study_file, tmp_path: Path) -> None:
+def test_a_part_that_ends_within_a_block_is_refused(study_file: StudyWriter, tmp_path: Path) -> None:
     medium = "slc-nand-64m:used_bytes=8200k"
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
     (tmp_path / "part").mkdir()

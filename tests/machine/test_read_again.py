@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.execution import metrics, run
 from flashbed.guest_output import cpu_load
@@ -24,7 +25,7 @@ STUDY = """
 
 @pytest.mark.parametrize(("filesystem", "medium"), [("ext2", "usb-stick-2g"), ("jffs2", "slc-nand-64m:used_bytes=8M")])
 def test_a_mended_formula_changes_the_report_and_runs_no_guest(
-    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch, filesystem: str, medium: str
+    study_file: StudyWriter, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch, filesystem: str, medium: str
 ) -> None:
     study = load_study(study_file(STUDY, filesystem=filesystem, medium=medium, seeds=1))
     [record] = run.run(study).records
@@ -43,7 +44,7 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
 
 
 def test_what_cannot_be_read_any_more_has_failed_and_says_so(
-    study_file, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+    study_file: StudyWriter, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = load_study(study_file(STUDY, filesystem="ext2", seeds=1))
     [record] = run.run(study).records

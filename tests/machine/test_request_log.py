@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.guest_output import request_log
@@ -31,7 +32,9 @@ STUDY = """
         pytest.param({"medium": "usb-stick-2g"}, marks=pytest.mark.long),
     ],
 )
-def test_what_was_measured_is_in_the_log(study_file, measure, tmp_path: Path, stack: dict[str, str]) -> None:
+def test_what_was_measured_is_in_the_log(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, stack: dict[str, str]
+) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, **stack)))
     finished = measure(wanted, tmp_path / "work")
     for name, data in finished.files.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.common import paths
 
@@ -61,7 +62,7 @@ def leave_cycles(study: Path, folder: Path) -> None:
         ),
     ],
 )
-def test_host_and_guest_agree(chip: str, board: str, study_file, tmp_path: Path, bus_replay: Path) -> None:
+def test_host_and_guest_agree(chip: str, board: str, study_file: StudyWriter, tmp_path: Path, bus_replay: Path) -> None:
     body = STUDY.format(board=board)
     leave_cycles(study_file(body, board=None, medium=chip, **STACKS[chip]), tmp_path)
     saved = tmp_path / "saved.bin"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition, run
@@ -14,7 +15,7 @@ from flashbed.study.loading import load_study
 OURS = ("anticipatory", "cfq")
 
 
-def test_a_module_that_is_not_there_is_told(study_file, tmp_path: Path) -> None:
+def test_a_module_that_is_not_there_is_told(study_file: StudyWriter, tmp_path: Path) -> None:
     folder = tmp_path / "profiles/schedulers"
     folder.mkdir(parents=True)
     (folder / "mine.toml").write_text('title = "Mine"\nname = "mine"\nmodule = "mine"\n')
@@ -23,7 +24,7 @@ def test_a_module_that_is_not_there_is_told(study_file, tmp_path: Path) -> None:
         run.prepare(load_study(study_file(study, filesystem="ext2", scheduler="mine")))
 
 
-def test_only_its_own_module_is_in_a_guest(study_file) -> None:
+def test_only_its_own_module_is_in_a_guest(study_file: StudyWriter) -> None:
     study = """
         [axes]
         scheduler = ["none", "anticipatory", "cfq"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import guest_rig
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -158,7 +159,7 @@ true
 
 
 @pytest.fixture
-def guest(study_file, tmp_path: Path):
+def guest(study_file: StudyWriter, tmp_path: Path):
     """Boots a guest with `scheduler` that runs the shell script `measure`; what it left in /out. dmesg is in order."""
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from fixture_types import StudyWriter
 from guest_rig import NO_MOUNT, STUDY, boot, new
 from make_target import make
 
@@ -17,7 +18,7 @@ from flashbed.image.debian import Archive
 OPTIONS = "--load 20 --seed 3 --only list"
 
 
-def test_a_guest_has_the_file_set_of_the_host(study_file, tmp_path: Path) -> None:
+def test_a_guest_has_the_file_set_of_the_host(study_file: StudyWriter, tmp_path: Path) -> None:
     archive = Archive(paths.cache_root() / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
     root = toolchain.sysroot(Cache(paths.cache_root() / "image"), archive)
     done = make("-C", "sfsload", "all", "arm64", BUILD=str(tmp_path), SYSROOT=str(root.folder))

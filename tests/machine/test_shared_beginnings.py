@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from fixture_types import Measure, StudyWriter
 from same_bytes import bytes_of, differing
 
 from flashbed.common.errors import InterruptedByUser
@@ -97,7 +98,14 @@ LONG = pytest.mark.long
     ],
 )
 def test_the_same_bytes_as_from_power_on(
-    study_file, measure, tmp_path: Path, board: str, medium: str, filesystem: str, axis: str, workload: str
+    study_file: StudyWriter,
+    measure: Measure,
+    tmp_path: Path,
+    board: str,
+    medium: str,
+    filesystem: str,
+    axis: str,
+    workload: str,
 ) -> None:
     (tmp_path / "own.fio").write_text(OWN_JOB)
     top: dict[str, object] = {"board": board, "medium": medium, "filesystem": filesystem}
@@ -115,7 +123,9 @@ def test_the_same_bytes_as_from_power_on(
         pytest.param({"kernel": "6.12"}, marks=LONG, id="kernel-6.12"),
     ],
 )
-def test_the_same_bytes_on_other_kernels_and_layers(study_file, measure, tmp_path: Path, top: dict[str, str]) -> None:
+def test_the_same_bytes_on_other_kernels_and_layers(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, top: dict[str, str]
+) -> None:
     study = study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2", **top)
     as_from_power_on(study, measure, tmp_path)
 
@@ -153,7 +163,7 @@ FOREVER = b"while :; do :; done\n"
 
 
 @pytest.fixture
-def two(study_file) -> Sequence[Repetition]:
+def two(study_file: StudyWriter) -> Sequence[Repetition]:
     return run.prepare(load_study(study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2")))
 
 
@@ -218,7 +228,7 @@ def until(true: Callable[[], bool], limit_s: float = 30) -> None:
 
 
 def test_who_goes_on_for_ever_is_ended_alone(
-    two: Sequence[Repetition], begun: Beginning, measure, tmp_path: Path
+    two: Sequence[Repetition], begun: Beginning, measure: Measure, tmp_path: Path
 ) -> None:
     """By its limit, by who stops the run, by a signal: and the one that goes on after them is the same as alone."""
     late = gone_on(begun, tmp_path / "late", limit_s=0.5)
@@ -250,7 +260,7 @@ def test_a_beginning_that_is_killed_takes_its_guests_along(begun: Beginning, tmp
     assert gone_on(begun, tmp_path / "too-late").status == "killed"
 
 
-def test_no_machine_outlives_a_lab_that_is_killed(study_file, tmp_path: Path) -> None:
+def test_no_machine_outlives_a_lab_that_is_killed(study_file: StudyWriter, tmp_path: Path) -> None:
     study = study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2")
     (tmp_path / "lab").mkdir()
     script = f"""

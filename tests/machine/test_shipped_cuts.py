@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -51,7 +52,7 @@ def test_the_studies_that_cut_are_here() -> None:
 
 
 @pytest.mark.parametrize(("study", "coordinates"), CASES, ids=[" ".join((s, *c.values())) for s, c in CASES])
-def test_a_cell_ends(measure, tmp_path: Path, study: str, coordinates: Coordinates) -> None:
+def test_a_cell_ends(measure: Measure, tmp_path: Path, study: str, coordinates: Coordinates) -> None:
     shipped = run.prepare(load_study(paths.studies() / f"{study}.toml"))
     (wanted,) = [
         repetition

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import guest_rig
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished
@@ -61,7 +62,7 @@ STICK = "usb-stick-2g:interface=plain"
 
 
 @pytest.fixture
-def job(study_file, measure, tmp_path: Path) -> Callable[[str], Finished]:
+def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Callable[[str], Finished]:
     """`job(text)`: what a fio job of one's own comes to on the stick. It is behind the lab's own driver: usb-storage
     has one tag, and a reader that wakes takes it again before the other one does, which then waits for seconds.
     """
@@ -109,7 +110,9 @@ def used_kib(df: bytes) -> int:
 
 
 @pytest.mark.parametrize("filesystem", ["ext2:block=4k", "f2fs"])
-def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(study_file, tmp_path: Path, filesystem: str) -> None:
+def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(
+    study_file: StudyWriter, tmp_path: Path, filesystem: str
+) -> None:
     """What `df` has in use before and after, and what the medium counts."""
     writes = {}
     for wanted in run.prepare(load_study(study_file(WRITES, filesystem=filesystem, medium="usb-stick-2g", seeds=1))):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
@@ -13,7 +14,9 @@ from flashbed.study.loading import load_study
 MIB = 1 << 20
 
 
-def test_bonnie_plus_with_two_processes(fresh_cache: Path, study_file, measure, tmp_path: Path) -> None:
+def test_bonnie_plus_with_two_processes(
+    fresh_cache: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     workload = '[workload]\ntool = "bonnie++"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
     [wanted] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
     found = measure(wanted, tmp_path / "cell").result["metrics"]
@@ -26,7 +29,7 @@ def test_bonnie_plus_with_two_processes(fresh_cache: Path, study_file, measure, 
 
 
 @pytest.mark.long
-def test_iozones_sequence(fresh_cache: Path, study_file, measure, tmp_path: Path) -> None:
+def test_iozones_sequence(fresh_cache: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     workload = '[axes]\nremount = [true, false]\n[workload]\ntool = "iozone"\nfile = "4M"\ninclude_flush = true\n'
     cold, warm = run.prepare(load_study(study_file(workload, filesystem="ext2")))
     first, second = (measure(w, tmp_path / w.key).result["metrics"] for w in (cold, warm))

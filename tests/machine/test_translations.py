@@ -11,6 +11,7 @@ from typing import Any
 
 import guest_rig
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
@@ -31,7 +32,7 @@ MEASURE = "md5sum /mnt/file >/out/after\n"
 
 
 @pytest.fixture
-def finished(study_file, measure, tmp_path: Path):
+def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path):
     """`finished(translation, filesystem)`: a cell on a chip with bad blocks, or none for mtdblock."""
 
     def call(translation: str, filesystem: str, medium: str = "slc-nand-64m") -> Finished:
@@ -101,7 +102,7 @@ def test_ext2_lives_on_mtdblock_on_a_flawless_chip(finished) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("layer", ["ftl-page", "ftl-bast", "ftl-fast"])
-def test_what_was_written_outlives_a_restart(study_file, tmp_path: Path, layer: str) -> None:
+def test_what_was_written_outlives_a_restart(study_file: StudyWriter, tmp_path: Path, layer: str) -> None:
     study = study_file(WORKLOAD, translation=layer, filesystem="ext2", medium="slc-nand-64m")
     outcome = guest_rig.boot(guest_rig.new(study, tmp_path / "work"), prepare=PREPARE, measure=MEASURE)
     assert outcome.files["before"] == outcome.files["after"] != b""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
@@ -73,7 +74,9 @@ def places(finished: Finished, folder: Path) -> list[int]:
     return [one.offset_bytes for one in reads if one.length_bytes == 4096][-256:]
 
 
-def test_seeds_ask_for_other_places_and_a_seed_for_the_same(study_file, measure, tmp_path: Path) -> None:
+def test_seeds_ask_for_other_places_and_a_seed_for_the_same(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     text = study_file(READS, filesystem="ext2", seeds=2)
     first, second = run.prepare(load_study(text))
     again = [measure(wanted, tmp_path / name) for name, wanted in (("1", first), ("2", second), ("again", first))]
@@ -87,7 +90,7 @@ def test_seeds_ask_for_other_places_and_a_seed_for_the_same(study_file, measure,
     }
 
 
-def test_each_request_is_flushed_and_waited_for(study_file, measure, tmp_path: Path) -> None:
+def test_each_request_is_flushed_and_waited_for(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     [wanted] = run.prepare(load_study(study_file(FLUSHED, filesystem="ext2")))
     finished = measure(wanted, tmp_path / "cell")
     found, job = finished.result["metrics"], fio_of(finished)
@@ -103,7 +106,7 @@ def test_each_request_is_flushed_and_waited_for(study_file, measure, tmp_path: P
     assert found["runtime_s"] * 1e6 * 2 >= 128 * wait
 
 
-def test_flushes_of_a_job_of_the_users_count(study_file, measure, tmp_path: Path) -> None:
+def test_flushes_of_a_job_of_the_users_count(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     (tmp_path / "logger.fio").write_text(LOGGER)
     [wanted] = run.prepare(load_study(study_file(OWN, filesystem="fat16:cluster=32k")))
     finished = measure(wanted, tmp_path / "cell")
@@ -115,7 +118,9 @@ def test_flushes_of_a_job_of_the_users_count(study_file, measure, tmp_path: Path
     assert found["latency_mean_us"] == pytest.approx(total / 71 / 1e3)
 
 
-def test_a_request_in_a_queue_is_waited_for_until_it_is_done(study_file, measure, tmp_path: Path) -> None:
+def test_a_request_in_a_queue_is_waited_for_until_it_is_done(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     [wanted] = run.prepare(load_study(study_file(QUEUED, filesystem="ext2")))
     found = measure(wanted, tmp_path / "cell").result["metrics"]
     # Four requests are under way at all times, so that each takes four times as long as one comes after the other.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from guest_rig import STUDY, Rig, new, outcome_of
 
 
@@ -40,7 +41,9 @@ def empty(rig: Rig) -> None:
         (empty, "refused: not a medium's state (no magic)"),
     ],
 )
-def test_the_emulator_refuses(spoil: Callable[[Rig], None], cause: str, study_file, tmp_path: Path) -> None:
+def test_the_emulator_refuses(
+    spoil: Callable[[Rig], None], cause: str, study_file: StudyWriter, tmp_path: Path
+) -> None:
     rig = new(study_file(STUDY, filesystem="ext2"), tmp_path)
     spoil(rig)
     outcome = outcome_of(rig, limit_s=60)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
@@ -20,7 +21,9 @@ STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file 
         ("nvme-960pro-class:used_bytes=2G", "xfs:groups=8,discard,atime=noatime", "noatime"),
     ],
 )
-def test_a_medium_is_measured(medium: str, filesystem: str, mounted: str, study_file, measure, tmp_path: Path) -> None:
+def test_a_medium_is_measured(
+    medium: str, filesystem: str, mounted: str, study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
     result = measure(wanted, tmp_path / "cell").result
     assert result["outcome"] == "measured"
@@ -30,7 +33,7 @@ def test_a_medium_is_measured(medium: str, filesystem: str, mounted: str, study_
     assert result["metrics"]["medium_written_bytes"] >= 1 << 20
 
 
-def test_the_checker_sees_damage(study_file, measure, tmp_path: Path) -> None:
+def test_the_checker_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The first group's header of free space is put out of order."""
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="xfs")))
     assert measure(wanted, tmp_path / "cell").measured

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import raw_chip
+from fixture_types import StudyWriter
 from raw_chip import LARGE, NOTHING, SMALL
 
 from flashbed.machine.base import Outcome
@@ -103,7 +104,7 @@ cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 
 
 @pytest.fixture
-def boot_new(study_file, tmp_path: Path):
+def boot_new(study_file: StudyWriter, tmp_path: Path):
     """`boot_new(filesystem, chip, **scripts)`: what a guest with a new chip brings back. YAFFS2 must not complain."""
 
     def boot(filesystem: str, chip: str, **scripts: str) -> Outcome:
@@ -174,6 +175,6 @@ cmp /tmp/kept /mnt/file
 
 
 @pytest.mark.parametrize("chip", [LARGE, pytest.param(SMALL, marks=pytest.mark.long)])
-def test_a_truncate_that_fails_changes_nothing(study_file, tmp_path: Path, chip: str) -> None:
+def test_a_truncate_that_fails_changes_nothing(study_file: StudyWriter, tmp_path: Path, chip: str) -> None:
     rig = raw_chip.new(study_file, tmp_path, "yaffs2", chip)
     raw_chip.boot(rig, prepare=FAILED_TRUNCATE, measure=NOTHING)

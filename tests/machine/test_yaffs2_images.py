@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import raw_chip
 import yaffs2_dump
+from fixture_types import StudyWriter
 from raw_chip import LARGE, NOTHING, SMALL
 from test_yaffs2 import TREE
 
@@ -40,7 +41,7 @@ find . -type l | sort | while read -r path; do echo "$path $(readlink "$path")";
 """
 
 
-def test_unyaffs_unpacks_what_the_module_wrote(study_file, tmp_path: Path) -> None:
+def test_unyaffs_unpacks_what_the_module_wrote(study_file: StudyWriter, tmp_path: Path) -> None:
     """Names, contents, modes, owners, links, times: as the guest has listed them before it unmounted."""
     rig = raw_chip.new(study_file, tmp_path, "yaffs2", LARGE)
     listed = raw_chip.boot(rig, prepare=TREE, measure=NOTHING).files["listed"].decode().splitlines()
@@ -112,7 +113,7 @@ def damage_last_page(data: Path, image: bytes, page_bytes: int) -> None:
 
 
 @pytest.mark.parametrize(("chip", "page_bytes"), [(LARGE, 2048), (SMALL, 512)])
-def test_images_of_mkyaffs2_mount(study_file, tmp_path: Path, chip: str, page_bytes: int) -> None:
+def test_images_of_mkyaffs2_mount(study_file: StudyWriter, tmp_path: Path, chip: str, page_bytes: int) -> None:
     make_folder(tmp_path / "from")
     subprocess.run(
         ["make", "-s", "-C", paths.kernel() / "yaffs2", f"BUILD={tmp_path / 'build'}"], check=True, capture_output=True
@@ -185,7 +186,7 @@ sh /job/mount
 """
 
 
-def test_options_have_the_names_that_users_know(study_file, tmp_path: Path) -> None:
+def test_options_have_the_names_that_users_know(study_file: StudyWriter, tmp_path: Path) -> None:
     outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, "yaffs2", LARGE), prepare=MOUNT_OPTIONS, measure=NOTHING)
     said = {line.split()[0]: int(line.split()[2]) for line in outcome.files["statistics"].decode().splitlines()}
     assert said == {

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import raw_chip
+from fixture_types import StudyWriter
 from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 from flashbed.machine.base import Outcome
@@ -85,7 +86,7 @@ dmesg >/out/dmesg
 
 
 @pytest.fixture
-def stress(study_file, tmp_path: Path):
+def stress(study_file: StudyWriter, tmp_path: Path):
     """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
 
     def call(filesystem: str, chip: str, seconds: int = SECONDS, **more: str) -> Outcome:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import raw_chip
+from fixture_types import StudyWriter
 from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 pytestmark = pytest.mark.long
@@ -69,7 +70,7 @@ def done(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("faults", ["", WORN])
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
-def test_what_fio_wrote_is_read_back(study_file, tmp_path: Path, chip: str, faults: str) -> None:
+def test_what_fio_wrote_is_read_back(study_file: StudyWriter, tmp_path: Path, chip: str, faults: str) -> None:
     rig = raw_chip.new(study_file, tmp_path, "yaffs2", f"{chip}:{faults}" if faults else chip)
     bad_before = raw_chip.marked_blocks(rig)
     files = {"jobs.fio": JOBS.encode()}

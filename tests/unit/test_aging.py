@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from fixture_types import StudyWriter
 from made_up_limits import limited
 from made_up_results import Titles, made_up_study, rows_of
 
@@ -29,7 +30,7 @@ FLASH, CHIP = "usb-stick-2g", "slc-nand-64m"
 
 
 @pytest.fixture
-def cell(study_file):
+def cell(study_file: StudyWriter):
     def of(medium: str, filesystem: str = "ext4") -> Cell:
         (found,) = plan(load_study(study_file(WORKLOAD, medium=medium, filesystem=filesystem)))
         return found
@@ -96,7 +97,9 @@ def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_told_with_its_line(medium: str, filesystem: str, file: str, said: str, study_file) -> None:
+def test_what_cannot_be_is_told_with_its_line(
+    medium: str, filesystem: str, file: str, said: str, study_file: StudyWriter
+) -> None:
     text = WORKLOAD.replace("4M", file)
     path = study_file(text, medium=medium, filesystem=filesystem)
     with pytest.raises(InputError) as caught:

@@ -55,7 +55,7 @@ def test_the_whole_device_is_written_not_what_it_shows(condition, times: int, fr
     assert told["fault"] is None
 
 
-def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch) -> None:
+def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have 128 MiB, and each cell that starts from it asks for it."""
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     first = conditioning.state(tool, SMALL, "full")

@@ -22,18 +22,20 @@ def test_another_tarball_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("tool", "package"), [("ninja", "ninja-build"), ("make", "make"), ("cc", "gcc")])
-def test_a_tool_that_is_missing_is_told_with_its_package(tool: str, package: str, monkeypatch) -> None:
+def test_a_tool_that_is_missing_is_told_with_its_package(
+    tool: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     which = emulator.shutil.which
     monkeypatch.setattr(emulator.shutil, "which", lambda name, **rest: None if name == tool else which(name, **rest))
     assert emulator.missing_packages() == [package]
 
 
-def test_a_header_that_is_missing_is_told_with_its_package(monkeypatch) -> None:
+def test_a_header_that_is_missing_is_told_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulator, "HEADERS", {**emulator.HEADERS, "lost/lost.h": "liblost-dev"})
     assert emulator.missing_packages() == ["liblost-dev"]
 
 
-def test_nothing_is_begun_that_cannot_be_built(tmp_path: Path, monkeypatch) -> None:
+def test_nothing_is_begun_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulator, "missing_packages", lambda: ["ninja-build", "libfdt-dev"])
     with pytest.raises(SetupError, match="`apt-get install ninja-build libfdt-dev`"):
         emulator._fill(tmp_path, tmp_path)
@@ -69,7 +71,7 @@ def digests() -> Digests:
     return Digests(emulator.digest.__wrapped__(), observers, emulator._digest_of(paths.emulator().rglob("*")))
 
 
-def after_change(changed: str, tmp_path: Path, monkeypatch) -> Digests:
+def after_change(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digests:
     before = digests()
     subprocess.run(["cp", "-r", paths.emulator(), tmp_path / "emulator"], check=True)
     monkeypatch.setattr(paths, "emulator", lambda: tmp_path / "emulator")
@@ -80,7 +82,9 @@ def after_change(changed: str, tmp_path: Path, monkeypatch) -> Digests:
 
 
 @pytest.mark.parametrize("changed", ["lab-clock.c", "lab-lines.c", "patches/80-counter.patch"])
-def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path, monkeypatch) -> None:
+def test_a_change_of_the_clock_is_another_emulator(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, after = digests(), after_change(changed, tmp_path, monkeypatch)
     assert after.keys != before.keys
     assert after.built != before.built
@@ -90,7 +94,7 @@ def test_a_change_of_the_clock_is_another_emulator(changed: str, tmp_path: Path,
 @pytest.mark.parametrize("observer", emulator.OBSERVERS)
 @pytest.mark.parametrize("kind", ["lab-{}.c", "lab-{}.h", "patches/??-{}.patch"])
 def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
-    observer: str, kind: str, tmp_path: Path, monkeypatch
+    observer: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (changed,) = paths.emulator().glob(kind.format(observer))
     name = changed.relative_to(paths.emulator()).as_posix()
@@ -100,7 +104,7 @@ def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
     assert {one for one in emulator.OBSERVERS if after.observers[one] != before.observers[one]} == {observer}
 
 
-def beside(tmp_path: Path, monkeypatch, fill) -> list[str]:
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill) -> list[str]:
     """What happens in which order, where the emulator is built by `fill(folder, fetched, seen)`."""
     seen: list[str] = []
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
@@ -110,7 +114,9 @@ def beside(tmp_path: Path, monkeypatch, fill) -> list[str]:
     return seen
 
 
-def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(tmp_path: Path, monkeypatch) -> None:
+def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fill(folder: Path, fetched, seen: list[str]) -> None:
         seen.append("fetched")
         fetched()
@@ -123,7 +129,7 @@ def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(tmp
     assert emulator.program().read_text() == "built"
 
 
-def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch) -> None:
+def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fill(_folder: Path, _fetched, _seen: list[str]) -> None:
         raise SetupError("no compiler")
 
@@ -131,7 +137,7 @@ def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch) -> N
         beside(tmp_path, monkeypatch, fill)
 
 
-def test_what_fails_later_is_told_behind_the_rest(tmp_path: Path, monkeypatch) -> None:
+def test_what_fails_later_is_told_behind_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
     def fill(_folder: Path, fetched, seen: list[str]) -> None:

@@ -9,6 +9,7 @@ import re
 import shlex
 
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.machine import guest_job
 from flashbed.machine.guest_job import Job
@@ -35,7 +36,9 @@ DMA, PIO = "arm64-1000", "arm64-250-pio:pio_sector_ns=12345,nand_cycle_ps=40000"
         (PIO, "slc-nand-64m", "jffs2", ""),
     ],
 )
-def test_each_medium_is_told_its_own_bus(study_file, board: str, medium: str, filesystem: str, expected: str) -> None:
+def test_each_medium_is_told_its_own_bus(
+    study_file: StudyWriter, board: str, medium: str, filesystem: str, expected: str
+) -> None:
     study = load_study(study_file(WORKLOAD, board=board, medium=medium, filesystem=filesystem))
     (cell,) = plan(study)
     environment = guest_job.files(cell)["cell.env"].decode()
@@ -44,13 +47,13 @@ def test_each_medium_is_told_its_own_bus(study_file, board: str, medium: str, fi
 
 
 @pytest.mark.parametrize(("board", "cycle_ps"), [(DMA, 0), (f"{DMA}:nand_cycle_ps=40000", 40000), (PIO, 40000)])
-def test_the_controller_of_a_chip_is_the_boards(study_file, board: str, cycle_ps: int) -> None:
+def test_the_controller_of_a_chip_is_the_boards(study_file: StudyWriter, board: str, cycle_ps: int) -> None:
     study = load_study(study_file(WORKLOAD, board=board, medium="slc-nand-64m", filesystem="jffs2"))
     (cell,) = plan(study)
     assert between(cell.board, cell.medium).controller == (f"lab-nand,drive=medium,addr=2,cycle_ps={cycle_ps}",)
 
 
-def test_the_option_of_a_file_system_can_choose_its_module(study_file) -> None:
+def test_the_option_of_a_file_system_can_choose_its_module(study_file: StudyWriter) -> None:
     for filesystem, module in (("jffs2", "jffs2"), ("jffs2:summary", "jffs2_summary")):
         (cell,) = plan(load_study(study_file(WORKLOAD, medium="slc-nand-64m", filesystem=filesystem)))
         assert guest_job.files(cell)["format"].decode().startswith(f"insmod /lib/flashbed/{module}.ko\n")

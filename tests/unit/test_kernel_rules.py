@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_types import StudyWriter
 from made_up_kernel import PATCH
 
 from flashbed.common.errors import InputError
@@ -53,7 +54,7 @@ def sets(study: Path) -> list[ProgramSet]:
         ),
     ],
 )
-def test_debian_s_kernel_gets_no_module_of_the_lab_s(study_file, top: dict[str, str], told: str) -> None:
+def test_debian_s_kernel_gets_no_module_of_the_lab_s(study_file: StudyWriter, top: dict[str, str], told: str) -> None:
     with pytest.raises(InputError) as caught:
         load_study(study_file(TOOL, **{"filesystem": "ext2", "kernel": "6.1-debian", **top}))
     (line,) = caught.value.message.splitlines()
@@ -61,7 +62,7 @@ def test_debian_s_kernel_gets_no_module_of_the_lab_s(study_file, top: dict[str, 
     assert ".toml:" in line
 
 
-def test_what_to_leave_out_is_told_where_both_are_axes(study_file) -> None:
+def test_what_to_leave_out_is_told_where_both_are_axes(study_file: StudyWriter) -> None:
     axes = '[axes]\nkernel = ["6.1", "6.1-debian"]\nscheduler = ["none", "cfq"]\n'
     out = 'skip = [{ scheduler = "cfq", kernel = "6.1-debian" }]'
     with pytest.raises(InputError) as caught:
@@ -70,7 +71,7 @@ def test_what_to_leave_out_is_told_where_both_are_axes(study_file) -> None:
     assert len(plan(load_study(study_file(f"{out}\n{axes}{TOOL}", filesystem="ext2")))) == 3
 
 
-def test_a_job_of_the_user_s_is_held_to_it_too(study_file, tmp_path: Path) -> None:
+def test_a_job_of_the_user_s_is_held_to_it_too(study_file: StudyWriter, tmp_path: Path) -> None:
     (tmp_path / "my.fio").write_text("[load]\nrw=write\nsize=64k\n")
     job = '[workload]\ntool = "fio"\njob = "my.fio"\n'
     with pytest.raises(InputError, match="null-2g needs the lab's driver"):
@@ -78,7 +79,7 @@ def test_a_job_of_the_user_s_is_held_to_it_too(study_file, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
-def test_a_cell_asks_debian_s_kernel_for_what_linux_would_load(study_file, cpus: int) -> None:
+def test_a_cell_asks_debian_s_kernel_for_what_linux_would_load(study_file: StudyWriter, cpus: int) -> None:
     board = f"arm64-1000:cpus={cpus}"
     top = {"kernel": "6.1-debian", "board": board, "filesystem": "fat32", "scheduler": "bfq"}
     (wanted,) = sets(study_file(TOOL, **top))
@@ -98,7 +99,7 @@ def test_a_cell_asks_debian_s_kernel_for_what_linux_would_load(study_file, cpus:
     ],
 )
 def test_a_kernel_of_the_user_s_needs_no_module_of_the_lab_s_for_block_media(
-    study_file, tmp_path: Path, top: dict[str, str], modules: tuple[str, ...]
+    study_file: StudyWriter, tmp_path: Path, top: dict[str, str], modules: tuple[str, ...]
 ) -> None:
     (tmp_path / "x.patch").write_text(PATCH)
     (wanted,) = sets(study_file(TOOL, kernel="6.1:patch=x.patch", board="arm64-1000:cpus=2", **top))

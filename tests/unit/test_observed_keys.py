@@ -6,6 +6,7 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 import pytest
+from fixture_types import StudyWriter
 
 from flashbed.execution import repetition
 from flashbed.image import emulator
@@ -17,7 +18,7 @@ FIO = '[workload]\ntool = "fio"\npattern = "write"\nrequest = "4k"\nfile = "4M"\
 
 
 @pytest.fixture
-def cell(study_file):
+def cell(study_file: StudyWriter):
     def of(workload: str) -> Cell:
         (found,) = plan(load_study(study_file(workload, filesystem="ext2")))
         return found

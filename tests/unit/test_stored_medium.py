@@ -41,7 +41,9 @@ def keep(folder: Path, state: bytes = b"state", data: bytes = b"data") -> Stored
     st.dictionaries(st.integers(0, 40 * PIECE_BYTES), st.binary(min_size=1, max_size=200), max_size=6),
     st.integers(41 * PIECE_BYTES, 60 * PIECE_BYTES),
 )
-def test_a_digest_does_not_see_holes(tmp_path_factory, pieces: dict[int, bytes], size: int) -> None:
+def test_a_digest_does_not_see_holes(
+    tmp_path_factory: pytest.TempPathFactory, pieces: dict[int, bytes], size: int
+) -> None:
     folder = tmp_path_factory.mktemp("medium")
     holey = sparse(folder / "holey", size, pieces)
     full = folder / "full"
