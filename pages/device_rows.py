@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -210,7 +210,7 @@ def _row(file: str, kind: str, said: Mapping[str, Any], cited: str) -> DeviceRow
     )
 
 
-def _figures(said: float | Sequence[float]) -> list[float]:
+def _figures(said: float | list[float]) -> list[float]:
     figures = [float(figure) for figure in (said if isinstance(said, list) else [said])]
     if not figures or min(figures) <= 0:
         raise ValueError(f"measured = {said}: figures above 0 are wanted")

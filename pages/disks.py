@@ -76,7 +76,8 @@ def seek_ms(bench: Bench, medium: Medium, geometry: Geometry, op: str, distances
     for distance in distances:
         requests += [(op, geometry.offset(distance), 512), (op, 0, 512)]
     _, result = bench.play(medium, requests, capacity_bytes=geometry.offset(geometry.cylinders - 1) + 512, **PLAIN)
-    return float(result["counters"]["disk_seek_ns"]) / result["counters"]["disk_seeks"] / 1e6
+    mean_ns: float = result["counters"]["disk_seek_ns"] / result["counters"]["disk_seeks"]
+    return mean_ns / 1e6
 
 
 def all_pairs(cylinders: int, samples: int = 4000) -> list[int]:
@@ -107,25 +108,36 @@ def rotation_ms(bench: Bench, medium: Medium) -> float:
     return float(result["counters"]["disk_rotation_ns"]) / len(requests) / 1e6
 
 
+def measures(bench: Bench, medium: Medium, g: Geometry) -> dict[str, Callable[[], float]]:
+    """What data sheets state of a disk, and how each is measured."""
+    last = g.cylinders - 1
+
+    def seek(op: str, distances: Sequence[int]) -> Callable[[], float]:
+        return lambda: seek_ms(bench, medium, g, op, distances)
+
+    def rate_of(zones: Sequence[int]) -> Callable[[], float]:
+        return lambda: rate(bench, medium, g, zones)
+
+    return {
+        "seek to the next track, read, ms": seek("read", [1]),
+        "seek to the next track, write, ms": seek("write", [1]),
+        "average seek, read, ms": seek("read", all_pairs(g.cylinders)),
+        "average seek, write, ms": seek("write", all_pairs(g.cylinders)),
+        "full stroke, read, ms": seek("read", [last]),
+        "full stroke, write, ms": seek("write", [last]),
+        "average latency of rotation, ms": lambda: rotation_ms(bench, medium),
+        "sustained rate, average of all zones, MB/s": rate_of(range(g.zones)),
+        "sustained rate, outermost zone, MB/s": rate_of([0]),
+        "sustained rate, innermost zone, MB/s": rate_of([g.zones - 1]),
+    }
+
+
 def against_sheets(bench: Bench) -> Iterator[Row]:
     """Disks against their data sheets."""
     for name, medium, p in media("disk"):
-        g = Geometry(p)
-        last = g.cylinders - 1
-        measures: dict[str, Callable[[], float]] = {
-            "seek to the next track, read, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "read", [1]),
-            "seek to the next track, write, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "write", [1]),
-            "average seek, read, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "read", all_pairs(g.cylinders)),
-            "average seek, write, ms": lambda m=medium, g=g: seek_ms(bench, m, g, "write", all_pairs(g.cylinders)),
-            "full stroke, read, ms": lambda m=medium, g=g, last=last: seek_ms(bench, m, g, "read", [last]),
-            "full stroke, write, ms": lambda m=medium, g=g, last=last: seek_ms(bench, m, g, "write", [last]),
-            "average latency of rotation, ms": lambda m=medium: rotation_ms(bench, m),
-            "sustained rate, average of all zones, MB/s": lambda m=medium, g=g: rate(bench, m, g, range(g.zones)),
-            "sustained rate, outermost zone, MB/s": lambda m=medium, g=g: rate(bench, m, g, [0]),
-            "sustained rate, innermost zone, MB/s": lambda m=medium, g=g: rate(bench, m, g, [g.zones - 1]),
-        }
+        how = measures(bench, medium, Geometry(p))
         for what, (expected, source) in DATA_SHEETS[name].items():
-            yield Row(name, what, expected, source, measures[what](), CLOSE)
+            yield Row(name, what, expected, source, how[what](), CLOSE)
 
 
 def zones(bench: Bench) -> Iterator[Row]:

@@ -65,19 +65,24 @@ def mean_ns(p: dict[str, int], operation: str) -> float:
     return sum(times) / len(times)
 
 
+def part_rates(p: dict[str, int], operation: str) -> dict[str, float]:
+    """MB/s that each part alone can do of an operation on all dies."""
+    bus_ns = p["page_bytes"] * p["bus_ps_per_byte"] / 1e3
+    return {
+        "link": 1e6 / (p["link_ps_per_byte"] or NOTHING),
+        "channels": 1e6 * p["channels"] / (p["bus_ps_per_byte"] or NOTHING),
+        "dies": 1e3 * p["dies"] * p["page_bytes"] / (bus_ns + mean_ns(p, operation)),
+    }
+
+
 def sequential(bench: Bench) -> Iterator[Row]:
     """Rates of flash in order, in one large request, against what its slowest part can do."""
     for name, medium, p in media("flash"):
         size = min(64 << 20, p["capacity_bytes"] // 4)
-        bus_ns = p["page_bytes"] * p["bus_ps_per_byte"] / 1e3
-        parts = {
-            "link": lambda op, p=p: 1e6 / (p["link_ps_per_byte"] or NOTHING),
-            "channels": lambda op, p=p: 1e6 * p["channels"] / (p["bus_ps_per_byte"] or NOTHING),
-            "dies": lambda op, p=p, bus_ns=bus_ns: 1e3 * p["dies"] * p["page_bytes"] / (bus_ns + mean_ns(p, op)),
-        }
         requests = [("write", 0, size), ("read", 0, size)]
         seen, _ = bench.play(medium, requests, **alone(bench), command_ns=0)
         for op, (submitted, done) in zip(("program", "read"), seen, strict=True):
-            slowest = min(parts, key=lambda part: parts[part](op))
+            rates = part_rates(p, op)
+            slowest = min(rates, key=rates.__getitem__)
             what = f"{'write' if op == 'program' else op} {size >> 20} MiB, MB/s"
-            yield Row(name, what, parts[slowest](op), slowest, size / (done - submitted) * 1e3, CLOSE)
+            yield Row(name, what, rates[slowest], slowest, size / (done - submitted) * 1e3, CLOSE)

@@ -88,8 +88,9 @@ def still_needed(m: Logs, groups: int, written: float = 1, later: float | None =
     """
     later = m.shared - 1 if later is None else later
     missed = 1 - 1 / (groups * (m.group_pages - 1))  # one address by one write
-    holds_it = (1 - missed ** (written * m.group_pages)) * missed ** (later * m.group_pages)
-    return 1 - (1 - holds_it) ** (m.group_pages - 1)
+    holds_it: float = (1 - missed ** (written * m.group_pages)) * missed ** (later * m.group_pages)
+    in_none: float = (1 - holds_it) ** (m.group_pages - 1)
+    return 1 - in_none
 
 
 def turns(m: Logs, groups: int) -> float:

@@ -149,7 +149,8 @@ def _short(records: Mapping[str, Record]) -> str:
 def _broken(records: Sequence[Record | None]) -> int:
     """Violations that were counted, and commands that failed."""
     failed = [one for one in records if one is not None and one.get("status", 0) not in (0, NOT_RUN)]
-    return len(failed) + sum(_counts(one).get("violations", 0) for one in records)
+    violations: int = sum(_counts(one).get("violations", 0) for one in records)
+    return len(failed) + violations
 
 
 def _cuts(records: Mapping[str, Record]) -> str:

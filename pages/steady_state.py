@@ -116,7 +116,8 @@ def checks(name: str, steady: Steady) -> Iterator[Row]:
 
 def overwrites(bench: Bench) -> tuple[str, list[Row]]:
     """Return the section: a line for each medium."""
-    lines, rows = [], []
+    lines: list[list[str]] = []
+    rows: list[Row] = []
     for name in MEDIA:
         steady = overwritten(bench, name)
         rows += checks(name, steady)

@@ -6,11 +6,15 @@
 Prints a line for each; exit status 1 if a device is not what it should be.
 """
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 FOUND = 3
 LIAR_CUTS, PAIRED_CUTS = 100, 1000
@@ -34,20 +38,20 @@ slc_idle_fold=1"""
 SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
-def number(value):
+def number(value: Any) -> Any:
     """A size such as "2G" in bytes; anything else as it is."""
     if isinstance(value, str) and value[:-1].isdigit() and value[-1] in SUFFIXES:
         return int(value[:-1]) << SUFFIXES[value[-1]]
     return value
 
 
-def parameters(profile):
+def parameters(profile: Path) -> list[str]:
     """The profile's parameters as arguments of the program."""
     values = tomllib.loads(profile.read_text())
     return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source", "interface")]
 
 
-def cut(program, count, arguments):
+def cut(program: str | Path, count: int, arguments: Sequence[str]) -> tuple[dict[str, int], str]:
     """What came of so many cuts, by seed 1, and the program's own words."""
     words = ["--cuts", str(count), "--seed", "1", *arguments]
     done = subprocess.run([program, *words], capture_output=True, text=True)
@@ -56,12 +60,12 @@ def cut(program, count, arguments):
     return json.loads(done.stdout), done.stderr.strip()
 
 
-def without_capacitors(arguments):
+def without_capacitors(arguments: Sequence[str]) -> list[str]:
     """The same device without power-loss protection: with it nothing under way is lost, and no lie can be seen."""
     return [word for word in arguments if not word.startswith("power_loss_protection=")]
 
 
-def lying(arguments):
+def lying(arguments: Sequence[str]) -> list[str]:
     """The same device as one that ignores flushes; it needs a volatile buffer or cache to lose something from."""
     arguments = without_capacitors(arguments)
     cache = "write_buffer_bytes=" if "kind=flash" in arguments else "write_cache_bytes="
@@ -69,14 +73,14 @@ def lying(arguments):
     return [*arguments, *added, "flush_ignored=1"]
 
 
-def losing_paired_pages(arguments):
+def losing_paired_pages(arguments: Sequence[str]) -> list[str]:
     """The same flash with two bits in a cell, where a torn page takes another with it; in SLC mode none would be."""
     kept = without_capacitors(arguments)
     paired = [word for word in kept if not word.startswith(("bits_per_cell=", "slc_", "one_shot="))]
     return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
 
 
-def trials(arguments, cuts):
+def trials(arguments: Sequence[str], cuts: int) -> Iterator[tuple[str, int, Sequence[str], bool]]:
     """(what it does, cuts, arguments, whether it must be caught): a device as it is, and as two liars."""
     yield "", cuts, arguments, False
     if "kind=null" not in arguments:
@@ -85,7 +89,7 @@ def trials(arguments, cuts):
         yield "losing paired pages", PAIRED_CUTS, losing_paired_pages(arguments), True
 
 
-def judge(program, name, count, arguments, caught):
+def judge(program: str, name: str, count: int, arguments: Sequence[str], caught: bool) -> bool:
     """Prints what came of the cuts; False if violations are not as expected."""
     result, said = cut(program, count, arguments)
     print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
@@ -95,7 +99,7 @@ def judge(program, name, count, arguments, caught):
     return False
 
 
-def main(program, profiles, cuts="10000"):
+def main(program: str, profiles: str, cuts: int = 10_000) -> int:
     """Every profile as it is, or ignoring flushes, or losing pages that share cells with a torn one; failing NAND."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
@@ -117,4 +121,4 @@ def main(program, profiles, cuts="10000"):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))
