@@ -14,7 +14,7 @@ from appliance_machines import SIZE_BYTES
 from careful_client import LIMIT_S, started
 
 from flashbed_appliance.nas import building, disks, qemu, settings
-from flashbed_appliance.nas.running import Ports
+from flashbed_appliance.nas.ports import Ports
 
 DONE = "done {}."
 PAGE_KIB = 4

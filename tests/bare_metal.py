@@ -72,8 +72,8 @@ def built(name: str, architecture: str = EXCLUSIVE) -> Path:
     place = Path(_folder().name) / f"{name}-{architecture}"
     sources = [SOURCES / "start.S", SOURCES / "bare.c", SOURCES / f"{name}.c"]
     script = SOURCES / "bare.ld"
-    command = [f"{PREFIX}gcc", *OPTIONS, f"-march={architecture}", "-T", script, *sources, "-o", place]
-    subprocess.run(command, check=True)
+    words: list[str | Path] = [f"{PREFIX}gcc", *OPTIONS, f"-march={architecture}", "-T", script, *sources, "-o", place]
+    subprocess.run(words, check=True)
     return place
 
 

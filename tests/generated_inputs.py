@@ -161,7 +161,9 @@ def fio_document(name: str) -> dict[str, Any]:
     busy = {"total_ios": 64, "runtime": 2000, "io_bytes": 262144, "lat_ns": spent, "clat_ns": spent}
     times = {"usr_cpu": 1.5, "sys_cpu": 3.25, "job_runtime": 2000}
     job = {"jobname": name, "error": 0, "read": idle, "write": busy, "sync": {"lat_ns": spent}, **times}
-    return json.loads(json.dumps({"fio version": "fio-3.33", "global options": {"ramp_time": "5s"}, "jobs": [job]}))
+    document = {"fio version": "fio-3.33", "global options": {"ramp_time": "5s"}, "jobs": [job]}
+    copied: dict[str, Any] = json.loads(json.dumps(document))
+    return copied
 
 
 @st.composite

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 from unittest.mock import patch
 
 from flashbed.execution import cell_medium, repetition, run
@@ -36,6 +37,15 @@ LIMIT_S = 900
 
 NO_FILLER = b"FILLER_KIB=0\n"
 """Nothing is written before what a script writes: the seed moves nothing."""
+
+
+class Scripts(TypedDict, total=False):
+    """Scripts that take the places of those of the cell that have their names."""
+
+    format: str
+    mount: str
+    prepare: str
+    measure: str
 
 
 class GuestFailed(RuntimeError):
@@ -66,8 +76,8 @@ def new(what: Path | Repetition, folder: Path) -> Rig:
     if isinstance(what, Path):
         (what,) = run.prepare(load_study(what))
     folder.mkdir(exist_ok=True)
-    begins = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(what.image.kernel.image, *begins, emulator.program(), load=folder / qemu.LOAD)
+    initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
+    files = qemu.Files(what.image.kernel.image, initramfs, state, data, emulator.program(), load=folder / qemu.LOAD)
     cell_medium.make_medium(what.cell, what.image, StoredMedium(folder))
     return Rig(what, files, folder)
 
@@ -79,11 +89,11 @@ def outcome_of(
     medium_options: str = "",
     ram_bytes: int | None = None,
     limit_s: float = LIMIT_S,
-    **scripts: str,
+    **scripts: Unpack[Scripts],
 ) -> Outcome:
     """What comes of a boot, good or bad.
 
-    `scripts` take the places of those of the cell that have their names; `beside` are other files of /job.
+    `beside` are other files of /job.
     `medium_options` go to the emulator's medium behind its own, as "record=1,cut=0". `ram_bytes`: instead of the
     board's.
     """
@@ -92,7 +102,7 @@ def outcome_of(
     setup = repetition.machine_setup(rig.cell, rig.wanted.image)
     if medium_options:
         setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
-    changed = {name: text.encode() for name, text in scripts.items()} | dict(beside or {})
+    changed = {name: str(text).encode() for name, text in scripts.items()} | dict(beside or {})
     job = told.changed({**changed, "cell.env": environment})
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)
     assert rig.files.load is not None
@@ -109,7 +119,7 @@ def boot(
     medium_options: str = "",
     ram_bytes: int | None = None,
     limit_s: float = LIMIT_S,
-    **scripts: str,
+    **scripts: Unpack[Scripts],
 ) -> Outcome:
     """The same of a guest that has to come to its end. Raises GuestFailed with the last lines of its console."""
     outcome = outcome_of(

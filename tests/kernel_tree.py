@@ -35,7 +35,7 @@ def make(folder: Path) -> Path:
 def git(folder: Path, *words: str) -> str:
     """What git says in the tree."""
     person = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org", "-c", "gc.auto=0")
-    command = ["git", "-C", folder / TREE, *person, *words]
+    command: list[str | Path] = ["git", "-C", folder / TREE, *person, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

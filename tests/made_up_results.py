@@ -141,7 +141,7 @@ def made_up_study() -> Study:
         workload={"file": "10M", "flush": "none"},
         job=None,
         program=None,
-        answer=Answer(compare="filesystem", metric="bandwidth", by=("pattern",)),
+        answer=Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern",)),
         figures=(
             Figure(
                 title="Reading",
@@ -169,12 +169,12 @@ def made_up_study() -> Study:
             ),
         ),
         tables=(
-            Table(title="Bandwidth", rows=("pattern", "request"), columns=("filesystem",), metric="bandwidth"),
+            Table(title="Bandwidth", rows=("pattern", "request"), columns=("filesystem",), metric=("bandwidth",)),
             Table(
                 title="Longest request",
                 rows=("filesystem",),
                 columns=("request",),
-                metric="latency_max_us",
+                metric=("latency_max_us",),
                 where={"pattern": ("randwrite",)},
             ),
         ),

@@ -73,7 +73,7 @@ class Cache:
         self,
         name: str,
         recipe: Any,
-        build: Callable[[Path], None],
+        build: Callable[[Path], object],
         *,
         products: Sequence[str] | None = None,
         listed: bool = False,
@@ -113,7 +113,7 @@ class Cache:
     def _check_builds(self, final: Path) -> None:
         """Before another's build is waited for: a cache that builds nothing raises here."""
 
-    def _mend(self, entry: Entry, recipe: str, build: Callable[[Path], None], products: Sequence[str] | None) -> None:
+    def _mend(self, entry: Entry, recipe: str, build: Callable[[Path], object], products: Sequence[str] | None) -> None:
         if entry.folder in self._mended:
             return
         with self._locked(entry.folder):
@@ -124,7 +124,7 @@ class Cache:
                     raise HostResourceError(f"{entry.folder}: was damaged, and is made again; run again")
         self._mended.add(entry.folder)
 
-    def _build(self, final: Path, recipe: str, build: Callable[[Path], None], products: Sequence[str] | None) -> None:
+    def _build(self, final: Path, recipe: str, build: Callable[[Path], object], products: Sequence[str] | None) -> None:
         """Under the entry's lock."""
         scratch, old = (self.root / f".{final.name}.{ending}" for ending in LEFT)
         try:
