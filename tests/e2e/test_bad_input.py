@@ -5,6 +5,7 @@ status.
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from fixture_types import Flashbed, StudyWriter
@@ -13,7 +14,7 @@ from one_cell import WRITE
 BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
 
 
-def complaint(done, status: int) -> str:
+def complaint(done: subprocess.CompletedProcess[str], status: int) -> str:
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr

@@ -63,7 +63,7 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("where", ["local:2", "remote"])
 def test_workers_store_what_a_local_run_stores(
-    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path, request, where: str
+    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path, request: pytest.FixtureRequest, where: str
 ) -> None:
     """A medium is full, and one is kept, so that their files go to the workers, too. Cells of one medium share their
     beginning in the local run; on a worker each runs from power-on.

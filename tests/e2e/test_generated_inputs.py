@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,9 +22,10 @@ from typing import Any
 
 import pytest
 from borrowed_guest import empty_cache
-from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies, toml
+from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from mutated_inputs import toml
 
 from flashbed import cli, image
 from flashbed.common.errors import SetupError
@@ -32,7 +33,9 @@ from flashbed.execution import cell_medium, repetition
 from flashbed.execution import metrics as cell_metrics
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image.apt import Apt
+from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine.base import Outcome
+from flashbed.profiles.kernel_choice import KernelChoice
 
 ENDS = (0, 1, 2, 3, 4)
 """All is well, cells failed, the input is wrong, something is not there, no room: docs/studies.md."""
@@ -102,14 +105,23 @@ def bench() -> Iterator[Path]:
 
         @cache
         def built(
-            version: str, wanted: frozenset[Any], only_built: bool, first: frozenset[Any] | None, lines: bool
+            version: str | KernelChoice,
+            wanted: frozenset[ProgramSet],
+            only_built: bool,
+            first: KernelChoice | None,
+            lines: bool,
         ) -> image.GuestImage:
             return build(version, wanted, only_built=only_built, first=first, lines=lines)
 
         def build_once(
-            version: str, wanted: Any, *, only_built: bool = False, first: Any = None, lines: bool = True
+            version: str | KernelChoice,
+            wanted: Iterable[ProgramSet],
+            *,
+            only_built: bool = False,
+            first: KernelChoice | None = None,
+            lines: bool = True,
         ) -> image.GuestImage:
-            return built(version, frozenset(wanted), only_built, None if first is None else frozenset(first), lines)
+            return built(version, frozenset(wanted), only_built, first, lines)
 
         patched.setattr(image, "build", build_once)
         patched.setattr(Apt, "_apt", no_apt)

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,7 +77,16 @@ class Place:
 
     def update(self, address: str = "") -> subprocess.CompletedProcess[str]:
         keys = (self.mirror / made_up_archive.KEYS, mirrors.KEYRING)
-        command = [*name_space.NO_ROOT, "sh", "-c", IN_PLACE, "sh", *keys, self.studies, paths.studies()]
+        command: list[str | Path] = [
+            *name_space.NO_ROOT,
+            "sh",
+            "-c",
+            IN_PLACE,
+            "sh",
+            *keys,
+            self.studies,
+            paths.studies(),
+        ]
         of = address or self.address
         environment = {"FLASHBED_CACHE": str(self.cache), "FLASHBED_DEBIAN": f"{of}/debian {of}/debian-security"}
         return subprocess.run(
@@ -148,7 +157,7 @@ def with_a_changed_list(place: Place) -> None:
         (with_a_changed_list, "/debian/dists/bookworm/main/binary-arm64/Packages: File has unexpected size"),
     ],
 )
-def test_what_debian_has_not_signed_moves_nothing(place: Place, change, told: str) -> None:
+def test_what_debian_has_not_signed_moves_nothing(place: Place, change: Callable[[Place], None], told: str) -> None:
     change(place)
     done = place.update()
     assert (done.returncode, done.stdout) == (SETUP, "")

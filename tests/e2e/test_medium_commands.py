@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 from fixture_types import Flashbed, StudyWriter
@@ -26,7 +27,7 @@ CELLS_FAILED, BAD_INPUT = 1, 2
 """Exit statuses. A kept medium that a cell cannot start from ends that cell alone."""
 
 
-def refused(done, words: str, status: int = BAD_INPUT) -> None:
+def refused(done: subprocess.CompletedProcess[str], words: str, status: int = BAD_INPUT) -> None:
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     assert words in done.stderr
@@ -99,7 +100,7 @@ def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:
     assert cut.returncode == 0, cut.stderr
     assert ", 0.020000 s after the first, while overwritten at random, 64k a request, seed 1" in cut.stdout
     drawn = [flashbed("medium", "cut", "x", "--seed", seed).stdout for seed in "12"]
-    first, second = (int(re.search(r"at request (\d+)", text)[1]) for text in drawn)
+    first, second = (int(re.findall(r"at request (\d+)", text)[0]) for text in drawn)
     assert first != second
     assert 1 <= first <= 16384
     seen = flashbed("medium", "inspect", "x").stdout

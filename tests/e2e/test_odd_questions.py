@@ -22,7 +22,7 @@ STUDY = """
     file = "64k"
 """
 
-RESULT = {
+RESULT: dict[str, object] = {
     **{"key": "ab" * 32, "outcome": "failed", "reason": "step format: exit status 1", "check": None},
     **{"coordinates": {}, "metrics": {}, "medium": {}, "cell": {}, "environment": {}},
 }
