@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from guest_rig import Rig
@@ -90,7 +90,7 @@ def of_jffs2(blocks: Iterable[bytes]) -> Tree:
     """The files of a JFFS2 in these blocks. Every sum of every node must be right."""
     names: dict[tuple[int, bytes], tuple[int, int]] = {}  # (version, inode) by folder and name
     changed: dict[int, tuple[int, int]] = {}  # (version, time in s) of a folder's newest entry
-    inodes: dict[int, list] = {}
+    inodes: dict[int, list[Any]] = {}
     for block in blocks:
         for kind, data in nodes(block):
             if kind == jffs2.JFFS2_NODETYPE_DIRENT:
@@ -106,19 +106,19 @@ def of_jffs2(blocks: Iterable[bytes]) -> Tree:
                 assert inode.node_crc_match
                 assert inode.data_crc_match
                 inodes.setdefault(inode.ino, []).append(inode)
-    found = {}
+    tree: Tree = {}
     folders = {1: ""}
     while folders:
         number, path = folders.popitem()
         for (folder, name), (_, ino) in names.items():
             if folder == number and ino != 0:  # an entry without inode says that the name is deleted
-                found[path + name.decode()] = _of_inode(inodes[ino], changed.get(ino))
-                if found[path + name.decode()].kind == "directory":
+                tree[path + name.decode()] = _of_inode(inodes[ino], changed.get(ino))
+                if tree[path + name.decode()].kind == "directory":
                     folders[ino] = f"{path}{name.decode()}/"
-    return found
+    return tree
 
 
-def _of_inode(nodes_of_inode: list, changed: tuple[int, int] | None) -> Entry:
+def _of_inode(nodes_of_inode: list[Any], changed: tuple[int, int] | None) -> Entry:
     """What a file's nodes come to, one after another; each tells the size that the file then has.
 
     An entry made in a folder after its last node changes the folder's time.

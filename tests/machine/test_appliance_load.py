@@ -98,13 +98,13 @@ def test_a_load_goes_on_when_the_power_has_gone(
     built = building.build(wanted, architecture, tmp_path / "nas")
     (image,) = disks.images(wanted.disks, tmp_path, 64 << 20)
     command = qemu.command(built, [image], ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
-    how = [sfsload, *words_of(client_of(ports, dice).server, "load", 3, transport), "--warmup", "1"]
+    how: list[str | Path] = [sfsload, *words_of(client_of(ports, dice).server, "load", 3, transport), "--warmup", "1"]
     disk, output = power_log.Disk(image, tmp_path, dice), tmp_path / "load.json"
     with started(command, []) as machine:
         subprocess.run([*how, "--time", "1", "--only", "prepare"], check=True, capture_output=True, timeout=300)
         go_down(machine)
     with ExitStack() as held:
-        load = None
+        load: subprocess.Popen[str] | None = None
         for number in range(CUTS + 1):
             with started(disk.logged(command), []) as machine:
                 if load is None:
@@ -117,6 +117,7 @@ def test_a_load_goes_on_when_the_power_has_gone(
                 assert load.poll() is None, "the load was over before the power went"
             disk.cut()
     result = json.loads(output.read_text())
+    assert load is not None
     assert load.returncode in (0, LOAD_NOT_MET), (told, result)
     assert result["errors"] == []
     assert not result["server_fell_silent"]

@@ -15,7 +15,7 @@ import pytest
 from appliance_machines import PC, SIZE_BYTES, medium, pc, sata_medium, serves, some_ports, uefi, unpacked
 
 from flashbed_appliance.nas import building, disks, qemu, settings, shipped
-from flashbed_appliance.nas.running import Ports
+from flashbed_appliance.nas.ports import Ports
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long

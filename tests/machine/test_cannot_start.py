@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import guest_rig
@@ -17,7 +18,9 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import cell_medium, failures, repetition, run
 from flashbed.image import emulator
 from flashbed.machine import qemu
-from flashbed.study.loading import load_study
+from flashbed.study.loading import Study, load_study
+
+StudyOn = Callable[..., Study]
 
 STUDY = """
     [axes]
@@ -31,17 +34,17 @@ STUDY = """
 
 
 @pytest.fixture
-def study_on(study_file: StudyWriter, fresh_cache: Path):
+def study_on(study_file: StudyWriter, fresh_cache: Path) -> StudyOn:
     """A study of one small cell on each of these boards, of which nothing is measured yet."""
 
-    def load(*boards: str):
+    def load(*boards: str) -> Study:
         text = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))
         return load_study(study_file(text, board=None, medium="usb-stick-2g:used_bytes=64M", filesystem="ext2"))
 
     return load
 
 
-def test_the_others_run(study_on) -> None:
+def test_the_others_run(study_on: StudyOn) -> None:
     """The whole study ended with the first, and what was under way was lost."""
     done = run.run(study_on("arm64-1000:ram=300G", "arm64-1000", "arm64-1000:ram=40M"), jobs=1)
     outcomes = [record.result["outcome"] for record in done.records]
@@ -51,7 +54,7 @@ def test_the_others_run(study_on) -> None:
     assert (lost.folder / "result.json").is_file()
 
 
-def test_a_board_that_has_no_room_for_programs_says_so(study_on, tmp_path: Path) -> None:
+def test_a_board_that_has_no_room_for_programs_says_so(study_on: StudyOn, tmp_path: Path) -> None:
     study = study_on("arm64-1000:ram=40M")
     (wanted,) = run.prepare(study)
     rig = guest_rig.new(wanted, tmp_path / "cell")
@@ -71,7 +74,7 @@ def test_a_board_that_has_no_room_for_programs_says_so(study_on, tmp_path: Path)
         ("cortex-a15", '"cortex-a15" has 32 bits, and guests need 64; there are: a64fx, cortex-a35, cortex-a53'),
     ],
 )
-def test_a_cpu_that_no_guest_starts_on_is_told_with_its_line(study_on, cpu: str, why: str) -> None:
+def test_a_cpu_that_no_guest_starts_on_is_told_with_its_line(study_on: StudyOn, cpu: str, why: str) -> None:
     study = study_on("arm64-1000", f"arm64-1000:cpu={cpu}")
     with pytest.raises(InputError) as told:
         run.run(study, jobs=1)
@@ -84,7 +87,7 @@ def test_cpus_that_guests_start_on() -> None:
 
 
 def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
-    study_on, monkeypatch: pytest.MonkeyPatch
+    study_on: StudyOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = study_on("arm64-1000")
     cells = [wanted.cell for wanted in run.prepare(study)]
@@ -93,7 +96,9 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
         failures.check_beforehand(study, cells)
 
 
-def test_a_checker_that_goes_away_ends_its_cell_only(study_on, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_checker_that_goes_away_ends_its_cell_only(
+    study_on: StudyOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def gone(*_: object) -> None:
         raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
 

@@ -6,7 +6,7 @@ interrupted as one that executes.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,11 @@ TICK_NS = 1000
 Stretch = tuple[int, int, int]
 """What a stretch took alone, what with a timer in its midst, and how late that came; ns."""
 
+Stretches = Callable[[int], tuple[Sequence[Stretch], Sequence[Stretch]]]
+
 
 @pytest.fixture
-def stretches(new_chip: NewChip, tmp_path: Path):
+def stretches(new_chip: NewChip, tmp_path: Path) -> Stretches:
     """`stretches(mips)`: of a counted loop, and of the same time by the hint."""
 
     def make(mips: int) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
@@ -49,7 +51,7 @@ def _stretch(line: str) -> Stretch:
 
 
 @pytest.mark.parametrize("mips", [267, 889, 1000, 2830])
-def test_a_million_instructions_take_what_the_board_says(stretches, mips: int) -> None:
+def test_a_million_instructions_take_what_the_board_says(stretches: Stretches, mips: int) -> None:
     """The kernel's tick comes in the midst of some; the shortest is without."""
     loop, hint = stretches(mips)
     by_hand = INSTRUCTIONS * 1000 / mips
@@ -66,7 +68,7 @@ def _by_the_timer(found: Sequence[Stretch]) -> float:
     return min(with_timer - alone for alone, with_timer, _ in found if alone - shortest < TICK_NS)
 
 
-def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches) -> None:
+def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches: Stretches) -> None:
     """The hint's stretch does not hold interrupts up, and what is left of it is done after them."""
     loop, hint = stretches(1000)
     lates = [sorted(late for _, _, late in found) for found in (loop, hint)]

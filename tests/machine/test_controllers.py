@@ -59,7 +59,14 @@ def test_an_sd_card_keeps_what_it_has_acknowledged(study_file: StudyWriter, tmp_
 def test_an_nvme_controller_is_turned_off_with_requests_under_way(study_file: StudyWriter, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, "ext2", "nvme-960pro-class:used_bytes=64M")
     program = {"nvme_off": raw_chip.own_program("nvme_off")}
-    scripts = {"format": "true\n", "mount": guest_rig.NO_MOUNT, "prepare": "true\n", "measure": CONTROLLER_OFF}
-    outcome = guest_rig.outcome_of(rig, limit_s=60, beside=program, **scripts)
+    outcome = guest_rig.outcome_of(
+        rig,
+        limit_s=60,
+        beside=program,
+        format="true\n",
+        mount=guest_rig.NO_MOUNT,
+        prepare="true\n",
+        measure=CONTROLLER_OFF,
+    )
     assert b"still there" in outcome.console
     assert outcome.status == "measured", outcome.reason

@@ -23,8 +23,11 @@ from small_disk import small_disk
 
 from flashbed.execution import cell_medium, memory, repetition, run
 from flashbed.execution.repetition import Repetition
+from flashbed.image import GuestImage
 from flashbed.profiles.interface import interface
+from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell
 
 CELLS = """
     [axes]
@@ -138,10 +141,10 @@ def test_where_the_files_of_a_guest_lie_changes_nothing(
     study_file: StudyWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, *_ = run.prepare(load_study(study_file(CELLS)))
-    places = []
+    places: list[Path] = []
     make = cell_medium.make_medium
 
-    def noted(cell, image, to) -> None:
+    def noted(cell: Cell, image: GuestImage, to: StoredMedium) -> None:
         places.append(to.folder)
         make(cell, image, to)
 

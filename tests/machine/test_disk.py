@@ -71,7 +71,7 @@ def test_writes_in_order_are_as_fast_as_reads(
     reads, writes = jobs["randread"]["read"]["iops"], jobs["randwrite"]["write"]["iops"]
     print(medium, rates, reads, writes)
 
-    p = wanted.cell.medium.parameters
+    p = wanted.cell.medium.numbers()
     track_s = 60 / p["rpm"] + (p["head_switch_ns"] + p["write_settle_ns"]) / 1e9
     media_rate = p["outer_sectors_per_track"] * 512 / track_s
     assert rates["read"] == pytest.approx(media_rate, rel=0.05)

@@ -10,6 +10,7 @@ import gzip
 import io
 import tarfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from fixture_types import StudyWriter
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
+
+RunWith = Callable[..., Finished]
 
 STUDY = """
     [workload]
@@ -37,7 +40,7 @@ type = "ext2"
 
 
 @pytest.fixture
-def run_with(study_file: StudyWriter, tmp_path: Path):
+def run_with(study_file: StudyWriter, tmp_path: Path) -> RunWith:
     """Runs a cell whose mkfs is the given shell command, for at most `limit_s`."""
 
     def execute(command: str, limit_s: float = 60, board: str = "arm64-1000") -> Finished:
@@ -52,7 +55,7 @@ def run_with(study_file: StudyWriter, tmp_path: Path):
     return execute
 
 
-def test_a_panic(run_with) -> None:
+def test_a_panic(run_with: RunWith) -> None:
     finished = run_with("echo c >/proc/sysrq-trigger")
     assert finished.result["outcome"] == "failed"
     assert "panicked" in finished.result["reason"]
@@ -60,20 +63,20 @@ def test_a_panic(run_with) -> None:
     assert finished.result["metrics"] == {}
 
 
-def test_out_of_memory(run_with) -> None:
+def test_out_of_memory(run_with: RunWith) -> None:
     finished = run_with("tail /dev/zero")
     assert finished.result["outcome"] == "failed"
     assert "ran out of memory" in finished.result["reason"]
 
 
-def test_a_hang(run_with) -> None:
+def test_a_hang(run_with: RunWith) -> None:
     finished = run_with("while true; do true; done", limit_s=5)
     assert finished.result["outcome"] == "timed out"
     assert "5 s" in finished.result["reason"]
     assert b"flashbed: format" in finished.files["console.log"]
 
 
-def test_a_kernel_that_spins(run_with) -> None:
+def test_a_kernel_that_spins(run_with: RunWith) -> None:
     """The CPU moves 32 KiB by itself, a minute for all of it, and does nothing else meanwhile. 10 s, not Linux's 21: a
     loop on the fastest board is then told within a minute of the host's time. Linux notices only while somebody waits
     for a grace period of RCU, as for each process that ended: one CPU has nobody else to look.
@@ -87,7 +90,7 @@ def test_a_kernel_that_spins(run_with) -> None:
     assert b"rcu: INFO: " in finished.files["console.log"]
 
 
-def test_a_step_that_fails(run_with) -> None:
+def test_a_step_that_fails(run_with: RunWith) -> None:
     finished = run_with("echo no such luck; false")
     assert finished.result["outcome"] == "failed"
     assert "format" in finished.result["reason"]
@@ -95,7 +98,7 @@ def test_a_step_that_fails(run_with) -> None:
     assert b"no such luck" in finished.files["console.log"]
 
 
-def test_a_guest_that_just_ends(run_with) -> None:
+def test_a_guest_that_just_ends(run_with: RunWith) -> None:
     finished = run_with("poweroff -f")
     assert finished.result["outcome"] == "failed"
     assert "without results" in finished.result["reason"]
@@ -122,7 +125,7 @@ def test_jobs_that_fio_refuses_or_that_have_no_room(study_file: StudyWriter, tmp
         assert jobs[name][1] in finished.result["reason"]
 
 
-def test_a_guest_that_fills_its_outbox_itself(run_with) -> None:
+def test_a_guest_that_fills_its_outbox_itself(run_with: RunWith) -> None:
     """A job is root: it hands out an archive of its own, whose names lead out of any folder, and ends the guest."""
     sent = io.BytesIO()
     with tarfile.open(fileobj=sent, mode="w") as archive:

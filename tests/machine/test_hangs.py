@@ -15,7 +15,9 @@ from fixture_types import StudyWriter
 
 from flashbed.common import children, paths
 from flashbed.execution import repetition
+from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import sampled
+from flashbed.study.plan import Cell
 
 TOLD_WITHIN_S = 90
 """A slow host takes 65 s for 120 CPUs that take no interrupts, 15 of it until they are up."""
@@ -53,7 +55,7 @@ def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (folders / folder.name).symlink_to(folder)
     monkeypatch.setattr(paths, "kernel", lambda: folders)
 
-    def program_set(cell):
+    def program_set(cell: Cell) -> ProgramSet:
         wanted = of_cell(cell)
         return wanted._replace(modules=(*wanted.modules, "hang"))
 

@@ -15,6 +15,8 @@ from flashbed.execution import run
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.study.loading import load_study
 
+Measured = tuple[Repetition, list[int], list[int]]
+
 ONE_READ_BYTES = 4096
 
 KNOWN_NS = 100_000
@@ -58,15 +60,16 @@ def latencies_ns(finished: Finished) -> list[int]:
 
 
 @pytest.fixture
-def measured(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> tuple[Repetition, list[int], list[int]]:
+def measured(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Measured:
     (tmp_path / "reads.fio").write_text(JOB)
     flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
-    return flash, *(latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))
+    reads, kernel_path = (latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))
+    return flash, reads, kernel_path
 
 
-def test_a_read_costs_the_array_the_bus_and_the_controller(measured) -> None:
+def test_a_read_costs_the_array_the_bus_and_the_controller(measured: Measured) -> None:
     flash, reads, kernel_path = measured
-    p = flash.cell.medium.parameters
+    p = flash.cell.medium.numbers()
     pages = -(-ONE_READ_BYTES // p["page_bytes"])
     assert pages * p["page_bytes"] == ONE_READ_BYTES
     by_hand = p["command_ns"] + p["read_ns"] + ONE_READ_BYTES * (p["bus_ps_per_byte"] + p["link_ps_per_byte"]) // 1000
@@ -75,7 +78,7 @@ def test_a_read_costs_the_array_the_bus_and_the_controller(measured) -> None:
     assert abs(read - path - by_hand) <= 1000, f"{read} ns; {by_hand} ns by hand, kernel path {path} ns"
 
 
-def test_reads_in_a_row_cost_the_same(measured) -> None:
+def test_reads_in_a_row_cost_the_same(measured: Measured) -> None:
     """The kernel's tick comes every 4 ms and falls into each seventh read; between two, six in a row are alike."""
     _, reads, _ = measured
     windows = [reads[start : start + 6] for start in range(READS - 5)]

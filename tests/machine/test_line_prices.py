@@ -11,6 +11,7 @@ import pytest
 from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
+from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
 
 CPUS = 4
@@ -26,7 +27,7 @@ CELL = f"""
 """
 
 
-def measured(study_file: StudyWriter, measure: Measure, folder: Path, board: str):
+def measured(study_file: StudyWriter, measure: Measure, folder: Path, board: str) -> Finished:
     (wanted,) = run.prepare(load_study(study_file(CELL, board=board, medium="null-2g")))
     return measure(wanted, folder)
 

@@ -6,6 +6,7 @@ bad blocks and wrong bits. They find nothing, and no rule of a data sheet is bro
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,10 @@ from raw_chip import marked_blocks, mtd_modules, mtd_programs
 
 from flashbed.common import paths
 from flashbed.machine.base import Outcome
+
+NewFaultyChip = Callable[[str, str], Rig]
+
+NewSmallChip = Callable[[str], Rig]
 
 SMALL_CHIPS = {
     "small pages": (
@@ -30,7 +35,7 @@ SMALL_CHIPS = {
 
 
 @pytest.fixture
-def new_small_chip(new_chip: NewChip, tmp_path: Path):
+def new_small_chip(new_chip: NewChip, tmp_path: Path) -> NewSmallChip:
     """`new_small_chip(name)`: a rig with one of SMALL_CHIPS."""
 
     def make(name: str) -> Rig:
@@ -59,7 +64,7 @@ RUN_MTD_TESTS = (
 
 @pytest.mark.long
 @pytest.mark.parametrize("chip", SMALL_CHIPS)
-def test_the_kernels_own_tests_find_nothing(new_small_chip, chip: str) -> None:
+def test_the_kernels_own_tests_find_nothing(new_small_chip: NewSmallChip, chip: str) -> None:
     """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
     rig = new_small_chip(chip)
     outcome = boot(rig, beside=mtd_modules(rig), format=RUN_MTD_TESTS, mount=NO_MOUNT)
@@ -90,7 +95,9 @@ TRIES = 2
         pytest.param("MLC", 24, marks=pytest.mark.long),
     ],
 )
-def test_as_many_bits_are_corrected_as_the_chip_asks_for(new_small_chip, chip: str, strength: int) -> None:
+def test_as_many_bits_are_corrected_as_the_chip_asks_for(
+    new_small_chip: NewSmallChip, chip: str, strength: int
+) -> None:
     """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
     rig = new_small_chip(chip)
     outcome = boot(rig, beside=mtd_modules(rig), format=RUN_BITERRS, mount=NO_MOUNT)
@@ -123,7 +130,7 @@ class Part(NamedTuple):
     """Blocks of a chip that are used, the first of them good."""
 
     first: int
-    count: int
+    blocks: int
     bad: int
 
 
@@ -140,7 +147,7 @@ def add_part(rig: Rig, part: Part) -> str:
     """For a guest's script: makes the part /dev/mtd1, in which no program of a test sees the rest."""
     p = rig.cell.medium.numbers()
     block_bytes = p["page_bytes"] * p["pages_per_block"]
-    return f"/usr/sbin/mtdpart add /dev/mtd0 part {part.first * block_bytes} {part.count * block_bytes}\n"
+    return f"/usr/sbin/mtdpart add /dev/mtd0 part {part.first * block_bytes} {part.blocks * block_bytes}\n"
 
 
 ERRORS = """
@@ -168,7 +175,7 @@ def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
 
 
 @pytest.fixture
-def new_faulty_chip(new_chip: NewChip, tmp_path: Path):
+def new_faulty_chip(new_chip: NewChip, tmp_path: Path) -> NewFaultyChip:
     """`new_faulty_chip(chip, faults)`: a rig with a chip of a profile, and FAULTS."""
 
     def make(chip: str, faults: str) -> Rig:
@@ -194,7 +201,7 @@ FINISHED = r"finished($| with 0 errors$|, 300 operations done$| after 10 erase c
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", BLOCKS)
-def test_the_kernels_tests_pass_on_the_profiles_chips(new_faulty_chip, chip: str, faults: str) -> None:
+def test_the_kernels_tests_pass_on_the_profiles_chips(new_faulty_chip: NewFaultyChip, chip: str, faults: str) -> None:
     rig = new_faulty_chip(chip, faults)
     part = part_of(rig, BLOCKS[chip])
     script = add_part(rig, part) + "insmod /job/mtd_test.ko\n"
@@ -236,7 +243,7 @@ USER_TESTS = """
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", BLOCKS)
-def test_the_tests_of_mtd_utils_pass(new_faulty_chip, chip: str, faults: str) -> None:
+def test_the_tests_of_mtd_utils_pass(new_faulty_chip: NewFaultyChip, chip: str, faults: str) -> None:
     """Each ends with status 0 if it found nothing."""
     rig = new_faulty_chip(chip, faults)
     part = part_of(rig, BLOCKS[chip])
@@ -263,7 +270,7 @@ INTEGCK_BLOCKS = {"slc-nand-64m": 384, "slc-nand-256m": 80}
 @pytest.mark.long
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("chip", INTEGCK_BLOCKS)
-def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip, chip: str, faults: str) -> None:
+def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip: NewFaultyChip, chip: str, faults: str) -> None:
     rig = new_faulty_chip(chip, faults)
     part = part_of(rig, INTEGCK_BLOCKS[chip])
     script = add_part(rig, part) + INTEGCK + ERRORS + "dmesg >/out/said\n"
@@ -275,4 +282,4 @@ def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip, chip: str, fault
     # integck writes until the file system is full
     p = rig.cell.medium.numbers()
     programs = rig.tool.inspect(rig.files.state)["counters"]["flash_programmed_pages"]
-    assert programs > (part.count - part.bad) * p["pages_per_block"] // 2
+    assert programs > (part.blocks - part.bad) * p["pages_per_block"] // 2

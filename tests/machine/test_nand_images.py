@@ -126,7 +126,7 @@ FAULTY = [
 ]
 
 
-@pytest.mark.parametrize("chip", CHIPS + FAULTY)
+@pytest.mark.parametrize("chip", [*CHIPS, *FAULTY])
 def test_jffs2_goes_to_the_guest_and_back(new_chip: NewChip, folder: Path, tmp_path: Path, chip: str) -> None:
     rig = new_chip(chip, tmp_path / "chip", tools="more-tools")
     page_bytes, block_bytes = geometry(rig)
@@ -138,8 +138,7 @@ def test_jffs2_goes_to_the_guest_and_back(new_chip: NewChip, folder: Path, tmp_p
         "insmod /lib/flashbed/jffs2.ko\n/usr/sbin/flash_erase -q -j /dev/mtd0 0 0\n"
         "/usr/sbin/nandwrite -q -p --skip-all-ffs /dev/mtd0 /job/image\n"
     )
-    scripts = {"format": put, "prepare": CHANGE, "measure": AGAIN}
-    outcome = boot(rig, beside={"image": image.read_bytes()}, **scripts)
+    outcome = boot(rig, beside={"image": image.read_bytes()}, format=put, prepare=CHANGE, measure=AGAIN)
     found = listed(outcome, "found")
     content = image.read_bytes()
     assert found == of_jffs2(content[at : at + block_bytes] for at in range(0, len(content), block_bytes))
@@ -177,7 +176,7 @@ def test_ubifs_goes_to_the_guest_and_back(
     sizes = ["-m", str(page_bytes), "-p", str(block_bytes), "-s", str(SUBPAGE_BYTES), "-Q", "1"]
     subprocess.run(["/usr/sbin/ubinize", "-o", image, *sizes, plan], check=True)
     put = "/usr/sbin/ubiformat -q -y -f /job/image /dev/mtd0\n/usr/sbin/ubiattach -p /dev/mtd0\n"
-    scripts = {"format": put, "mount": "mount -t ubifs ubi0:study /mnt\n", "prepare": CHANGE, "measure": AGAIN}
-    outcome = boot(rig, beside={"image": image.read_bytes()}, **scripts)
+    mount = "mount -t ubifs ubi0:study /mnt\n"
+    outcome = boot(rig, beside={"image": image.read_bytes()}, format=put, mount=mount, prepare=CHANGE, measure=AGAIN)
     assert listed(outcome, "found") == of_folder(folder)
     verify(rig, listed(outcome, "left"), of_ubifs(rig, tmp_path / "read"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import kernel_tree
@@ -63,7 +64,7 @@ def moved(text: str) -> str:
     return text[:begin] + text[end:after] + text[begin:end] + text[after:]
 
 
-REBUILDS = {
+REBUILDS: dict[str, tuple[str, Callable[[str], str]]] = {
     "comment": (INODE, lambda text: text.replace(BEGIN, f"\t/* Reserves the page. */\n{BEGIN}")),
     "lines": (INODE, lambda text: text.replace(END, f"\n\n\n{END}")),
     "variable": (INODE, lambda text: re.sub(r"\bfirst_block\b", "found_block", text)),

@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import kernel_tree
 import pytest
@@ -66,7 +67,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kernel_tree.make(tmp_path_factory.mktemp("own"))
 
 
-def results(home: Path, folder: str) -> dict[str, dict]:
+def results(home: Path, folder: str) -> dict[str, dict[str, Any]]:
     told = json.loads((home / folder / "results.json").read_text())
     return {row["pattern"]: row for row in told["repetitions"]}
 

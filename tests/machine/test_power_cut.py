@@ -10,12 +10,12 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import guest_rig
 import pytest
 from fixture_types import StudyWriter
-from guest_rig import Rig
+from guest_rig import Rig, Scripts
 
 from flashbed.machine.base import Outcome
 
@@ -102,7 +102,7 @@ def new_medium(study_file: StudyWriter, folder: Path, filesystem: str, medium: s
     return rig
 
 
-def boot(rig: Rig, options: str = "", **scripts: str) -> Outcome:
+def boot(rig: Rig, options: str = "", **scripts: Unpack[Scripts]) -> Outcome:
     return guest_rig.outcome_of(rig, medium_options=options, limit_s=120, **scripts)
 
 
@@ -111,7 +111,7 @@ def cut_after(requests: int, ns: int) -> str:
     return f"medium cut {requests} {ns} || exit\n"
 
 
-def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: str) -> Cut:
+def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: Unpack[Scripts]) -> Cut:
     """Runs a guest whose power goes. `options` as those of `boot`."""
     outcome = boot(rig, f"{options}cut={seed}", **scripts)
     assert outcome.status == "failed"
@@ -124,7 +124,7 @@ def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: str) -> Cu
     )
 
 
-def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, **scripts: str) -> Cut:
+def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, **scripts: Unpack[Scripts]) -> Cut:
     """The same with the first seed whose course `accept` takes."""
     before = rig.folder / "before"
     before.mkdir()
@@ -176,10 +176,11 @@ REQUESTS = 200
 
 
 @pytest.mark.parametrize(("filesystem", "medium"), CASES)
-def test_what_was_fsynced_is_there(filesystem, medium, study_file: StudyWriter, tmp_path: Path) -> None:
+def test_what_was_fsynced_is_there(filesystem: str, medium: str, study_file: StudyWriter, tmp_path: Path) -> None:
     rig = new_medium(study_file, tmp_path, filesystem, medium)
-    scripts = {"prepare": PREPARE, "measure": cut_after(REQUESTS, 700_000) + WRITE}
-    console = lose_power_as(lambda cut: cut.unreadable_sectors == 0, rig, **scripts).outcome.console
+    measure = cut_after(REQUESTS, 700_000) + WRITE
+    cut = lose_power_as(lambda cut: cut.unreadable_sectors == 0, rig, prepare=PREPARE, measure=measure)
+    console = cut.outcome.console
     safe, begun = rounds(console, "safe"), rounds(console, "writing")
     assert BLOCKS / 4 < len(begun) + BLOCKS * (max(begun.values()) - 1) < BLOCKS * ROUNDS, "cut at another moment"
 

@@ -6,6 +6,7 @@ lets through.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import guest_rig
@@ -17,7 +18,7 @@ NOTE = """
 """
 
 
-def _files(study_file: StudyWriter, folder: Path, seed: int) -> dict[str, bytes]:
+def _files(study_file: StudyWriter, folder: Path, seed: int) -> Mapping[str, bytes]:
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", seeds=[seed])
     return guest_rig.boot(guest_rig.new(study, folder), measure=NOTE).files
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from fixture_types import StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+
+Guest = Callable[..., dict[str, str]]
 
 MEDIUM = "hdd-35-7200-320g:used_bytes=256M"
 OURS = {
@@ -159,7 +162,7 @@ true
 
 
 @pytest.fixture
-def guest(study_file: StudyWriter, tmp_path: Path):
+def guest(study_file: StudyWriter, tmp_path: Path) -> Guest:
     """Boots a guest with `scheduler` that runs the shell script `measure`; what it left in /out. dmesg is in order."""
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:
@@ -191,7 +194,7 @@ def jobs_of(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheduler", ALL)
-def test_data_arrive(guest, scheduler: str) -> None:
+def test_data_arrive(guest: Guest, scheduler: str) -> None:
     out = guest(scheduler, fio("verify"), verify=VERIFY)
     assert out["check"] == "", "the file system is sound"
     jobs = jobs_of(out["verify.json"])
@@ -215,7 +218,7 @@ LONGEST_READ_MS = {
 
 
 @pytest.mark.parametrize("scheduler", ALL)
-def test_nobody_starves(guest, scheduler: str) -> None:
+def test_nobody_starves(guest: Guest, scheduler: str) -> None:
     limits = "echo 1048576 >/proc/sys/vm/dirty_background_bytes; echo 8388608 >/proc/sys/vm/dirty_bytes"
     out = guest(scheduler, f"{limits}\n{fio('contend')}", contend=CONTEND)
     jobs = jobs_of(out["contend.json"])
@@ -230,7 +233,7 @@ def test_nobody_starves(guest, scheduler: str) -> None:
 WITHOUT_WAITS = ["none", "mq-deadline", "anticipatory:antic_expire=0", "cfq:slice_idle=0"]
 
 
-def test_the_disk_is_kept_for_a_reader(guest) -> None:
+def test_the_disk_is_kept_for_a_reader(guest: Guest) -> None:
     """Two readers of 16 KiB at a time, at two places: 8.5 ms a read where the head goes to and fro, some 0.4 ms where
     it stays a while, and that is for the waits alone.
     """
@@ -244,13 +247,13 @@ def test_the_disk_is_kept_for_a_reader(guest) -> None:
 
 
 @pytest.mark.parametrize("scheduler", OURS)
-def test_it_repeats_to_the_bit(guest, scheduler: str) -> None:
+def test_it_repeats_to_the_bit(guest: Guest, scheduler: str) -> None:
     first = guest(scheduler, fio("readers"), readers=READERS)
     assert guest(scheduler, fio("readers"), readers=READERS) == first
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_it_comes_and_goes_under_load(guest, name: str) -> None:
+def test_it_comes_and_goes_under_load(guest: Guest, name: str) -> None:
     job = CONTEND.replace("[writer]", "[deep]\nrw=randrw\nbs=8k\ndirect=1\nioengine=libaio\niodepth=32\n[writer]")
     out = guest(name, SWITCH.format(name=name), switch=job.replace("runtime=8", "runtime=5"))
     assert all(job["read"]["total_ios"] + job["write"]["total_ios"] > 0 for job in jobs_of(out["fio.json"]).values())
@@ -260,7 +263,7 @@ def test_it_comes_and_goes_under_load(guest, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_tunables(guest, name: str) -> None:
+def test_tunables(guest: Guest, name: str) -> None:
     tries = {
         tunable: [lowest, highest, lowest - 1, highest + 1] for tunable, (_, lowest, highest) in OURS[name].items()
     }

@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -26,6 +27,7 @@ from flashbed.execution.repetition import Finished, Repetition
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.machine.guest_job import Job
 from flashbed.study.loading import load_study
 
 LIMITS = Limits(900, 0)
@@ -108,7 +110,7 @@ def test_the_same_bytes_as_from_power_on(
     workload: str,
 ) -> None:
     (tmp_path / "own.fio").write_text(OWN_JOB)
-    top: dict[str, object] = {"board": board, "medium": medium, "filesystem": filesystem}
+    top: dict[str, Any] = {"board": board, "medium": medium, "filesystem": filesystem}
     if filesystem == "yaffs2":
         top["power_cut"] = True
     traced = '[[trace]]\ntitle = "Requests"\n' if "condition" in medium else ""
@@ -130,7 +132,7 @@ def test_the_same_bytes_on_other_kernels_and_layers(
     as_from_power_on(study, measure, tmp_path)
 
 
-def as_from_power_on(study: Path, measure: Callable[..., Finished], folder: Path) -> None:
+def as_from_power_on(study: Path, measure: Measure, folder: Path) -> None:
     """The last repetition of the study gives the same bytes alone as with the beginning that all share."""
     wanted = run.prepare(load_study(study))
     shared = all_shared(wanted)
@@ -168,7 +170,7 @@ def two(study_file: StudyWriter) -> Sequence[Repetition]:
 
 
 @pytest.fixture
-def begun(two: Sequence[Repetition], tmp_path: Path):
+def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
     """Their beginning, with nobody who has gone on from it yet. A link leads to its folder."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "beginning").symlink_to(tmp_path / "folder")
@@ -196,7 +198,7 @@ def machines(folder: Path) -> list[int]:
 def gone_on(begun: Beginning, folder: Path, limit_s: float = 900, stop: threading.Event | None = None) -> Outcome:
     """What a guest comes to that goes on for ever."""
     folder.mkdir()
-    endless = repetition.Job({}, {"measure": FOREVER}).packed_load()
+    endless = Job({}, {"measure": FOREVER}).packed_load()
     return begun.run(endless, folder, limit_s, stop or threading.Event())
 
 
@@ -282,7 +284,7 @@ begun.run(repetition.Job({{}}, {{"measure": {FOREVER!r}}}).packed_load(), folder
 
 def test_a_beginning_that_fails_fails_each_as_it_would_alone(two: Sequence[Repetition], tmp_path: Path) -> None:
     job = repetition.job(two[0].cell, two[0].image)
-    broken = repetition.Job({**job.beginning, "prepare": b"echo no space left; exit 3\n"}, job.load)
+    broken = Job({**job.beginning, "prepare": b"echo no space left; exit 3\n"}, job.load)
     with patch.object(repetition, "job", lambda *_: broken):
         shared = all_shared(two)
         (tmp_path / "alone").mkdir()
@@ -293,7 +295,7 @@ def test_a_beginning_that_fails_fails_each_as_it_would_alone(two: Sequence[Repet
 
 def test_a_beginning_that_takes_too_long_is_as_late_as_its_cells(two: Sequence[Repetition], tmp_path: Path) -> None:
     job = repetition.job(two[0].cell, two[0].image)
-    endless = repetition.Job({**job.beginning, "prepare": FOREVER}, job.load)
+    endless = Job({**job.beginning, "prepare": FOREVER}, job.load)
     with patch.object(repetition, "job", lambda *_: endless):
         came = repetition.begin(two[0], tmp_path, 2, threading.Event())
     assert isinstance(came, Outcome)

@@ -15,6 +15,8 @@ from flashbed.execution.repetition import Finished
 from flashbed.guest_output import steadiness
 from flashbed.study.loading import load_study
 
+FioJob = Callable[[str], Finished]
+
 RATES = """
     [workload]
     tool = "fio"
@@ -62,7 +64,7 @@ STICK = "usb-stick-2g:interface=plain"
 
 
 @pytest.fixture
-def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Callable[[str], Finished]:
+def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FioJob:
     """`job(text)`: what a fio job of one's own comes to on the stick. It is behind the lab's own driver: usb-storage
     has one tag, and a reader that wakes takes it again before the other one does, which then waits for seconds.
     """
@@ -75,7 +77,7 @@ def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Callable[[
     return measured
 
 
-def test_an_even_load_is_steady_and_warmed_up(job) -> None:
+def test_an_even_load_is_steady_and_warmed_up(job: FioJob) -> None:
     plain, warmed = job(reader("even", "512m", 3)), job(reader("even", "512m", 3, warm_up_s=None))
     assert verdict(plain) == verdict(warmed) == "steady"
     assert "warm_up_s" not in plain.result["metrics"]
@@ -89,7 +91,7 @@ def test_an_even_load_is_steady_and_warmed_up(job) -> None:
         assert sum(series.parts) == pytest.approx(one.result["metrics"]["requested_bytes"], rel=0.001)
 
 
-def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
+def test_a_think_time_is_kept_behind_a_warm_up(job: FioJob) -> None:
     """fio 3.33 as Debian has it sends about 240 requests without a pause when the 5 s of warm-up were over."""
     metrics = job(reader("thinks", "512m", 3, warm_up_s=None) + f"thinktime={THINK_MS}000\n").result["metrics"]
     assert metrics["warm_up_s"] == 5
@@ -98,7 +100,7 @@ def test_a_think_time_is_kept_behind_a_warm_up(job) -> None:
     assert request_s == pytest.approx(1e3 / (THINK_MS + metrics["latency_mean_us"] / 1e3), rel=0.02)
 
 
-def test_a_load_that_is_disturbed_at_first_is_not_steady(job) -> None:
+def test_a_load_that_is_disturbed_at_first_is_not_steady(job: FioJob) -> None:
     """A reader that has the stick to itself in the second half of its time."""
     assert verdict(job(reader("background", "1g", 2) + reader("reader", "512m", 4))).startswith(
         "not steady: rises from "

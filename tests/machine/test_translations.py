@@ -6,6 +6,7 @@ is there after the layer was taken down and started anew, and the figures agree 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import wear
 from flashbed.study.loading import load_study
+
+FinishedOn = Callable[..., Finished]
 
 WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfile = "4M"\nflush = "fsync"\n'
 
@@ -32,7 +35,7 @@ MEASURE = "md5sum /mnt/file >/out/after\n"
 
 
 @pytest.fixture
-def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path):
+def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FinishedOn:
     """`finished(translation, filesystem)`: a cell on a chip with bad blocks, or none for mtdblock."""
 
     def call(translation: str, filesystem: str, medium: str = "slc-nand-64m") -> Finished:
@@ -76,13 +79,13 @@ def holds(done: Finished) -> None:
     assert metrics["written_bytes"] == metrics["requested_bytes"] == 4 << 20
 
 
-def test_ext2_lives_on_the_page_mapped_layer(finished) -> None:
+def test_ext2_lives_on_the_page_mapped_layer(finished: FinishedOn) -> None:
     holds(finished("ftl-page", "ext2:block=4k"))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("layer", ["ftl-bast", "ftl-fast"])
-def test_ext2_lives_on_the_log_block_layers(finished, layer: str) -> None:
+def test_ext2_lives_on_the_log_block_layers(finished: FinishedOn, layer: str) -> None:
     holds(finished(layer, "ext2:block=4k"))
 
 
@@ -91,12 +94,12 @@ def test_ext2_lives_on_the_log_block_layers(finished, layer: str) -> None:
 @pytest.mark.parametrize(
     ("filesystem", "medium"), [("fat16", "slc-nand-64m"), ("nilfs2", "slc-nand-256m"), ("ext2", "slc-nand-256m")]
 )
-def test_other_file_systems_live_on_each_layer(finished, layer: str, filesystem: str, medium: str) -> None:
+def test_other_file_systems_live_on_each_layer(finished: FinishedOn, layer: str, filesystem: str, medium: str) -> None:
     holds(finished(layer, filesystem, medium))
 
 
 @pytest.mark.long
-def test_ext2_lives_on_mtdblock_on_a_flawless_chip(finished) -> None:
+def test_ext2_lives_on_mtdblock_on_a_flawless_chip(finished: FinishedOn) -> None:
     agrees_with_the_chip(finished("mtdblock", "ext2:block=4k", "slc-nand-64m:factory_bad_blocks=0"))
 
 

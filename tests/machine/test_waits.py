@@ -71,7 +71,7 @@ def places(finished: Finished, folder: Path) -> list[int]:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
     reads = [one for one in request_log.read(folder / "out").requests if one.operation == "read"]
-    return [one.offset_bytes for one in reads if one.length_bytes == 4096][-256:]
+    return [one.offset_bytes for one in reads if one.length_bytes == 4096 and one.offset_bytes is not None][-256:]
 
 
 def test_seeds_ask_for_other_places_and_a_seed_for_the_same(

@@ -5,14 +5,19 @@ fullness; with tags in the spare area and in-band.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 import pytest
 import raw_chip
 from fixture_types import StudyWriter
+from guest_rig import Scripts
 from raw_chip import LARGE, NOTHING, SMALL
 
 from flashbed.machine.base import Outcome
+
+BootNew = Callable[..., Outcome]
 
 # Everything that a tree may hold; ends with a listing of it
 TREE = r"""
@@ -104,10 +109,10 @@ cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 
 
 @pytest.fixture
-def boot_new(study_file: StudyWriter, tmp_path: Path):
+def boot_new(study_file: StudyWriter, tmp_path: Path) -> BootNew:
     """`boot_new(filesystem, chip, **scripts)`: what a guest with a new chip brings back. YAFFS2 must not complain."""
 
-    def boot(filesystem: str, chip: str, **scripts: str) -> Outcome:
+    def boot(filesystem: str, chip: str, **scripts: Unpack[Scripts]) -> Outcome:
         outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, filesystem, chip), **scripts)
         assert b"yaffs2: " not in outcome.console, outcome.console.decode(errors="replace")[-3000:]
         return outcome
@@ -126,7 +131,7 @@ OPTIONS = ("inband-tags", "no-checkpoint", "no-cache", "disable-summary", "disab
         *(pytest.param(LARGE, f":{name}=on", marks=pytest.mark.long) for name in OPTIONS),
     ],
 )
-def test_a_tree_survives_remounts(boot_new, chip: str, options: str) -> None:
+def test_a_tree_survives_remounts(boot_new: BootNew, chip: str, options: str) -> None:
     outcome = boot_new(f"yaffs2{options}", chip, prepare=TREE, measure=NOTHING)
     listed = outcome.files["listed"].decode()
     assert len(listed.splitlines()) > 800
@@ -139,7 +144,7 @@ def test_a_tree_survives_remounts(boot_new, chip: str, options: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
-def test_a_full_medium_recovers(boot_new, chip: str) -> None:
+def test_a_full_medium_recovers(boot_new: BootNew, chip: str) -> None:
     outcome = boot_new("yaffs2", chip, prepare=FULL, measure=NOTHING)
     *turns, after, before = outcome.files["full"].decode().splitlines()
     sizes = [int(turn.split()[2]) for turn in turns]

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaffs2_checks
@@ -51,7 +52,7 @@ def test_parts_that_are_all_of_a_run_pass() -> None:
         {"bandwidth": 5.5},
     ],
 )
-def test_runs_that_cannot_be_are_found(changed: dict[str, float]) -> None:
+def test_runs_that_cannot_be_are_found(changed: dict[str, Any]) -> None:
     assert len(list(yaffs2_checks.wrong_times([replace(RUN, **changed)]))) == 1
 
 

@@ -118,7 +118,7 @@ def test_images_of_mkyaffs2_mount(study_file: StudyWriter, tmp_path: Path, chip:
     subprocess.run(
         ["make", "-s", "-C", paths.kernel() / "yaffs2", f"BUILD={tmp_path / 'build'}"], check=True, capture_output=True
     )
-    make_image = [tmp_path / "build" / "mkyaffs2", "-p", str(page_bytes)]
+    make_image: list[str | Path] = [tmp_path / "build" / "mkyaffs2", "-p", str(page_bytes)]
     subprocess.run([*make_image, tmp_path / "from", tmp_path / "image"], check=True)
     image = (tmp_path / "image").read_bytes()
     profile = tmp_path / "profiles" / "filesystems" / "tools.toml"

@@ -7,6 +7,7 @@ emptied. Nothing may be lost, no space and no memory. The last time on a kernel 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from fixture_types import StudyWriter
 from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 from flashbed.machine.base import Outcome
+
+Stress = Callable[..., Outcome]
 
 pytestmark = pytest.mark.long
 
@@ -86,7 +89,7 @@ dmesg >/out/dmesg
 
 
 @pytest.fixture
-def stress(study_file: StudyWriter, tmp_path: Path):
+def stress(study_file: StudyWriter, tmp_path: Path) -> Stress:
     """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
 
     def call(filesystem: str, chip: str, seconds: int = SECONDS, **more: str) -> Outcome:
@@ -130,7 +133,7 @@ def check_nothing_lost(outcome: Outcome) -> None:
 @pytest.mark.parametrize(
     ("chip", "options"), [(LARGE, ""), (SMALL, ""), (LARGE, ":inband-tags=on"), (LARGE, ":no-cache=on")]
 )
-def test_nothing_is_lost(stress, chip: str, options: str) -> None:
+def test_nothing_is_lost(stress: Stress, chip: str, options: str) -> None:
     outcome = stress(f"yaffs2{options}", chip)
     check_nothing_lost(outcome)
     assert b"yaffs2: " not in outcome.files["dmesg"]
@@ -139,7 +142,7 @@ def test_nothing_is_lost(stress, chip: str, options: str) -> None:
 
 
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
-def test_nothing_is_lost_when_blocks_fail(stress, chip: str) -> None:
+def test_nothing_is_lost_when_blocks_fail(stress: Stress, chip: str) -> None:
     outcome = stress("yaffs2", f"{chip}:{WORN}", WORN_SECONDS)
     assert statistics(outcome, "running")["retired_blocks"] > 0
     for moment in ("running", "mounted", "scanned"):
@@ -147,5 +150,5 @@ def test_nothing_is_lost_when_blocks_fail(stress, chip: str) -> None:
 
 
 @pytest.mark.parametrize("chip", [LARGE, SMALL])
-def test_the_kernel_finds_no_bug_of_its_own(stress, chip: str) -> None:
+def test_the_kernel_finds_no_bug_of_its_own(stress: Stress, chip: str) -> None:
     check_nothing_lost(stress("yaffs2", chip, kernel="6.1-debug"))
