@@ -181,7 +181,7 @@ class Medium(Profile):
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     interface: Literal["nvme", "usb", "sata", "sd", "emmc", "plain"] = Field(
-        "plain", description="what joins it to the board"
+        default="plain", description="what joins it to the board"
     )
     condition: Condition = Field(default="fresh", description="what was written before; all but aged: flash only")
     aged_fill_percent: int = Field(default=80, ge=10, le=95, description="aged: what files take of the room, %")
