@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
@@ -66,10 +67,12 @@ def main() -> None:
             {**result, "cell": {}}, {}, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"}
         )
 
-    run.prepare = prepare
-    repetition.execute = execute
-    failures.refusal = lambda _cpu: ""  # no guest is started: else each cache of a test would build an emulator
-    metrics.of = lambda _cell, _out, _bytes: {}
+    patch.object(run, "prepare", prepare).start()
+    patch.object(repetition, "execute", execute).start()
+    patch.object(
+        failures, "refusal", lambda _cpu: ""
+    ).start()  # no guest is started: else each cache of a test would build an emulator
+    patch.object(metrics, "of", lambda _cell, _out, _bytes: {}).start()
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
     study.fixed = {"scheduler": "none"}

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
@@ -66,9 +67,9 @@ NO_PROGRAMS = ProgramSet((), ())
 
 def put_on() -> None:
     """In place of guests, in this process."""
-    repetition.execute = execute
-    repetition.program_set = lambda _: NO_PROGRAMS  # type: ignore[assignment]
-    metrics.of = lambda _cell, _out, _bytes: {}  # type: ignore[assignment]
+    patch.object(repetition, "execute", execute).start()
+    patch.object(repetition, "program_set", lambda _: NO_PROGRAMS).start()
+    patch.object(metrics, "of", lambda _cell, _out, _bytes: {}).start()
 
 
 def made_up_image(folder: Path) -> GuestImage:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -25,12 +27,14 @@ from flashbed.report.model import report_of
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, cell_inputs, plan
 
+CellOn = Callable[..., Cell]
+
 WORKLOAD = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "4M" }\n'
 FLASH, CHIP = "usb-stick-2g", "slc-nand-64m"
 
 
 @pytest.fixture
-def cell(study_file: StudyWriter):
+def cell(study_file: StudyWriter) -> CellOn:
     def of(medium: str, filesystem: str = "ext4") -> Cell:
         (found,) = plan(load_study(study_file(WORKLOAD, medium=medium, filesystem=filesystem)))
         return found
@@ -44,7 +48,7 @@ def prepared(cell: Cell) -> str:
     return repetition.job(cell, image).beginning["prepare"].decode()
 
 
-def test_the_guest_uses_the_file_system_before_the_loads_files_are_made(cell) -> None:
+def test_the_guest_uses_the_file_system_before_the_loads_files_are_made(cell: CellOn) -> None:
     plain = prepared(cell(FLASH))
     assert prepared(cell(f"{FLASH}:condition=aged")) == f"age /mnt 80 2 1 >/out/aged.txt || exit 1\n{plain}"
     other = cell(f"{FLASH}:condition=aged,aged_fill_percent=95,aged_passes=0")
@@ -55,9 +59,9 @@ def test_the_guest_uses_the_file_system_before_the_loads_files_are_made(cell) ->
         assert "age" not in repetition.program_set(cell(f"{FLASH}:condition={condition}")).built
 
 
-def test_a_key_has_how_it_was_used_and_no_other_key_changes(cell) -> None:
-    def medium(text: str) -> dict:
-        return cell_inputs(cell(text))["medium"]
+def test_a_key_has_how_it_was_used_and_no_other_key_changes(cell: CellOn) -> None:
+    def medium(text: str) -> dict[str, Any]:
+        return dict(cell_inputs(cell(text))["medium"])
 
     aged = medium(f"{FLASH}:condition=aged")
     assert (aged["aged_fill_percent"], aged["aged_passes"]) == (80, 2)
@@ -69,7 +73,7 @@ def test_a_key_has_how_it_was_used_and_no_other_key_changes(cell) -> None:
     assert "reclaims" not in cell_inputs(cell(FLASH))["filesystem"]
 
 
-def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell) -> None:
+def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell: CellOn) -> None:
     for medium, filesystem in ((CHIP, "ubifs"), ("hdd-35-7200-320g:used_bytes=1G", "ext4")):
         found = cell(f"{medium}{',' if ':' in medium else ':'}condition=aged", filesystem)
         assert cell_inputs(found)["medium"]["written_before"] == []
@@ -129,7 +133,8 @@ def test_a_report_says_what_was_done() -> None:
         def medium(self, selector: str) -> SimpleNamespace:
             return SimpleNamespace(kind="flash", capacity_bytes=64 * 10**9, parameters={}, condition="aged")
 
-    study = replace(made_up_study(), library=Media())
+    library: Any = Media()
+    study = replace(made_up_study(), library=library)
     frame = limited(study)
     f2fs = frame["filesystem"] == "f2fs"
     frame["discarded_before_bytes"] = f2fs * float(1 << 30)

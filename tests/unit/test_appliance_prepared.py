@@ -193,7 +193,7 @@ def test_errors_of_the_hosts_disk_are_the_guests(tmp_path: Path) -> None:
 
 def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("flashbed")
-    words = ["nas", "run", "--folder", tmp_path / "disks", "--listen", "here"]
+    words: list[str | Path] = ["nas", "run", "--folder", tmp_path / "disks", "--listen", "here"]
     done = subprocess.run(
         [program, *words],
         capture_output=True,
@@ -208,8 +208,8 @@ def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:
 def test_a_command_names_the_file_of_settings_that_do_not_suit(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text('hardware = "pc"\n')
     program = Path(sys.executable).with_name("flashbed")
-    for words in (["run", "--folder", tmp_path / "disks"], ["build", "--to", tmp_path / "nas"]):
-        command = [program, "nas", *words, tmp_path / "my.toml", "-a", "arm64"]
+    for words in (("run", "--folder", tmp_path / "disks"), ("build", "--to", tmp_path / "nas")):
+        command: list[str | Path] = [program, "nas", *words, tmp_path / "my.toml", "-a", "arm64"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2
         assert done.stderr.startswith(f'flashbed: {tmp_path}/my.toml: hardware = "pc": a PC is x86_64')

@@ -32,7 +32,7 @@ def made(cells: Cells, axis: str = "file") -> Results:
     return results_of({"filesystem": tuple(cells), "pattern": ("write",), axis: tuple(sizes)}, rows)
 
 
-def told(cells: Cells) -> tuple[dict[tuple[str, ...], str], str, str]:
+def told(cells: Cells) -> tuple[dict[tuple[str, str], str], str, str]:
     """Why single cells do not decide, the line and the sentence."""
     found = made(cells)
     barred = doubts(found, "bandwidth", amount_axis(found))
@@ -127,7 +127,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
         compare=[{"filesystem": ("f2fs",)}, {"filesystem": ("ext2:block=4k",)}], relation=(">",),
     )  # fmt: skip
     answer = Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern", "request"))
-    study = replace(base, claims=[claim], answer=answer, choices=(), axes={**base.axes, "file": ("1M", "10M")})
+    study = replace(base, claims=(claim,), answer=answer, choices=(), axes={**base.axes, "file": ("1M", "10M")})
     rows = [
         {**row, "file": file, "limit": "medium", "steady": steady}
         for row in rows_of(made_up_frame(base))

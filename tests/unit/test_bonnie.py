@@ -76,7 +76,7 @@ def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_p
 
 
 def test_seekers_that_die_before_they_seek_end_the_phase(bonnie_here: Path, tmp_path: Path) -> None:
-    call = [bonnie_here, "random_seeks", tmp_path / "none", "4096", "4096", "1", "3", "0", "0", "0"]
+    call: list[str | Path] = [bonnie_here, "random_seeks", tmp_path / "none", "4096", "4096", "1", "3", "0", "0", "0"]
     ended = subprocess.run(call, timeout=60, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.count("cannot be opened") == 3

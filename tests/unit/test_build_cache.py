@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,8 @@ def test_who_stops_a_build_does_not_wait_until_all_is_removed(tmp_path: Path) ->
 
 
 def test_a_file_that_is_no_product_is_missed_by_who_builds_on_it(tmp_path: Path) -> None:
-    for damage in (lambda path: path.unlink(), lambda path: path.write_text("short")):
+    damages: list[Callable[[Path], object]] = [Path.unlink, lambda path: path.write_text("short")]
+    for damage in damages:
         whole = tree(tmp_path)
         damage(whole.path("include/deep/b.h"))
         again = tree(tmp_path)  # a run that builds nothing on top does not look

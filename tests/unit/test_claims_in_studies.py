@@ -133,6 +133,6 @@ def test_each_claim_of_a_shipped_study_can_be_decided(path: Path) -> None:
             holds = set(wanted.relation) <= {"=", "flat", ">=", "<="}  # what is the same is not behind either
             if wanted.value is not None:
                 ratio = EVERYWHERE / wanted.value
-                holds = bool(band(wanted.relation[0], *wanted.by).holds(ratio, ratio))
+                holds = bool(band(wanted.relation[0], "".join(wanted.by)).holds(ratio, ratio))
             assert judge(wanted, found).verdict == ("holds" if holds else "does not hold"), wanted.text
             assert judge(wanted, results_of(study.axes, [])).verdict == "cannot be decided", wanted.text

@@ -173,7 +173,7 @@ def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
 
 def test_each_claim_about_writes_is_judged_in_each_way() -> None:
     # Sides of a comparison may name the way themselves: what is read is never flushed.
-    ways: dict[str, set[tuple[str, str]]] = {}
+    ways: dict[str, set[tuple[str, ...]]] = {}
     for wanted in load_study(paths.studies() / "choi2014.toml").claims:
         selections = [{**wanted.where, **one} for one in (wanted.compare or [{}])]
         writes = [one for one in selections if "write" in "".join(one.get("pattern", ("write",)))]

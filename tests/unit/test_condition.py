@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -15,14 +16,15 @@ from flashbed.execution import repetition
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
 from flashbed.medium import conditioning, kept_media
-from flashbed.profiles.condition import STEPS
+from flashbed.profiles.condition import STEPS, Condition
 from flashbed.profiles.library import Library, LookupProblem
 from flashbed.study.loading import load_study
 from flashbed.study.plan import cell_inputs, plan
 
-SMALL = {
+CAPACITY_BYTES = 8 << 20
+SMALL: dict[str, int | str] = {
     "kind": "flash",
-    "capacity_bytes": 8 << 20,
+    "capacity_bytes": CAPACITY_BYTES,
     "used_bytes": 2 << 20,
     "queue_depth": 1,
     "command_ns": 1000,
@@ -45,11 +47,11 @@ def shipped() -> Library:
 
 
 @pytest.mark.parametrize(("condition", "times"), [("fresh", 0), ("full", 1), ("worn", 2)])
-def test_the_whole_device_is_written_not_what_it_shows(condition, times: int, fresh_cache: Path) -> None:
+def test_the_whole_device_is_written_not_what_it_shows(condition: Condition, times: int, fresh_cache: Path) -> None:
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     told = tool.inspect(conditioning.state(tool, SMALL, condition), SMALL)
     counters = told["counters"]
-    assert counters["host_written_bytes"] == times * SMALL["capacity_bytes"]
+    assert counters["host_written_bytes"] == times * CAPACITY_BYTES
     assert counters["host_writes"] == {"fresh": 0, "full": 64, "worn": 64 + 128}[condition]
     assert (counters["flash_erased_blocks"] > 0) == (condition == "worn")  # in order it fits into what was erased
     assert told["fault"] is None
@@ -89,9 +91,9 @@ def test_a_kept_medium_is_written_whole_if_asked(whole: bool, written: int, fres
 
 
 def test_a_key_has_what_was_written(tmp_path: Path) -> None:
-    def inputs(medium: str) -> dict:
+    def inputs(medium: str) -> dict[str, Any]:
         cell = plan(load_study(write_study(tmp_path, ('"stick"', f'"{medium}"'))))[0]
-        return cell_inputs(cell)["medium"]
+        return dict(cell_inputs(cell)["medium"])
 
     assert "condition" not in inputs("stick:condition=fresh")
     assert inputs("stick:condition=fresh") == inputs("stick")

@@ -155,8 +155,9 @@ def test_where_all_is_counted_to_the_end_nothing_is_said_of_memory(tmp_path: Pat
     frame = limited(study).assign(limit="memory", medium_written_bytes=0.0, steady="not known: nothing tells")
     frame["medium_requests"] = 5.0
     assert study.answer
-    asked = {"answer": study.answer.model_copy(update={"metric": ("medium_requests",)}), "figures": [], "claims": []}
-    counted = replace(study, **asked, tables=[study.tables[0].model_copy(update={"metric": ("medium_requests",)})])
+    metric = {"metric": ("medium_requests",)}
+    answer, table = study.answer.model_copy(update=metric), study.tables[0].model_copy(update=metric)
+    counted = replace(study, answer=answer, figures=(), claims=(), tables=(table,))
     page = bring_up_to_date(counted, rows_of(frame), MANIFEST, tmp_path).read_text()
     for warning in ("less than half of", "emory limits", "limit: memory", "is not known"):
         assert warning not in page.partition('id="evidence"')[0]
@@ -209,14 +210,14 @@ def test_how_each_file_system_was_mounted() -> None:
 def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     study = made_up_study()
     claim = study.claims[0]
-    stands = replace(study, claims=[claim.model_copy(update={"in_answer": True}), *study.claims[1:]])
+    stands = replace(study, claims=(claim.model_copy(update={"in_answer": True}), *study.claims[1:]))
     pages = [bring_up_to_date(one, rows_of(limited(one)), MANIFEST, tmp_path).read_text() for one in (study, stands)]
     head = f"{claim.text.rstrip('.')}: holds."
     assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
     found = report_of(stands, rows_of(limited(stands)), {})
     assert in_answer(found, found.judgements()) == [("#claim-1", head)]
     why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    reasoned = report_of(replace(study, claims=[why]), rows_of(limited(study)), {})
+    reasoned = report_of(replace(study, claims=(why,)), rows_of(limited(study)), {})
     # The reason stays with the claim: an answer has ten lines, and a reason alone would take five
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", head)]
     assert shown(reasoned, reasoned.judgements())[0].remarks.endswith("The stick has no arm.")
@@ -227,7 +228,7 @@ def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None
     frame = limited(study)
     frame["limit"] = "memory"
     why = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    found = report_of(replace(study, claims=[why]), rows_of(frame), {})
+    found = report_of(replace(study, claims=(why,)), rows_of(frame), {})
     [(_, text)] = in_answer(found, found.judgements())
     told = text.partition(": holds. ")[2]
     assert told.startswith("Of the ")

@@ -172,7 +172,7 @@ def asked(tool: Workload, files: Mapping[str, bytes] | None = None, **said: Any)
 
 
 def test_what_the_other_tools_asked_for() -> None:
-    two = {"file": 1 << 20, "processes": 2}
+    two: dict[str, Any] = {"file": 1 << 20, "processes": 2}
     # Characters, blocks and the rewrite; what reads is not flushed
     assert asked(Bonnie(), caches="flushed", **two) == asked(Bonnie(), caches="cold", **two) == Commits(6, 2)
     assert asked(Bonnie(), **two).asked == 0

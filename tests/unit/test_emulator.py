@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +27,8 @@ def test_another_tarball_is_refused(tmp_path: Path) -> None:
 def test_a_tool_that_is_missing_is_told_with_its_package(
     tool: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    which = emulator.shutil.which
-    monkeypatch.setattr(emulator.shutil, "which", lambda name, **rest: None if name == tool else which(name, **rest))
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, **rest: None if name == tool else which(name, **rest))
     assert emulator.missing_packages() == [package]
 
 
@@ -104,7 +106,10 @@ def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
     assert {one for one in emulator.OBSERVERS if after.observers[one] != before.observers[one]} == {observer}
 
 
-def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill) -> list[str]:
+Fill = Callable[[Path, Callable[[], object], list[str]], None]
+
+
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill: Fill) -> list[str]:
     """What happens in which order, where the emulator is built by `fill(folder, fetched, seen)`."""
     seen: list[str] = []
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
@@ -117,7 +122,7 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill) -> list[str]:
 def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(folder: Path, fetched, seen: list[str]) -> None:
+    def fill(folder: Path, fetched: Callable[[], object], seen: list[str]) -> None:
         seen.append("fetched")
         fetched()
         while "the rest" not in seen:
@@ -130,7 +135,7 @@ def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(
 
 
 def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(_folder: Path, _fetched, _seen: list[str]) -> None:
+    def fill(_folder: Path, _fetched: object, _seen: list[str]) -> None:
         raise SetupError("no compiler")
 
     with pytest.raises(SetupError, match="no compiler"):
@@ -140,7 +145,7 @@ def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch: pyte
 def test_what_fails_later_is_told_behind_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def fill(_folder: Path, fetched, seen: list[str]) -> None:
+    def fill(_folder: Path, fetched: Callable[[], object], seen: list[str]) -> None:
         fetched()
         while "the rest" not in seen:
             time.sleep(0.001)

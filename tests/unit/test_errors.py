@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from flashbed.common import errors
 from flashbed.common.errors import InputError, host_refusal, no_room, several
 from flashbed.common.tomlfile import Problem, TomlFile
 from flashbed.execution.run import find_study
@@ -20,7 +19,7 @@ from flashbed.execution.run import find_study
 
 def disk(monkeypatch: pytest.MonkeyPatch, free: int, files: int = 1000, free_files: int = 1000) -> None:
     told = SimpleNamespace(f_bavail=free, f_frsize=1, f_files=files, f_favail=free_files)
-    monkeypatch.setattr(errors.os, "statvfs", lambda _: told)
+    monkeypatch.setattr(os, "statvfs", lambda _: told)
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:

@@ -104,7 +104,8 @@ def with_entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
     "change",
     [
         *(with_entry("name", value) for value in ("..", "", "a\0b", "x/y", 1, None)),
-        *(with_entry("folder", value) for value in ("..", ".", [])),
+        *(with_entry("folder", value) for value in ("..", ".")),
+        with_entry("folder", []),
         lambda manifest: {**manifest, "jobs": manifest["jobs"][:1] * 2},
         lambda manifest: {**manifest, "jobs": {}},
         lambda manifest: {**manifest, "jobs": None},

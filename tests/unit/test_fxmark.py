@@ -202,7 +202,22 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
     run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
-    call = [fxmark_here, test, tmp_path, "65536", "2", writers, "4096", "0", "1000", run_us, pool, "7", "1", "each"]
+    call: list[str | Path] = [
+        fxmark_here,
+        test,
+        tmp_path,
+        "65536",
+        "2",
+        writers,
+        "4096",
+        "0",
+        "1000",
+        run_us,
+        pool,
+        "7",
+        "1",
+        "each",
+    ]
     said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     found = metrics(said)
     assert found["operations"] > 0
@@ -227,7 +242,21 @@ def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path)
     assert " 1 each >>" in Fxmark().files(parameters(tests="random"), 3)["measure"].decode()
     last = max(os.sched_getaffinity(0))
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
-    call = [fxmark_here, "random", tmp_path, "65536", "1", "0", "4096", "0", "1000", "2000000", "1", "7", "1"]
+    call: list[str | Path] = [
+        fxmark_here,
+        "random",
+        tmp_path,
+        "65536",
+        "1",
+        "0",
+        "4096",
+        "0",
+        "1000",
+        "2000000",
+        "1",
+        "7",
+        "1",
+    ]
     with subprocess.Popen([*call, str(last)], stdout=subprocess.DEVNULL) as running:
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
         deadline = time.monotonic() + 20
@@ -243,7 +272,22 @@ def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path
     host it is less than the eight that there are, for what is under way at an end does not count.
     """
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call = [fxmark_here, "random", tmp_path, "1048576", "1", "0", "4096", "0", "1000", "200000", "1", "7", "8", "any"]
+    call: list[str | Path] = [
+        fxmark_here,
+        "random",
+        tmp_path,
+        "1048576",
+        "1",
+        "0",
+        "4096",
+        "0",
+        "1000",
+        "200000",
+        "1",
+        "7",
+        "8",
+        "any",
+    ]
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
 
@@ -251,7 +295,22 @@ def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path
 def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
     """1024 requests of each take longer to submit than the warm-up of 1 us; nothing would have ended before."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call = [fxmark_here, "random", tmp_path, "1048576", "2", "0", "4096", "0", "1", "200000", "1", "7", "1024", "any"]
+    call: list[str | Path] = [
+        fxmark_here,
+        "random",
+        tmp_path,
+        "1048576",
+        "2",
+        "0",
+        "4096",
+        "0",
+        "1",
+        "200000",
+        "1",
+        "7",
+        "1024",
+        "any",
+    ]
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert found["warm_up_s"] > 100e-6
     assert found["operations"] > 0
@@ -260,13 +319,28 @@ def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, t
 def test_a_process_that_fails_while_it_submits_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
     """The blocks of 3000 bytes begin within sectors, which O_DIRECT does not take."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call = [fxmark_here, "random", tmp_path, "1048576", "2", "0", "3000", "1", "1", "200000", "1", "7", "8", "any"]
+    call: list[str | Path] = [
+        fxmark_here,
+        "random",
+        tmp_path,
+        "1048576",
+        "2",
+        "0",
+        "3000",
+        "1",
+        "1",
+        "200000",
+        "1",
+        "7",
+        "8",
+        "any",
+    ]
     said = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
     assert (said.returncode, said.stdout) == (1, "")
 
 
 def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
-    call = [
+    call: list[str | Path] = [
         fxmark_here,
         "unlink-shared",
         tmp_path,

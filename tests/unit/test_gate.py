@@ -103,7 +103,7 @@ def test_the_lines_of_the_gitlab_job_run_in_its_container(tmp_path: Path) -> Non
         (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/calls\n')
         (tmp_path / name).chmod(0o755)
     lab = tmp_path / ".flashbed"
-    given = {"FLASHBED": lab, "FLASHBED_URL": "url", "STUDY": "my.toml", "TREE": ".", "BASE": "a", "HEAD": "b"}
+    given = {"FLASHBED": str(lab), "FLASHBED_URL": "url", "STUDY": "my.toml", "TREE": ".", "BASE": "a", "HEAD": "b"}
     assert given.keys() <= job["variables"].keys()
     environment = {**given, "LIMITS": "--limit iops=1", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     # The clone is there; what makes it is a double

@@ -116,7 +116,9 @@ def test_short_names_have_a_legend() -> None:
 
 def test_a_sentence_may_call_a_value_otherwise_than_a_table() -> None:
     """ "disk is fastest" has no article, and a column has none to carry."""
-    said = {"filesystem": {"f2fs": Label(name="disk", in_words="the disk"), "ext2:block=4k": "stick"}}
+    said: dict[str, dict[str, str | Label]] = {
+        "filesystem": {"f2fs": Label(name="disk", in_words="the disk"), "ext2:block=4k": "stick"}
+    }
     study = replace(made_up_study(), labels=Labels(values=said))
     report = report_of(study, rows_of(made_up_frame(study)), {})
     [question, *_] = questions(report)

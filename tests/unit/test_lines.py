@@ -10,7 +10,7 @@ from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.common.metrics import METRICS
 
-Table = Mapping[tuple[str, ...], tuple[float, ...]]
+Table = dict[tuple[str, ...], tuple[float, ...]]
 """By the values of `by`, a bandwidth for each of a, b and c."""
 
 
@@ -33,7 +33,7 @@ SIZES = ("1k", "4k", "64k")
 
 
 def test_the_same_for_all_sizes_is_said_once() -> None:
-    table = {(pattern, size): (30.0, 10.0) for pattern in PATTERNS for size in SIZES}
+    table: Table = {(pattern, size): (30.0, 10.0) for pattern in PATTERNS for size in SIZES}
     assert said({"pattern": PATTERNS, "request": SIZES}, table) == ["a is fastest throughout: 3.0 times as fast as b."]
     for size, lead in zip(SIZES, (12.0, 15.0, 20.0), strict=True):
         table["randwrite", size] = (10.0, lead)
@@ -44,7 +44,7 @@ def test_the_same_for_all_sizes_is_said_once() -> None:
 
 
 def test_sizes_that_differ_are_named() -> None:
-    table = {(pattern, size): (30.0, 10.0) for pattern in ("read", "write") for size in SIZES}
+    table: Table = {(pattern, size): (30.0, 10.0) for pattern in ("read", "write") for size in SIZES}
     table["write", "1k"] = table["write", "4k"] = (10.0, 10.05)
     assert said({"pattern": ("read", "write"), "request": SIZES}, table) == [
         # The boxes of a are two, and what is left is one.
@@ -55,7 +55,7 @@ def test_sizes_that_differ_are_named() -> None:
 
 def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
     sizes = (*SIZES, "256k")
-    table = {
+    table: Table = {
         (pattern, size): (30.0, 10.0) if row == column else (10.0, 30.0)
         for row, pattern in enumerate(PATTERNS)
         for column, size in enumerate(sizes)
@@ -67,7 +67,7 @@ def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
 
 
 def test_reads_are_not_flushed() -> None:
-    table = {
+    table: Table = {
         ("randread", "fsync"): (30.0, 10.0),
         ("write", "fsync"): (10.0, 30.0),
         ("write", "fsync-each"): (30.0, 10.0),
@@ -84,7 +84,7 @@ def test_reads_are_not_flushed() -> None:
 
 
 def test_the_next_is_named_where_there_are_more_than_two() -> None:
-    table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 25.0)}
+    table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 25.0)}
     assert said({"pattern": ("read", "write")}, table) == [
         "a is fastest throughout: 1.20 to 1.50 times as fast as the next (b or c)."
     ]
@@ -92,7 +92,7 @@ def test_the_next_is_named_where_there_are_more_than_two() -> None:
 
 def test_a_line_says_one_thing() -> None:
     """30 against 29 is 3 %, which nobody should read in one line with 1.5 times."""
-    table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 29.0)}
+    table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 29.0)}
     assert said({"pattern": ("read", "write")}, table) == [
         "a is fastest for sequential read: 1.50 times as fast as the next (b).",
         "a is fastest for sequential write: 3 % faster than the next (c).",
@@ -116,7 +116,7 @@ def test_what_depends_is_gathered_too() -> None:
 
 
 def test_several_metrics_are_one_more_axis() -> None:
-    table = {("read",): (30.0, 10.0), ("write",): (30.0, 10.0)}
+    table: Table = {("read",): (30.0, 10.0), ("write",): (30.0, 10.0)}
     metrics = ("block_output", "block_input")
     assert said({"pattern": ("read", "write")}, table, metrics) == ["a is fastest throughout: 3.0 times as fast as b."]
 
@@ -132,7 +132,7 @@ def test_each_part_of_a_line_says_which_metric_it_is_of() -> None:
 
 
 def test_a_way_of_doing_needs_a_word_for_what_is_done() -> None:
-    table = {(pattern, direct): (30.0, 10.0) if direct == "true" else (10.0, 30.0)
+    table: Table = {(pattern, direct): (30.0, 10.0) if direct == "true" else (10.0, 30.0)
              for pattern in ("read", "write") for direct in ("true", "false")}  # fmt: skip
     assert said({"pattern": ("read", "write"), "direct": ("true", "false")}, table) == [
         "a is fastest for all past the page cache: 3.0 times as fast as b.",
@@ -141,7 +141,7 @@ def test_a_way_of_doing_needs_a_word_for_what_is_done() -> None:
 
 
 def test_labels_that_begin_with_a_preposition_stand_alone() -> None:
-    table = {("r",): (30.0, 10.0), ("w",): (10.0, 30.0)}
+    table: Table = {("r",): (30.0, 10.0), ("w",): (10.0, 30.0)}
     rows = [
         {"other": at[0], "filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
         | {"bandwidth": value}
@@ -168,7 +168,7 @@ def test_boxes_hold_what_they_should_and_no_more() -> None:
 
 def test_a_value_that_stands_for_no_load_is_not_said() -> None:
     """No read is flushed after each request, so nothing of the kind may be said of one."""
-    table = {
+    table: Table = {
         ("randread", "fsync"): (10.0, 30.0),
         ("write", "fsync"): (10.0, 30.0),
         ("write", "fsync-each"): (30.0, 10.0),
@@ -182,7 +182,7 @@ def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
     """Of two sizes only random write has the small one. "For sequential write" alone would be said of the small one
     too, which nobody measured.
     """
-    table = {
+    table: Table = {
         ("write", "large"): (30.0, 10.0),
         ("randwrite", "large"): (10.0, 30.0),
         ("randwrite", "small"): (10.0, 10.0),

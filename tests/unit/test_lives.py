@@ -74,16 +74,17 @@ def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
     17 against 20 the lead is told, of TBW and of years alike. Years if all wore alike have no such count in them.
     """
     study = made_up_study()
-    assert study.answer
+    answer = study.answer
+    assert answer
 
     def verdict(erases: dict[str, int], metric: str = "tbw_bytes") -> set[str]:
         frame = limited(study)
         count = frame["filesystem"].map({name: float(number) for name, number in erases.items()})
         frame["tbw_bytes"], frame["tbw_level_bytes"] = 20e12 / count, 20e12 / 12.5  # each block 12.5 in the mean
         frame["lifetime_years"], frame["lifetime_level_years"] = 20 / count, 20 / count
-        asked = replace(study, answer=study.answer.model_copy(update={"metric": (metric,)}))
-        report = report_of(asked, rows_of(frame), {})
-        [comparison] = report.comparisons(asked.answer)
+        asked = answer.model_copy(update={"metric": (metric,)})
+        report = report_of(replace(study, answer=asked), rows_of(frame), {})
+        [comparison] = report.comparisons(asked)
         return {lead.verdict for group in comparison.groups for lead in group.leads}
 
     others = {"ext2:block=4k": 20, "fat16:cluster=32k": 20}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from flashbed.image.mirrors import Mirrors
 from flashbed.image.pins import Pins
 from flashbed.study.loading import load_study
 
+ArchiveOf = Callable[..., Archive]
+
 DIGEST = "0" * 64
 
 FILES = 'format = 1\nsuite = "bookworm"\n[files]\n'
@@ -33,7 +36,7 @@ def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def archive_of(apt_log: Path, tmp_path: Path):
+def archive_of(apt_log: Path, tmp_path: Path) -> ArchiveOf:
     """An archive that keeps to a lock with these requests."""
 
     def make(requests: dict[str, tuple[File, ...]], *, strict: bool = False) -> Archive:
@@ -95,14 +98,14 @@ def test_what_is_no_lock_is_told_with_its_line(text: str, told: str, tmp_path: P
         lockfile.read(tmp_path / "the.lock")
 
 
-def test_what_is_locked_is_fetched_without_asking_what_there_is(archive_of, apt_log: Path) -> None:
+def test_what_is_locked_is_fetched_without_asking_what_there_is(archive_of: ArchiveOf, apt_log: Path) -> None:
     archive = archive_of({"a": (package("a"), package("needed"))}, strict=True)
     resolved = archive.resolve(["a"])
     assert [path.read_bytes() for path in archive.fetch(["a"], resolved)] == [b"package a", b"package needed"]
     assert not [line for line in apt_log.read_text().splitlines() if line.split()[0] in ("update", "install")]
 
 
-def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of) -> None:
+def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (package("a"), package("gone"))}, strict=True)
     with pytest.raises(
         SetupError, match=r"the\.lock: a: no mirror here has gone_1_arm64\.deb .*debian pool/gone_1\.deb"
@@ -110,19 +113,21 @@ def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of) -> N
         archive.resolve(["a"])
 
 
-def test_what_is_not_locked_is_not_taken_where_the_lock_must_be_kept_to(archive_of) -> None:
+def test_what_is_not_locked_is_not_taken_where_the_lock_must_be_kept_to(archive_of: ArchiveOf) -> None:
     with pytest.raises(SetupError, match=r"the\.lock: does not name source b for arm64, which is needed"):
         archive_of({"a": (package("a"),)}, strict=True).resolve(["b"], source=True)
 
 
-def test_without_strictness_what_is_gone_is_a_caution(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_strictness_what_is_gone_is_a_caution(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
     archive = archive_of({"a": (replace(package("a"), name="a_0_arm64.deb", origin="debian pool/a-gone.deb"),)})
     assert archive.resolve(["a"]).found == (package("a"),)
     assert "no mirror here has a_0_arm64.deb" in caplog.text
     assert "taking what bookworm has now" in caplog.text
 
 
-def test_what_was_taken_stays_until_it_must_be_as_locked(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_was_taken_stays_until_it_must_be_as_locked(
+    archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture
+) -> None:
     """And then that stays."""
     archive_of({}).resolve(["c"])
     locked = (replace(package("c"), name="c_2_arm64.deb"),)
@@ -133,7 +138,7 @@ def test_what_was_taken_stays_until_it_must_be_as_locked(archive_of, caplog: pyt
     assert archive_of({"c": locked}).resolve(["c"]).found == locked
 
 
-def test_files_of_one_version_are_told_apart(archive_of, caplog: pytest.LogCaptureFixture) -> None:
+def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
     archive_of({}).resolve(["e"])
     digest = package("e").sha256[:16]
     for change, told in (
@@ -151,7 +156,7 @@ def test_files_of_one_version_are_told_apart(archive_of, caplog: pytest.LogCaptu
         assert f"the.lock: {words}{told}; `--locked`" in caplog.text
 
 
-def test_a_size_that_is_not_the_file_s_is_told(archive_of) -> None:
+def test_a_size_that_is_not_the_file_s_is_told(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (replace(package("a"), size=1),)}, strict=True)
     told = r'the\.lock: files\."a_1_arm64\.deb"\.bytes: is 1, and the file with that SHA-256 has 9 bytes$'
     with pytest.raises(InputError, match=told):

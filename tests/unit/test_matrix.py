@@ -43,7 +43,7 @@ def picture(numbers: Mapping[str, Row], metric: str = "bandwidth", better: bool 
 def fields(found: Matrix) -> list[tuple[str, str, str, str] | None]:
     [part] = found.parts
     [row] = part.rows
-    return [field and (field.tone, field.text, field.note, field.reason) for field in row.fields]
+    return [field if field is None else (field.tone, field.text, field.note, field.reason) for field in row.fields]
 
 
 def test_each_field_has_its_factor_against_the_best() -> None:
@@ -69,7 +69,9 @@ def test_a_small_lead_has_a_paler_star_than_a_large_one() -> None:
     told = []
     for rate in (10.1, 10.9, 11.0, 190.0):
         found = picture({"a": {"4k": (rate, rate)}, "b": {"4k": (10.0, 10.0)}})
-        told.append(fields(found)[0][:2])
+        [first, *_] = fields(found)
+        assert first is not None
+        told.append(first[:2])
     assert told == [("just-best", "best"), ("just-best", "best"), ("best", "best"), ("best", "best")]
     small = picture({"a": {"4k": (10.1, 10.1)}, "b": {"4k": (10.0, 10.0)}})
     assert small.key[0] == ("just-best", "☆", "ahead by less than 10 %, as far as the seeds tell")

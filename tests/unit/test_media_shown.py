@@ -77,7 +77,8 @@ def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[st
         def medium(self, selector: str) -> Any:
             return flash(condition=condition)
 
-    study = replace(made_up_study(), library=Media())
+    library: Any = Media()
+    study = replace(made_up_study(), library=library)
     frame = limited(study)
     if discarded:
         frame["discarded_before_bytes"] = [discarded.get(name.partition(":")[0], 0) for name in frame["filesystem"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -147,18 +148,20 @@ def test_what_memory_cannot_carry_is_run_on_the_disk(
     monkeypatch.setattr(repetition, "_executed", executed)
     medium = SimpleNamespace(size_bytes=MIB, kind="ftl")
     cell = SimpleNamespace(medium=medium, board=SimpleNamespace(ram=MIB))
-    words = (SimpleNamespace(cell=cell), tmp_path, 1.0, None)
+    of_cell: Any = SimpleNamespace(cell=cell)
+    stop = threading.Event()
     with memory.scratch(1) as host:
         if wanted is None:
             with pytest.raises(InterruptedByUser):
-                repetition.execute(*words, host)
+                repetition.execute(of_cell, tmp_path, 1.0, stop, host)
         else:
-            assert repetition.execute(*words, host).where == wanted
+            finished: Any = repetition.execute(of_cell, tmp_path, 1.0, stop, host)
+            assert finished.where == wanted
 
 
 def test_of_a_raw_chip_its_spare_areas_count() -> None:
     """What is used of a chip is a part of what its content is."""
-    chip = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="nand")
-    assert repetition.content_bytes(SimpleNamespace(medium=chip)) == 128 * MIB
-    disk = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind="disk")
-    assert repetition.content_bytes(SimpleNamespace(medium=disk)) == 41 * MIB
+    for kind, content_mib in (("nand", 128), ("disk", 41)):
+        medium = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind=kind)
+        cell: Any = SimpleNamespace(medium=medium)
+        assert repetition.content_bytes(cell) == content_mib * MIB

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from unittest.mock import Mock
 
 import pytest
@@ -13,12 +14,14 @@ from flashbed.image import emulator
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, plan
 
+CellOf = Callable[[str], Cell]
+
 FXMARK = '[workload]\ntool = "fxmark"\ntests = "read-private"\nfile = "64K"\n'
 FIO = '[workload]\ntool = "fio"\npattern = "write"\nrequest = "4k"\nfile = "4M"\n'
 
 
 @pytest.fixture
-def cell(study_file: StudyWriter):
+def cell(study_file: StudyWriter) -> CellOf:
     def of(workload: str) -> Cell:
         (found,) = plan(load_study(study_file(workload, filesystem="ext2")))
         return found
@@ -43,7 +46,7 @@ def key(cell: Cell) -> str:
     ],
 )
 def test_a_changed_observer_moves_the_keys_that_have_it(
-    workload: str, observer: str, moves: bool, cell, monkeypatch: pytest.MonkeyPatch
+    workload: str, observer: str, moves: bool, cell: CellOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = key(cell(workload))
     known = emulator.observer_digest

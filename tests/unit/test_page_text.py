@@ -15,7 +15,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 def meant(page: str) -> str:
     """What a reader of the page sees: HTML, in which a line's end is a space."""
-    return MarkdownIt("commonmark").enable("table").render(page).replace("\n", " ")
+    html: str = MarkdownIt("commonmark").enable("table").render(page)
+    return html.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

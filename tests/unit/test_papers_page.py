@@ -12,9 +12,11 @@ import pytest
 from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
+from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
 from flashbed.report.sentences import rows
+from flashbed.study.loading import Study
 
 Rows = list[dict[str, Any]]
 
@@ -67,7 +69,7 @@ def test_a_reason_stands_only_with_its_verdict() -> None:
     report = lee2013()
     assert "must have come from something else between its runs" in claim(one_page([report]), 1)
     assert 1 not in [one.number for one in unexplained([report])]
-    rows = [
+    rows: list[dict[str, Any]] = [
         dict(zip(report.results.axes, one.combination, strict=True))
         | {"seed": one.seed, "outcome": "measured", "reason": "", "key": "k", **one.metrics}
         for one in report.results.repetitions
@@ -94,8 +96,8 @@ def test_the_command_refuses_to_write_without_results(
     written = tmp_path / "papers.md"
     monkeypatch.setattr(papers, "PAGE", written)
     monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
-    monkeypatch.setattr(papers.run, "stored", lambda study: study)
-    monkeypatch.setattr(papers.run, "rows", paper_rows)
+    monkeypatch.setattr(run, "stored", lambda study: study)
+    monkeypatch.setattr(run, "rows", paper_rows)
     assert papers.main([]) == 1
     assert not written.exists()
     assert "`flashbed run lee2013`" in capsys.readouterr().err
@@ -112,10 +114,15 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
     stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
     written.write_text(stored)
     monkeypatch.setattr(papers, "PAGE", written)
-    monkeypatch.setattr(papers.run, "stored", lambda study: study)
-    monkeypatch.setattr(papers.run, "rows", paper_rows)
-    asked = []
-    monkeypatch.setattr(papers, "report_of", lambda study, rows, _: asked.append(study.name) or report_of(study, [], _))
+    monkeypatch.setattr(run, "stored", lambda study: study)
+    monkeypatch.setattr(run, "rows", paper_rows)
+    asked: list[str] = []
+
+    def noted(study: Study, _rows: object, environment: dict[str, Any]) -> Report:
+        asked.append(study.name)
+        return report_of(study, [], environment)
+
+    monkeypatch.setattr(papers, "report_of", noted)
     assert papers.main(["--only", "lee2013"]) == 1
     assert written.read_text() == stored
     assert papers.main(["--only", "lee2013", "--partial"]) == 0

@@ -17,8 +17,9 @@ from flashbed_appliance.shrinking.comparison import KernelSide
 from flashbed_appliance.shrinking.fragment import Fragment, Setting
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.price_list import Figures
-from flashbed_appliance.shrinking.prices import Price, Variant
+from flashbed_appliance.shrinking.prices import Price
 from flashbed_appliance.shrinking.sizes import Share
+from flashbed_appliance.shrinking.variants import Variant
 
 BASE = {"CONFIG_NET": "y", "CONFIG_INET": "y", "CONFIG_EXT4_FS": "m", "CONFIG_IPV6": "n"}
 WHOLE = Variant(image=1000, raw=3000, modules={"ext4": 300, "nfsd": 50}, free_kib=16000, config=BASE)

@@ -47,7 +47,7 @@ def recipe_of_fio(_own_guest: None) -> Callable[[str], Any]:
     return recipe
 
 
-def test_each_patch_of_fio_is_in_what_it_is_built_of(recipe_of_fio, tmp_path: Path) -> None:
+def test_each_patch_of_fio_is_in_what_it_is_built_of(recipe_of_fio: Callable[[str], Any], tmp_path: Path) -> None:
     without = recipe_of_fio("3.33-3")
     folder = tmp_path / "patches" / "fio-3.33"
     folder.mkdir(parents=True)

@@ -19,12 +19,13 @@ class Terminal(io.StringIO):
 
 
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    said = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", said)
     with progress.stage("Building", total=2) as stage:
         stage.advance()
         stage.note("a warning")
         stage.advance()
-    assert sys.stderr.getvalue() == "Building ...\na warning\nBuilding: 2/2, about 0 s left\n"
+    assert said.getvalue() == "Building ...\na warning\nBuilding: 2/2, about 0 s left\n"
 
 
 def test_two_stages_at_once_share_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def test_it_is_asked_before_anything_is_measured(tmp_path: Path) -> None:
     (tmp_path / "out" / "results.csv").write_text("mine")
     with pytest.raises(InputError, match="was not written by flashbed"):
         reporting.check_folder(study, tmp_path / "out")
-    command = [Path(sys.executable).with_name("flashbed"), "run", study.path, "--out", "out"]
+    command: list[str | Path] = [Path(sys.executable).with_name("flashbed"), "run", study.path, "--out", "out"]
     done = subprocess.run(command, cwd=tmp_path, env={"FLASHBED_CACHE": str(tmp_path / "cache")}, capture_output=True)
     assert done.returncode == 2
     assert b"results.csv: was not written by flashbed" in done.stderr

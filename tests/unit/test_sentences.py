@@ -14,6 +14,7 @@ from made_up_papers import paper, paper_rows
 from page_text import wrapped
 
 from flashbed.common.errors import InputError
+from flashbed.execution import run
 from flashbed.report.claims import shown
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import page, section
@@ -136,8 +137,8 @@ def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, m
     studies = [replace(paper("lee2013"), claims=CLAIMS), replace(paper("lee2013"), name="other", title="Other")]
     monkeypatch.setattr(papers, "PAGE", tmp_path / "papers.md")
     monkeypatch.setattr(papers, "studies_after_papers", lambda: studies)
-    monkeypatch.setattr(papers.run, "stored", lambda study: study)
-    monkeypatch.setattr(papers.run, "rows", paper_rows)
+    monkeypatch.setattr(run, "stored", lambda study: study)
+    monkeypatch.setattr(run, "rows", paper_rows)
     assert papers.main(["--partial"]) == 0
     before = rows_in(papers.PAGE.read_text())
     studies[0] = replace(studies[0], claims=CLAIMS[2:3])

@@ -19,9 +19,10 @@ from flashbed.execution.attempt import Beginnings
 from flashbed.execution.scheduler import Queue
 from flashbed.execution.store import Store
 from flashbed.machine.base import Outcome
+from flashbed.machine.beginning import Beginning
 
 
-class MadeUp(attempt.Beginning):
+class MadeUp(Beginning):
     """A beginning without an emulator."""
 
     def __init__(self, wanted: Any) -> None:
@@ -95,7 +96,7 @@ def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
 ) -> None:
     outcomes: Any = {"a": Outcome("failed", "mkfs"), "b": Outcome("killed", "9"), "c": HostResourceError("full")}
 
-    def begin(one: Any, *_: object) -> Outcome:
+    def begin(one: Any, *_: object) -> Any:
         if isinstance(found := outcomes[one.beginning], Exception):
             raise found
         return found

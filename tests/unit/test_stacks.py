@@ -8,6 +8,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
 from flashbed_appliance.shrinking import architecture, fragment, purposes, stacks
 
 ARM64 = architecture.named("arm64")
@@ -58,7 +59,7 @@ def test_raw_chips_bring_their_drivers(tmp_path: Path) -> None:
 def test_what_the_studies_mount_and_schedule_has_a_part_or_needs_none(study: str) -> None:
     without_a_part = {"none", "block", "yaffs2", "anticipatory", "cfq"}  # modules of the lab's own
     known = {word for part in stacks.parts() for word in part.needed_by} | without_a_part
-    cells = stacks.plan(load_study(paths.studies() / f"{study}.toml"))
+    cells = plan(load_study(paths.studies() / f"{study}.toml"))
     words = {word for one in cells for word in (one.filesystem.mount_type, one.scheduler.name, one.medium.provides)}
     assert words <= known
 

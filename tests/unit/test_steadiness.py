@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from flashbed.guest_output import steadiness, wear
@@ -180,7 +182,8 @@ def test_what_the_device_took_is_of_the_whole_run() -> None:
     """With the wait before the first byte, and what the last note does not have."""
     moments = series.of_progress(noted(4.2, 1000 + 4096 * 5), 2.4)
     counts = [(at, (count - 1000 * 512) / MIB) for at, count in moments]
-    assert counts[0] == (pytest.approx(1.8), 0)
+    assert counts[0][0] == pytest.approx(1.8)
+    assert counts[0][1] == 0
     assert counts[1:] == [(3.0, 0), (3.2, 2), (3.4, 4), (3.6, 6), (3.8, 8), (4.2, 10)]
     found = steadiness.series(moments)
     assert found is not None
@@ -240,8 +243,15 @@ def test_a_job_with_logs_of_its_own_keeps_them(own: str) -> None:
     assert b"_log" not in script(f"[one]\nrw=read\nsize=1m\n{own}\n").replace(b"log.txt", b"")
 
 
-PATTERN = {"request": 4096, "file": 1 << 20, "flush": "fsync-each", "direct": False, "processes": 1, "queue_depth": 1,
-           "io_size": 0}  # fmt: skip
+PATTERN: dict[str, Any] = {
+    "request": 4096,
+    "file": 1 << 20,
+    "flush": "fsync-each",
+    "direct": False,
+    "processes": 1,
+    "queue_depth": 1,
+    "io_size": 0,
+}
 
 
 @pytest.mark.parametrize(
@@ -249,24 +259,26 @@ PATTERN = {"request": 4096, "file": 1 << 20, "flush": "fsync-each", "direct": Fa
     [("write", None, False, "allocates"), ("write", "false", True, "overwrites"),
      ("randwrite", None, True, "overwrites"), ("randwrite", "true", False, "allocates"), ("randread", None, True, "")],
 )  # fmt: skip
-def test_a_file_is_laid_out_where_it_is_overwritten(pattern: str, allocate: str | None, laid_out: bool, said: str):
+def test_a_file_is_laid_out_where_it_is_overwritten(
+    pattern: str, allocate: str | None, laid_out: bool, said: str
+) -> None:
     given = {"pattern": pattern} | ({"allocate": allocate} if allocate else {})
-    parameters = FioParameters(**PATTERN, **given).canonical()
+    parameters = FioParameters.model_validate({**PATTERN, **given}).canonical()
     assert ("prepare.fio" in Fio().files(parameters, 1)) == laid_out
     assert Fio().writes(parameters) == said
 
 
 def test_allocate_said_or_left_out_is_the_same_workload() -> None:
-    said = FioParameters(**PATTERN, pattern="write", allocate="true").canonical()
+    said = FioParameters.model_validate({**PATTERN, "pattern": "write", "allocate": "true"}).canonical()
     assert said == FioParameters(**PATTERN, pattern="write").canonical()
 
 
 @pytest.mark.parametrize("pattern", ["read", "randread", "rw", "randrw"])
 def test_what_is_read_cannot_be_new(pattern: str) -> None:
-    (problem,) = FioParameters(**PATTERN, pattern=pattern, allocate=True).problems()
+    (problem,) = FioParameters.model_validate({**PATTERN, "pattern": pattern, "allocate": True}).problems()
     assert problem.keys == ("allocate",)
     assert f'pattern = "{pattern}"' in problem.text
-    assert not list(FioParameters(**PATTERN, pattern=pattern, allocate=False).problems())
+    assert not list(FioParameters.model_validate({**PATTERN, "pattern": pattern, "allocate": False}).problems())
 
 
 def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:

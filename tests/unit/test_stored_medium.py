@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_digest_does_not_see_holes(
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0", lambda data: b"\1" + data[1:]])
-def test_every_change_changes_the_digest(change, tmp_path: Path) -> None:
+def test_every_change_changes_the_digest(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
     data = bytes(3 * PIECE_BYTES)
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_bytes(data)

@@ -28,7 +28,7 @@ def claim(*metric: str) -> Claim:
 
 def report(*metric: str, **columns: dict[str, str]) -> Report:
     """`columns` has, by column and request size, what ext2's random writes say in it."""
-    study = replace(STUDY, claims=[claim(*metric or ("bandwidth",))])
+    study = replace(STUDY, claims=(claim(*metric or ("bandwidth",)),))
     frame = made_up_frame(study).assign(limit="medium", steady="steady")
     for column, by_size in columns.items():
         for size, text in by_size.items():
