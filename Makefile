@@ -47,6 +47,7 @@ lint: setup $(STAMP)-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(foreach file,$(wildcard tests/*/conftest.py),$(BIN)/mypy $(file) &&) true
 	$(BIN)/lint-imports --no-cache --no-logo
 	kernel/checkpatch
 
