@@ -14,7 +14,7 @@ from pathlib import Path
 MOST_BYTES = 200_000
 
 
-def unpack(file, folder):
+def unpack(file: Path, folder: Path) -> None:
     """Leaves in the folder just what is in the file. An absent file has no inputs."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
@@ -25,11 +25,12 @@ def unpack(file, folder):
         (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
 
 
-def pack(folder, file):
+def pack(folder: Path, file: Path) -> None:
     """Says what had no room."""
     inputs = {path.read_bytes() for path in folder.iterdir()}
     lines = [base64.b64encode(data).decode() for data in sorted(inputs, key=lambda data: (len(data), data)) if data]
-    kept, size = [], 0
+    kept: list[str] = []
+    size = 0
     for line in lines:
         size += len(line) + 1
         if size > MOST_BYTES:

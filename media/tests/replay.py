@@ -26,7 +26,7 @@ from replay_call import (
 )
 
 
-def test_iolog_2_waits():
+def test_iolog_2_waits() -> None:
     text = iolog(
         2,
         "/dev/sda add",
@@ -39,7 +39,7 @@ def test_iolog_2_waits():
     assert completions("-", *DISK, stdin=text) == [(0, 100_000), (7000, 200_000)]
 
 
-def test_iolog_3_has_times():
+def test_iolog_3_has_times() -> None:
     text = iolog(
         3,
         "0 f add",
@@ -55,11 +55,11 @@ def test_iolog_3_has_times():
     assert [counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")] == [1, 1, 1, 2]
 
 
-def test_a_last_line_may_lack_its_newline():
+def test_a_last_line_may_lack_its_newline() -> None:
     assert len(completions("-", *NULL, stdin="fio version 3 iolog\n0 f read 0 512")) == 1
 
 
-def test_blkparse():
+def test_blkparse() -> None:
     text = (
         blkparse(
             ("0.000000000", "Q", "R 8 + 8 [fio]"),
@@ -81,7 +81,7 @@ def test_blkparse():
     assert replay("--event", "Q", "-", *NULL, stdin=text)["operations"]["read"]["requests"] == 1
 
 
-def test_fua_is_understood():
+def test_fua_is_understood() -> None:
     cached = [*DISK, "write_cache_bytes=65536"]
     text = blkparse(("0.000000000", "D", "WS 8 + 1 [x]"), ("0.000000000", "D", "WFS 40 + 1 [x]"))
     assert completions("-", *cached, stdin=text) == [(0, 0), (0, 4_100_000)]
@@ -89,7 +89,7 @@ def test_fua_is_understood():
     assert completions("-", *cached, stdin=text) == [(0, 0), (0, 900_000)]
 
 
-def test_depth_and_speed():
+def test_depth_and_speed() -> None:
     text = iolog(3, *(f"{i} f read 0 512" for i in range(6)))
     assert completions("--as-fast-as-possible", "-", *NULL, stdin=text) == [
         (1000 * (i // 2), 1000 * (i // 2) + 1000) for i in range(6)
@@ -106,12 +106,13 @@ def test_depth_and_speed():
     assert replay("--queue-depth", 1, "-", *slow, stdin=text)["operations"]["read"]["latency_ns"]["max"] == 55000
 
 
-def test_deep_queues_complete_in_order_of_time():
+def test_deep_queues_complete_in_order_of_time() -> None:
     """Against a list that is searched: 5 requests at a time on a disk without a queue of its own."""
     chance = random.Random(4)
     text = iolog(3, *(f"{i} f read {chance.randrange(3200) * 512} 512" for i in range(500)))
     seen = completions("--as-fast-as-possible", "--queue-depth", 5, "-", *DISK, stdin=text)
-    under_way, now = [], 0
+    under_way: list[int] = []
+    now = 0
     for submitted, done in seen:
         if len(under_way) == 5:
             now = max(now, min(under_way))
@@ -120,7 +121,7 @@ def test_deep_queues_complete_in_order_of_time():
         under_way.append(done)
 
 
-def test_percentiles_are_exact():
+def test_percentiles_are_exact() -> None:
     chance = random.Random(1)
     for count in (1, 2, 3, 10, 99, 1000, 10001):
         times = sorted(chance.randrange(50_000) for _ in range(count))
@@ -145,12 +146,12 @@ def test_percentiles_are_exact():
             assert abs(said["mean"] - sum(took) / len(took)) < 1e-3
 
 
-def test_equal_values_have_percentiles():
+def test_equal_values_have_percentiles() -> None:
     text = iolog(2, *(["f read 0 512"] * 5000))
     assert replay("--as-fast-as-possible", "-", *NULL, stdin=text)["operations"]["read"]["latency_ns"]["p50"] == 1000
 
 
-def test_any_number_of_requests_takes_no_memory():
+def test_any_number_of_requests_takes_no_memory() -> None:
     """Each would take 40 bytes as a trace and 8 as a latency: 192 MiB."""
     words = ("--no-percentiles", "--pattern", "random", "--request-bytes", 4096, "--passes", 256)
     limit = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss + (64 << 10)
@@ -160,7 +161,7 @@ def test_any_number_of_requests_takes_no_memory():
     assert (write["requests"], write["latency_ns"]) == (256 * 16384, {"mean": 1000})
 
 
-def test_throughput_and_write_amplification():
+def test_throughput_and_write_amplification() -> None:
     result = replay("--pattern", "sequential", "--request-bytes", 2048, *FLASH)
     assert result["duration_ns"] == 32 * 201_000
     write = result["operations"]["write"]
@@ -174,7 +175,7 @@ def test_throughput_and_write_amplification():
     assert replay("--pattern", "sequential", "--request-bytes", 49152, *FLASH)["operations"]["write"]["bytes"] == 65536
 
 
-def test_a_saved_state_goes_on():
+def test_a_saved_state_goes_on() -> None:
     state, saved = HERE / "state.bin", HERE / "saved.bin"
     subprocess.run([FBMEDIA, "create", "--state", state, *FLASH], check=True)
     fresh = state.read_bytes()
@@ -191,7 +192,7 @@ def test_a_saved_state_goes_on():
     assert again["wear"]["erase_count_max"] > 0
 
 
-def test_the_power_fails_at_a_time():
+def test_the_power_fails_at_a_time() -> None:
     """Pages are written one by one: request n comes at (n - 1) * 201 us, and is programmed from 1 us later on."""
     state, saved = HERE / "whole.bin", HERE / "cut.bin"
     subprocess.run([FBMEDIA, "create", "--state", state, *FLASH], check=True)
@@ -225,7 +226,7 @@ def test_the_power_fails_at_a_time():
     assert seen["counters"]["restarts"] == 1
 
 
-def test_the_power_fails_at_a_request():
+def test_the_power_fails_at_a_request() -> None:
     """By seed at any moment while it is under way, and by seed a torn page is readable or not."""
     orders = ("--pattern", "sequential", "--request-bytes", 2048, "--cut-at-request", 5)
     cuts = [replay("--seed", seed, *orders, *FLASH)["cut"] for seed in range(64)]
@@ -237,7 +238,7 @@ def test_the_power_fails_at_a_request():
     assert replay("--seed", 3, *orders, *FLASH)["cut"] == cuts[3]
 
 
-def test_the_table():
+def test_the_table() -> None:
     said = run("--pattern", "sequential", *FLASH).stdout
     assert "write amplification 1.0000" in said
     assert "99.9 %" in said

@@ -9,6 +9,8 @@ size costs beside them is the host's caches.
 replay_bench.py FLASHBED-REPLAY [tiny]
 """
 
+from __future__ import annotations
+
 import random
 import re
 import resource
@@ -26,7 +28,7 @@ COUNTED = 1 << (8 if TINY else 14)
 SIZES = {"1 GiB": 1 << 30} if TINY else {"1 GiB": 1 << 30, "32 GiB": 1 << 35, "1 TiB": 1 << 40}
 
 
-def words(text):
+def words(text: str) -> list[str]:
     return text.split()
 
 
@@ -38,18 +40,18 @@ FLASH = words(
 )
 
 
-def children_seconds():
+def children_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def once(*arguments):
+def once(*arguments: str | Path) -> float:
     begin = children_seconds()
     subprocess.run([REPLAY, "--json", *arguments], stdout=subprocess.DEVNULL, check=True)
     return children_seconds() - begin
 
 
-def measure(what, *arguments, compared_with=None):
+def measure(what: str, *arguments: str | Path, compared_with: float | None = None) -> float:
     """The least of some runs: what else the host does can only make them longer."""
     took = min(once(*arguments) for _ in range(RUNS))
     times = took / (compared_with or took)
@@ -57,14 +59,14 @@ def measure(what, *arguments, compared_with=None):
     return took
 
 
-def of_size(capacity):
+def of_size(capacity: int) -> list[str]:
     """FLASH with so many bytes and 28 % of over-provisioning, so that nothing is collected."""
     blocks = capacity * 128 // 100 // (4096 * 256 * 4)
     changed = {"capacity_bytes": capacity, "pages_per_block": 256, "blocks_per_die": blocks}
     return [word if (key := word.split("=")[0]) not in changed else f"{key}={changed[key]}" for word in FLASH]
 
 
-def write_mixed_trace(path, capacity):
+def write_mixed_trace(path: Path, capacity: int) -> None:
     """Pages at random: written for the first time, read, and written again."""
     chance = random.Random(1)
     pages = [chance.randrange(capacity // 4096) for _ in range(COUNTED)]
@@ -72,16 +74,16 @@ def write_mixed_trace(path, capacity):
     path.write_text("fio version 3 iolog\n0 a add\n" + "".join(lines))
 
 
-def instructions(folder, capacity):
+def instructions(folder: str, capacity: int) -> float:
     """Of a request, in fb_submit() and what it calls."""
     log = Path(folder) / "mixed.log"
     write_mixed_trace(log, capacity)
     counting = ["valgrind", "--tool=callgrind", "--toggle-collect=fb_submit", f"--callgrind-out-file={folder}/counts"]
     run = subprocess.run([*counting, REPLAY, str(log), *of_size(capacity)], capture_output=True, text=True, check=True)
-    return int(re.search(r"Collected : (\d+)", run.stderr)[1]) / (3 * COUNTED)
+    return int(re.findall(r"Collected : (\d+)", run.stderr)[0]) / (3 * COUNTED)
 
 
-def compare_sizes(folder):
+def compare_sizes(folder: str) -> None:
     if not shutil.which("valgrind"):
         print("  valgrind is not there to count instructions")
         return

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Calls of flashbed-replay for its tests, the media that they are put to, and traces in its two formats."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 REPLAY, FBMEDIA = sys.argv[1:]
 FOLDER = tempfile.TemporaryDirectory()
 HERE = Path(FOLDER.name)
 
 
-def words(text):
+def words(text: str) -> list[str]:
     return text.split()
 
 
@@ -30,33 +33,33 @@ DISK = words(
 )
 
 
-def run(*arguments, stdin=None):
+def run(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([REPLAY, *map(str, arguments)], input=stdin, capture_output=True, text=True)
 
 
-def replay(*arguments, stdin=None):
+def replay(*arguments: object, stdin: str | None = None) -> Any:
     done = run("--json", *arguments, stdin=stdin)
     assert done.returncode == 0, (arguments, done.stderr)
     return json.loads(done.stdout)
 
 
-def completions(*arguments, stdin=None):
+def completions(*arguments: object, stdin: str | None = None) -> list[tuple[int, ...]]:
     file = HERE / "completions"
     replay("--completions", file, *arguments, stdin=stdin)
     return [tuple(map(int, line.split())) for line in file.read_text().splitlines()]
 
 
-def refused(words, *arguments, stdin=None, status=1):
+def refused(words: str, *arguments: object, stdin: str | None = None, status: int = 1) -> None:
     done = run(*arguments, stdin=stdin)
     assert done.returncode == status, (arguments, done)
     assert words in done.stderr, (words, done.stderr)
 
 
-def iolog(version, *lines):
+def iolog(version: int, *lines: str) -> str:
     return "\n".join((f"fio version {version} iolog", *lines)) + "\n"
 
 
-def blkparse(*events):
+def blkparse(*events: tuple[str, str, str]) -> str:
     return "".join(
         f"  8,0    1 {i:8} {time:>14} 4711 {action:>2} {rest}\n" for i, (time, action, rest) in enumerate(events)
     )

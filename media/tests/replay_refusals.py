@@ -17,12 +17,12 @@ from replay_call import (
 )
 
 
-def test_more_than_the_disk_orders_is_refused():
+def test_more_than_the_disk_orders_is_refused() -> None:
     deep = ("--pattern", "random", *DISK, "reorder_depth=4")
     refused("--queue-depth 5: the disk orders 4 requests at most (reorder_depth)", "--queue-depth", 5, *deep, status=2)
 
 
-def test_what_is_refused():
+def test_what_is_refused() -> None:
     refused("usage", status=2)
     refused("one of TRACE and --pattern", *NULL, status=2)
     refused("one of TRACE and --pattern", "--pattern", "random", "trace", *NULL, status=2)
@@ -83,7 +83,7 @@ def test_what_is_refused():
     refused("no request with action D", "-", *NULL, stdin=blkparse(("0.000000005", "Q", "R 0 + 8 [x]")))
 
 
-def test_rubbish_never_crashes():
+def test_rubbish_never_crashes() -> None:
     chance = random.Random(7)
     good = [iolog(3, "0 f add", "1 f read 0 512", "2 f sync 0 0"), blkparse(("0.000000005", "D", "FWFS 0 + 8 [x]"))]
     for _ in range(150):
@@ -95,7 +95,7 @@ def test_rubbish_never_crashes():
         assert "Sanitizer" not in done.stderr, done.stderr
 
 
-def test_long_lines_and_many():
+def test_long_lines_and_many() -> None:
     text = iolog(2, *(f"{'x' * 40} read {i % 2048 * 512} 512" for i in range(60_000)))
     assert replay("--as-fast-as-possible", "-", *NULL, stdin=text)["operations"]["read"]["requests"] == 60_000
     long = "y" * 3_000_000

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import checks
+import call_checks
 import output_scenarios  # noqa: F401 (adds its own to the others)
 import scenarios
 
@@ -87,7 +87,7 @@ class Bed:
         **options: object,
     ) -> Run:
         """A small load; `after` of the orders is when the file set is made, unless it is given."""
-        asked = {"after": checks.prepared_calls(version), **(orders or {})}
+        asked = {"after": call_checks.prepared_calls(version), **(orders or {})}
         double = Double(transport, asked)
         if ports:
             where: dict[str, object] = {"port": double.ports["nfs"], "mount_port": double.ports["mount"]}

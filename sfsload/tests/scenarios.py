@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from checks import check_sent_again, check_whole, scheduled
+from call_checks import check_sent_again, check_whole, scheduled
 
 # 120 operations a second for a second, of a hundred files; no warm-up, so that all that is sent is also counted
 SMALL = {"load": 120, "time": 1, "warmup": 0, "scale": "0.000001", "processes": 2, "seed": 1, "give_up": 5}

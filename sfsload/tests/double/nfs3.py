@@ -72,7 +72,8 @@ def failed(name: str) -> bytes:
 
 def results(files: Files, name: str, reader: Reader) -> bytes:
     node = node_of(files, reader)
-    return globals()[f"_{name}"](files, node, reader)
+    told: bytes = globals()[f"_{name}"](files, node, reader)
+    return told
 
 
 def _getattr(files: Files, node: Node, reader: Reader) -> bytes:

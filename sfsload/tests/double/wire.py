@@ -52,11 +52,11 @@ def u64(*values: int) -> bytes:
     return struct.pack(f">{len(values)}Q", *values)
 
 
-def fixed(data: bytes) -> bytes:
+def fixed(data: bytes | bytearray) -> bytes:
     return bytes(data) + b"\0" * (-len(data) % 4)
 
 
-def opaque(data: bytes | str) -> bytes:
+def opaque(data: bytes | bytearray | str) -> bytes:
     data = data.encode() if isinstance(data, str) else data
     return u32(len(data)) + fixed(data)
 

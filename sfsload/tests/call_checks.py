@@ -30,7 +30,8 @@ def scheduled(result: dict[str, Any]) -> dict[str, int]:
 
 def was_held_up(result: dict[str, Any]) -> bool:
     """This host let something wait for longer than a twentieth of the measured time."""
-    return max(result["late_sending"]["longest_ns"], result["response"]["longest_ns"]) > 50_000_000
+    longest_ns: int = max(result["late_sending"]["longest_ns"], result["response"]["longest_ns"])
+    return longest_ns > 50_000_000
 
 
 def check_asked(run: Any) -> None:
