@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import like_devices
 import pytest
@@ -18,7 +19,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def row(**changed: object) -> DeviceRow:
-    said: dict[str, object] = {
+    said: dict[str, Any] = {
         "kind": "replay",
         "medium": "sd-good",
         "what": "reads",
@@ -31,7 +32,7 @@ def row(**changed: object) -> DeviceRow:
         "why": "",
         "run": {},
     }
-    return DeviceRow(**{**said, **changed})  # type: ignore[arg-type]
+    return DeviceRow(**{**said, **changed})
 
 
 @pytest.mark.parametrize(

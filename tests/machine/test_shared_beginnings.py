@@ -146,9 +146,9 @@ def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:
     begun = []
     begin = repetition.begin
 
-    def noted(*words: object) -> Beginning | Outcome:
+    def noted(*words: Any) -> Beginning | Outcome:
         begun.append(words)
-        return begin(*words)  # type: ignore[arg-type]
+        return begin(*words)
 
     with (
         attempt.here(1) as site,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any
 
 import bare_metal
 import pytest
@@ -12,10 +13,8 @@ from bare_metal import EXCLUSIVE, LSE, Machine
 NS = 500_000
 
 
-def turn(
-    cpus: int, lock: str, *, outside: int = 1000, architecture: str = LSE, same: int = 60, **rest: object
-) -> float:
-    machine = Machine(cpus, slice=50, line_same=same, line_other=same, **rest)  # type: ignore[arg-type]
+def turn(cpus: int, lock: str, *, outside: int = 1000, architecture: str = LSE, same: int = 60, **rest: Any) -> float:
+    machine = Machine(cpus, slice=50, line_same=same, line_other=same, **rest)
     return bare_metal.ns_per_turn(machine, lock, 200, outside, NS, architecture)
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,13 +57,13 @@ def free() -> Ports:
         return Ports("127.0.0.1", *(line.getsockname()[1] for line in (first, second, third)))
 
 
-def refused(folder: Path, text: str, **how: object) -> str:
+def refused(folder: Path, text: str, **how: Any) -> str:
     """What is told; nothing is left in the folder of the disks."""
-    asked = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
+    asked: dict[str, Any] = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
     place = folder / "disks"
     with (
         pytest.raises((InputError, SetupError, HostResourceError)) as caught,
-        preparing.prepared(read(folder, text), folder=place, **asked),  # type: ignore[arg-type]
+        preparing.prepared(read(folder, text), folder=place, **asked),
     ):
         pass
     assert not list(place.glob("*"))
@@ -137,9 +138,9 @@ def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
 def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
     assert "QEMU's microvm has room for 7 disks; there are 8 here" in refused(tmp_path, disks(8))
     for how in ({"target": ARM}, {"kernel": "debian"}, {"text": disks(7)}):
-        asked = {"target": X86, "kernel": "small", "text": disks(16), **how}
+        asked: dict[str, Any] = {"target": X86, "kernel": "small", "text": disks(16), **how}
         found = read(tmp_path, str(asked.pop("text")))
-        with preparing.prepared(found, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:  # type: ignore[arg-type]
+        with preparing.prepared(found, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:
             assert len(images) == len(found.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
     assert "26 disks at most" in refused(tmp_path, mirrors)

@@ -54,7 +54,9 @@ def test_one_seed_of_ten_is_enough_against_sameness() -> None:
     """Its median's interval is 1 to 1 all the same."""
     same = a_against_b("=", "within 0 %")
     found = judge(same, ratios(*[1.0] * 9, 1.5))
-    assert (found.findings[0].ratio.low, found.findings[0].ratio.high) == (1, 1)  # type: ignore[union-attr]
+    ratio = found.findings[0].ratio
+    assert ratio is not None
+    assert (ratio.low, ratio.high) == (1, 1)
     assert found.verdict == "does not hold"
     assert said(same, ratios(*[1.0] * 9, 1.5)) == (
         "Here, a against b: 1.00 times (1.00 to 1.50, 10 seeds), where exactly 1 is asked."

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import model_error as page
 import pytest
 from device_rows import LOADS, DeviceRow, load
@@ -11,7 +13,7 @@ from flashbed.analysis import model_error
 
 
 def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow:
-    said: dict[str, object] = {
+    said: dict[str, Any] = {
         "kind": "replay",
         "medium": "sd-good:used_bytes=1G",
         "what": what,
@@ -24,7 +26,7 @@ def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow
         "why": "",
         "run": {"order": "random", "op": "write"},
     }
-    return DeviceRow(**{**said, **changed})  # type: ignore[arg-type]
+    return DeviceRow(**{**said, **changed})
 
 
 def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +95,7 @@ def test_only_the_modules_that_are_wanted_are_built(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(modules, "build", lambda _cache, _kernel, name: Made(name))
     monkeypatch.setattr(modules, "build_of_the_kernel", lambda _cache, _kernel, name: Made(name))
-    found = modules.build_chosen(None, None, ["cfq", "exfat", "cfq"])  # type: ignore[arg-type]
+    not_asked: Any = None
+    found = modules.build_chosen(not_asked, not_asked, ["cfq", "exfat", "cfq"])
     assert found == {"cfq": tmp_path / "cfq.ko", "exfat": tmp_path / "exfat.ko"}
     assert built == ["iosched", "exfat"]

@@ -40,8 +40,9 @@ def recipe_of_fio(_own_guest: None) -> Callable[[str], Any]:
 
     def recipe(version: str) -> Any:
         source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)
-        cache = Recipes()
-        programs.fio(cache, SimpleNamespace(resolve=lambda packages, **_: source))  # type: ignore[arg-type]
+        cache: Any = Recipes()
+        archive: Any = SimpleNamespace(resolve=lambda packages, **_: source)
+        programs.fio(cache, archive)
         return cache.noted[0]
 
     return recipe

@@ -3,6 +3,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -62,8 +63,8 @@ def test_a_patch_that_never_ran_is_no_no_difference() -> None:
 
 def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> None:
     guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
-    records = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
-    assert [one.sentence for one in run._ran(records)] == [  # type: ignore[arg-type]
+    records: list[Any] = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
+    assert [one.sentence for one in run._ran(records)] == [
         "linux 1a2b: which lines are changed in it, and whether they ran, is not known: no git repository has it."
     ]
 

@@ -267,8 +267,9 @@ class Library:
 
 def test_names_come_from_titles_and_stay_apart() -> None:
     axes = {"filesystem": ["ext2", "ext2:block=1k", "nilfs2", "odd:x=1"], "medium": ["ext2:a=1,b=2", "ext2:a=1,b=3"]}
-    assert list(names_of(Library(), axes)["medium"].values()) == ["ext2 (b=2)", "ext2 (b=3)"]  # type: ignore[arg-type]
-    assert names_of(Library(), axes)["filesystem"] == {  # type: ignore[arg-type]
+    library: Any = Library()
+    assert list(names_of(library, axes)["medium"].values()) == ["ext2 (b=2)", "ext2 (b=3)"]
+    assert names_of(library, axes)["filesystem"] == {
         "ext2": "ext2 (defaults)",
         "ext2:block=1k": "ext2 (block=1k)",
         "nilfs2": "NILFS2",

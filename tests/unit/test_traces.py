@@ -7,6 +7,7 @@ import struct
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from made_up_logs import logs_in, write_made_up_log
@@ -127,13 +128,13 @@ def test_a_log_that_is_damaged_before_it_is_drawn_is_not_drawn(
     write_made_up_log(tmp_path / "log", [(n * 1000, 0, 0, 4096) for n in range(3)], 0, 1_000_000)
     key = "0123" * 16
     stored = open_store().put(key, {f"out/{path.name}": path for path in (tmp_path / "log").iterdir()}, {"key": key})
-    record = SimpleNamespace(folder=stored.folder, result={"key": key})
-    assert len(reporting._requests(record).requests) == 3  # type: ignore[arg-type]
+    record: Any = SimpleNamespace(folder=stored.folder, result={"key": key})
+    assert len(reporting._requests(record).requests) == 3
     log = stored.folder / "out" / request_log.LOG
     if left is None:
         log.unlink()
     else:
         log.write_bytes(log.read_bytes()[:left])
     with pytest.raises(HostResourceError, match=f"{key}: was damaged before the report was drawn; run the study again"):
-        reporting._requests(record)  # type: ignore[arg-type]
+        reporting._requests(record)
     assert open_store().get(key) is None

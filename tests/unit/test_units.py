@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sizes and durations: what is read, what is refused, and that nothing is lost on the way there and back."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,9 +69,9 @@ def test_what_is_no_duration(text: str) -> None:
 
 
 @pytest.mark.parametrize("write", [format_size, format_duration_ns])
-def test_nothing_negative(write: object) -> None:
+def test_nothing_negative(write: Callable[[int], str]) -> None:
     with pytest.raises(ValueError, match="cannot be negative"):
-        write(-1)  # type: ignore[operator]
+        write(-1)
 
 
 def test_sizes_in_messages() -> None:
