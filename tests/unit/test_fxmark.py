@@ -149,6 +149,11 @@ def test_a_test_that_ended_no_operation_is_told() -> None:
         metrics(lines("random"))
 
 
+def asked(program: Path, test: str, folder: Path, words: str) -> list[str | Path]:
+    """The command line of a test; `words` are what follows the folder (guest/fxmark.c has their order)."""
+    return [program, test, folder, *words.split()]
+
+
 def test_every_metric_is_known() -> None:
     names = {f"{test.replace('-', '_')}_{what}" for test in TESTS for what in ("operations", "spinning_percent")}
     assert names <= set(METRICS)
@@ -202,22 +207,7 @@ def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, te
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
     run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
-    call: list[str | Path] = [
-        fxmark_here,
-        test,
-        tmp_path,
-        "65536",
-        "2",
-        writers,
-        "4096",
-        "0",
-        "1000",
-        run_us,
-        pool,
-        "7",
-        "1",
-        "each",
-    ]
+    call = asked(fxmark_here, test, tmp_path, f"65536 2 {writers} 4096 0 1000 {run_us} {pool} 7 1 each")
     said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     found = metrics(said)
     assert found["operations"] > 0
@@ -242,21 +232,7 @@ def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path)
     assert " 1 each >>" in Fxmark().files(parameters(tests="random"), 3)["measure"].decode()
     last = max(os.sched_getaffinity(0))
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
-    call: list[str | Path] = [
-        fxmark_here,
-        "random",
-        tmp_path,
-        "65536",
-        "1",
-        "0",
-        "4096",
-        "0",
-        "1000",
-        "2000000",
-        "1",
-        "7",
-        "1",
-    ]
+    call = asked(fxmark_here, "random", tmp_path, "65536 1 0 4096 0 1000 2000000 1 7 1")
     with subprocess.Popen([*call, str(last)], stdout=subprocess.DEVNULL) as running:
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
         deadline = time.monotonic() + 20
@@ -272,22 +248,7 @@ def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path
     host it is less than the eight that there are, for what is under way at an end does not count.
     """
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call: list[str | Path] = [
-        fxmark_here,
-        "random",
-        tmp_path,
-        "1048576",
-        "1",
-        "0",
-        "4096",
-        "0",
-        "1000",
-        "200000",
-        "1",
-        "7",
-        "8",
-        "any",
-    ]
+    call = asked(fxmark_here, "random", tmp_path, "1048576 1 0 4096 0 1000 200000 1 7 8 any")
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
 
@@ -295,22 +256,7 @@ def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path
 def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
     """1024 requests of each take longer to submit than the warm-up of 1 us; nothing would have ended before."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call: list[str | Path] = [
-        fxmark_here,
-        "random",
-        tmp_path,
-        "1048576",
-        "2",
-        "0",
-        "4096",
-        "0",
-        "1",
-        "200000",
-        "1",
-        "7",
-        "1024",
-        "any",
-    ]
+    call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 4096 0 1 200000 1 7 1024 any")
     found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert found["warm_up_s"] > 100e-6
     assert found["operations"] > 0
@@ -319,43 +265,13 @@ def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, t
 def test_a_process_that_fails_while_it_submits_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
     """The blocks of 3000 bytes begin within sectors, which O_DIRECT does not take."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
-    call: list[str | Path] = [
-        fxmark_here,
-        "random",
-        tmp_path,
-        "1048576",
-        "2",
-        "0",
-        "3000",
-        "1",
-        "1",
-        "200000",
-        "1",
-        "7",
-        "8",
-        "any",
-    ]
+    call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 3000 1 1 200000 1 7 8 any")
     said = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
     assert (said.returncode, said.stdout) == (1, "")
 
 
 def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
-    call: list[str | Path] = [
-        fxmark_here,
-        "unlink-shared",
-        tmp_path,
-        "4096",
-        "2",
-        "0",
-        "4096",
-        "0",
-        "0",
-        "60000000",
-        "5",
-        "7",
-        "1",
-        "each",
-    ]
+    call = asked(fxmark_here, "unlink-shared", tmp_path, "4096 2 0 4096 0 0 60000000 5 7 1 each")
     said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
     assert metrics(said)["runtime_s"] < 60
     assert 5 <= int(said.splitlines()[2].split()[1]) <= 10
