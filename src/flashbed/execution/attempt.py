@@ -123,10 +123,14 @@ class Beginnings:
         it has not come yet. If it comes, it makes one anew.
         """
         if len(self._shared) >= self._guests:
-            for beginning, shared in list(self._shared.items()):
-                if not shared.users:
-                    del self._shared[beginning]
-                    shared.close()
+            self._end_unused()
+
+    def _end_unused(self) -> None:
+        """Ends those that nobody uses. To be called with the lock held."""
+        for beginning, shared in list(self._shared.items()):
+            if not shared.users:
+                del self._shared[beginning]
+                shared.close()
 
     def _leave(self, beginning: str, shared: _Shared) -> None:
         with self._lock:
@@ -143,11 +147,9 @@ class Beginnings:
         """
         with self._lock:
             ending = dict(self._shared)
-            for beginning, shared in ending.items():
+            for beginning in ending:
                 self._expected[beginning].clear()
-                if not shared.users:
-                    del self._shared[beginning]
-                    shared.close()
+            self._end_unused()
         for shared in ending.values():
             while not shared.ended.wait(STOP_POLL_S):
                 if stop.is_set():
