@@ -20,7 +20,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory, metrics
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
-from flashbed.image.command import packed_bytes
+from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status
@@ -248,10 +248,6 @@ def job(cell: Cell, image: GuestImage) -> Job:
     load = {name: data for name, data in scripts.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}
     return Job(beginning, {**load, **workload.files, **told})
-
-
-GZIP = ("gzip", "-9", "-n", "-c")
-"""As Linux's own build packs a kernel."""
 
 
 @cache

@@ -26,6 +26,10 @@ TOO_LARGE = "File size limit exceeded"
 """What a program says of another that the host ended because a file became larger than its user may have."""
 
 
+GZIP = ("gzip", "-9", "-n", "-c")
+"""As Linux's own build packs a kernel; a command of packed_bytes()."""
+
+
 def host_compiler() -> str:
     """What programs of this host are compiled by, with its version: a part of their recipes."""
     return run(["cc", "--version"]).splitlines()[0]

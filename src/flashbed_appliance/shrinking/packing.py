@@ -13,12 +13,12 @@ from pathlib import Path
 
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image.command import packed_bytes
+from flashbed.image.command import GZIP, packed_bytes
 from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.building import SmallKernel
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "gzip": ("gzip", "-9", "-n", "-c"),
+    "gzip": GZIP,
     "bzip2": ("bzip2", "-9", "-c"),
     "lz4": ("lz4", "-l", "-9", "-c"),
     "lzo": ("lzop", "-9", "-c"),
