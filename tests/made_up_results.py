@@ -48,6 +48,9 @@ class Titles:
         provides = "mtd" if selector.startswith("slc-nand") else "block"
         return SimpleNamespace(title=f"{selector}, a medium", provides=provides)
 
+    def texts(self, _: Any) -> dict[str, str]:
+        return {}
+
     def board(self, selector: str) -> Any:
         return SimpleNamespace(nand_wait="poll" if selector == "s3c2440-400" else "interrupt")
 

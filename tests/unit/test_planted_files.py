@@ -21,7 +21,6 @@ from flashbed.comparing import result_set
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.replay import pack_file
 from flashbed.report import folder as folders
-from flashbed.report import freshness
 from flashbed.study.loading import load_study
 
 
@@ -51,10 +50,10 @@ def test_a_file_of_a_terabyte_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "a link to a device"])
-@pytest.mark.parametrize("name", [freshness.REPORT, folders.RECORD, "results.json"])
+@pytest.mark.parametrize("name", [folders.REPORT, folders.RECORD, "results.json"])
 def test_a_folder_of_a_report_with_a_pipe_in_it(tmp_path: Path, name: str, kind: str) -> None:
     no_file(tmp_path / name, kind)
-    assert not freshness.has_report(tmp_path)
+    assert not folders.has_report(tmp_path)
     if name == folders.RECORD:
         folders.check(tmp_path, "mine")
     else:

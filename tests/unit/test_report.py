@@ -23,7 +23,7 @@ from written_report import Page, written
 
 from flashbed.report.claims import overview
 from flashbed.report.evidence import manifest_rows
-from flashbed.report.freshness import EXPORTS
+from flashbed.report.folder import EXPORTS
 from flashbed.report.model import report_of
 from flashbed.report.names import names_of
 from flashbed.report.plain_text import plain_text

@@ -16,7 +16,8 @@ from samples import write_study
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
 from flashbed.report import folder as folders
-from flashbed.report.freshness import EXPORTS, bring_up_to_date
+from flashbed.report.folder import EXPORTS
+from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.loading import load_study
 
 NAMES = {*folders.FILES, folders.RECORD}

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas
 import pytest
+from made_up_papers import paper_rows
 from made_up_results import (
     CONSOLE,
     MANIFEST,
@@ -22,10 +23,12 @@ from made_up_results import (
     made_up_study,
     rows_of,
 )
+from samples import FILESYSTEM, load, replaced, write
 
 from flashbed.common import atomic
 from flashbed.report import freshness
-from flashbed.report.freshness import EXPORTS, bring_up_to_date, inputs_digest, is_current
+from flashbed.report.folder import EXPORTS, is_current
+from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.study.loading import Study
 
 FILES = ("report.html", *EXPORTS)
@@ -100,6 +103,44 @@ def changes() -> Iterator[Any]:
 def test_other_inputs_make_a_report_stale(study: Study, rows: list[dict[str, Any]], manifest: dict[str, Any]) -> None:
     same = made_up_study()
     assert inputs_digest(study, rows, manifest) != inputs_digest(same, rows_of(made_up_frame(same)), MANIFEST)
+
+
+def with_own_profile(folder: Path, *pairs: tuple[str, str]) -> Study:
+    """A study with a file system of the user's, whose profile has pieces of its text replaced."""
+    write(folder / "profiles/filesystems/own.toml", replaced(FILESYSTEM, *pairs))
+    return load(folder, ('"fat16:cluster=32k"', '"own"'))
+
+
+def test_another_title_of_a_profile_makes_the_report_anew(tmp_path: Path) -> None:
+    def report(title: str) -> str:
+        study = with_own_profile(tmp_path, ("Some", title))
+        return bring_up_to_date(study, paper_rows(study), MANIFEST, tmp_path / "report").read_text()
+
+    assert "FS of ours" in report("FS of ours")
+    assert "FS of theirs" in report("FS of theirs")
+
+
+def test_a_file_system_that_compresses_from_now_on_makes_a_report_stale(tmp_path: Path) -> None:
+    before, after = (
+        inputs_digest(with_own_profile(tmp_path, ("options.mode", option)), [], MANIFEST)
+        for option in ("options.mode", "options.compression")
+    )
+    assert before != after
+
+
+def test_profiles_in_another_folder_leave_a_report_fresh(tmp_path: Path) -> None:
+    digests = {inputs_digest(with_own_profile(tmp_path / name), [], MANIFEST) for name in ("here", "there")}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("name", ["report/page.css", "study/loading.py", "workload/fio/jobs.py"])
+def test_other_code_of_any_room_makes_a_report_stale(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text("a\n")
+    before = freshness._code(tmp_path)
+    path.write_text("b\n")
+    assert freshness._code(tmp_path) != before
 
 
 def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:

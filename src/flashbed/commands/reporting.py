@@ -85,7 +85,7 @@ def write(done: Run, folder: Path) -> Path:
 def told(folder: Path) -> list[str]:
     """The answer in words and what must be known with it, of the report in `folder`; nothing if it cannot be read."""
     try:
-        said = json.loads(own_file.read(folder / freshness.JSON))["told"]
+        said = json.loads(own_file.read(folder / folders.JSON))["told"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [line for line in said if isinstance(line, str)] if isinstance(said, list) else []

@@ -7,7 +7,7 @@ shipped. Must not know what a profile means; a wrong word is told as LookupProbl
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -117,6 +117,13 @@ class Library:
     def file(self, kind: Kind, name: str) -> TomlFile:
         """The file of a profile, for messages about it. Raises LookupProblem if there is none."""
         return self._load(kind, name)[0]
+
+    def texts(self, selectors: Mapping[str, Iterable[str]]) -> dict[str, str]:
+        """Return the text of each profile's file that `selectors` name, by "kind name"; each kind has its selectors,
+        and what is no kind of profile is left out. Raises LookupProblem, InputError.
+        """
+        named = [(kind, Selector.parse(text).name) for kind in FOLDERS for text in selectors.get(kind, ())]
+        return {f"{kind} {name}": self.file(kind, name).text for kind, name in named}
 
     def medium(self, text: str) -> Medium:
         """Raises LookupProblem for the selector, InputError for the profile's own file."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose report a folder has: nothing is written over that is another study's, a person's own or changed by one.
+"""A report's folder: which files it has, of which inputs, and whose they are.
 
-A record beside the report says of which study it is, and the digest of each file as it was written.
+A record beside the report names its study and has the digest of each file as it was written, so that nothing is written
+over that is another study's, a person's own or changed by one. The head of report.html has a digest of the report's
+inputs (freshness.py).
 """
 
 from __future__ import annotations
@@ -14,13 +16,17 @@ from typing import Any
 from flashbed.common import atomic, own_file
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
-from flashbed.report.freshness import EXPORTS, REPORT, has_report
 
+REPORT = "report.html"
+JSON = "results.json"
+EXPORTS = ("results.csv", "results.parquet", JSON)
 RECORD = ".flashbed.json"
 MOST_RECORD_BYTES = 1 << 20
 FILES = (*EXPORTS, REPORT)
 SHIPPED = "flashbed:"
 """Before the name of a shipped study, in place of a path."""
+MARK = '<meta name="flashbed-inputs"'
+_HEAD_BYTES = 2048
 
 
 def owner(folder: Path, study: Path, *, shipped: bool) -> str:
@@ -54,6 +60,31 @@ def begin(folder: Path, mine: str) -> None:
 def end(folder: Path, mine: str) -> None:
     """Notes the files as they are."""
     _note(folder, {"study": mine, "files": {name: digest_file(folder / name) for name in FILES}})
+
+
+def digest_mark(digest: str) -> str:
+    """How the digest stands in the report's head."""
+    return f'{MARK} content="{digest}">'
+
+
+def is_current(folder: Path, digest: str) -> bool:
+    """Whether the report and all exports are there, made from inputs with this digest."""
+    if not all((folder / name).is_file() for name in EXPORTS):
+        return False
+    try:
+        with own_file.opened(folder / REPORT) as file:
+            return digest_mark(digest).encode() in file.read(_HEAD_BYTES)
+    except FileNotFoundError:
+        return False
+
+
+def has_report(folder: Path) -> bool:
+    """Whether there is a report of whatever inputs."""
+    try:
+        with own_file.opened(folder / REPORT) as file:
+            return MARK.encode() in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def _note(folder: Path, record: dict[str, Any]) -> None:

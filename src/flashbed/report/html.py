@@ -25,7 +25,7 @@ from flashbed.report import cautions, claims, conditions, elsewhere, evidence, l
 from flashbed.report.answers import questions
 from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
-from flashbed.report.freshness import EXPORTS, digest_mark
+from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.names import fixed, legend

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flashbed.common import atomic
 from flashbed.report import export
-from flashbed.report.freshness import REPORT
+from flashbed.report.folder import REPORT
 from flashbed.report.html import render
 from flashbed.report.model import Report
 
