@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flashbed.commands.terminal import out, say
+from flashbed.common.units import parse_size
 
 nas_app = typer.Typer(
     help="The network-storage appliance: a small kernel and little else, which serves files over NFS. "
@@ -65,7 +66,6 @@ def nas_run(
 
     Its disks are files, made and formatted the first time and kept. Needs no root.
     """
-    from flashbed.common.units import parse_size
     from flashbed_appliance.nas import building, preparing, running, shipped
     from flashbed_appliance.nas.ports import Ports
     from flashbed_appliance.shrinking import architecture as architectures

@@ -17,7 +17,6 @@ from written_report import written
 
 from flashbed.commands import reporting
 from flashbed.common.metrics import METRICS
-from flashbed.study import questions
 from flashbed.study.loading import Study, load_study
 from flashbed.study.slicing import narrowed
 from flashbed.workload import WORKLOADS
@@ -27,7 +26,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 def asks_nothing(**changed: Any) -> Study:
     study = replace(made_up_study(), answer=None, figures=(), tables=(), choices=(), claims=(), **changed)
-    return questions.with_defaults(study)
+    return study.with_defaults()
 
 
 def test_the_readmes_first_study_is_asked_something(tmp_path: Path) -> None:
@@ -69,7 +68,7 @@ def test_what_is_compared(axes: dict[str, tuple[str, ...]], compare: str | None,
 def test_what_a_study_asks_is_left_as_it_is(tmp_path: Path) -> None:
     study = load_study(write_study(tmp_path))
     assert study.by_default == frozenset()
-    assert questions.with_defaults(study) == study
+    assert study.with_defaults() == study
 
 
 def test_every_tool_names_metrics_that_have_a_better_direction() -> None:

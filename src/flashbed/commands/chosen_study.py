@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from flashbed.common import paths
 from flashbed.common.errors import InputError
 
 
 def _studies(begun: str) -> list[str]:
     """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
-    from flashbed.common import paths
-
     shipped = [file.stem for file in paths.studies().glob("*.toml")]
     own = [file.name for file in Path().glob("*.toml")]
     return sorted(name for name in {*shipped, *own} if name.startswith(begun))

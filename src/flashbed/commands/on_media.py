@@ -11,6 +11,7 @@ from flashbed.commands.terminal import out, print_table
 from flashbed.common.errors import (
     InputError,
 )
+from flashbed.common.units import parse_duration_ns, parse_size
 
 medium_app = typer.Typer(
     help="Media that are kept: made, aged on this host, cut off from power, looked at. A study starts from one with "
@@ -143,8 +144,6 @@ def medium_params(
 
 
 def _request_bytes(option: str, text: str) -> int:
-    from flashbed.common.units import parse_size
-
     try:
         size = parse_size(text)
     except ValueError as error:
@@ -155,8 +154,6 @@ def _request_bytes(option: str, text: str) -> int:
 
 
 def _duration_ns(option: str, text: str) -> int:
-    from flashbed.common.units import parse_duration_ns
-
     try:
         return parse_duration_ns(text)
     except ValueError as error:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that take a study: parse, call, print; nothing else.
-
-Heavy modules are imported where they are used, so that `flashbed --help` and a cached run answer at once.
-"""
+"""The commands that take a study: parse, call, print; nothing else."""
 
 from __future__ import annotations
 

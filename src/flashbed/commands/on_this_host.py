@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flashbed.commands.terminal import out, print_table, write_artefact
+from flashbed.common import paths
 
 image_app = typer.Typer(
     help="The guest: kernel, modules and tools. Built by itself when a run needs it.", no_args_is_help=True
@@ -67,7 +68,6 @@ def cache_command(
     Results, imports and kept media are never removed. Nothing is removed while a run is under way.
     """
     from flashbed.commands import cached
-    from flashbed.common import paths
 
     root = paths.cache_root()
     if remove_unused is not None:

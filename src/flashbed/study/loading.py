@@ -7,11 +7,11 @@ where results are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -160,6 +160,31 @@ class Study:
         """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
         return selection.combinations(self.axes, self.skip)
 
+    def with_defaults(self, *, answer: bool = True) -> Self:
+        """Return the study with defaults for the questions that it does not ask; an answer only if `answer`."""
+        cells = list(self.combinations())
+        found = {axis: {cell[axis] for cell in cells} for axis in self.axes}
+        varied = {
+            axis: [v for v in self.axes[axis] if v in values] for axis, values in found.items() if len(values) > 1
+        }
+        said = {**{k: (v,) for k, v in self.workload.items()}, **self.axes}
+        if self.job:
+            said["job"] = tuple(self.job.values())
+        default = questions.defaults(varied, WORKLOADS[self.tool].headline(said))
+        put: dict[str, Any] = {}
+        if answer and self.answer is None and default.answer is not None:
+            put["answer"] = default.answer
+        if not self.tables:
+            put["tables"] = (default.table,)
+        if not self.figures and default.figure is not None:
+            put["figures"] = (default.figure,)
+        return replace(self, **put, by_default=frozenset(put))
+
+    def without_defaults(self) -> Self:
+        """Return the study as its file has it: without what with_defaults() has put in."""
+        none: dict[str, Any] = {"answer": None, "tables": (), "figures": ()}
+        return replace(self, **{name: none[name] for name in self.by_default}, by_default=frozenset())
+
 
 def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:
     """Reads a study; `kernels`, if any are given, take the place of those that it names, and their paths start at the
@@ -209,7 +234,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         kernels=chosen,
         kernels_asked_for=bool(kernels),
     )
-    return questions.with_defaults(study)
+    return study.with_defaults()
 
 
 def shipped_studies() -> list[Study]:

@@ -11,8 +11,7 @@ counts the mean is taken. Must not know how anything is shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import NamedTuple, TypeVar
 
 from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
@@ -32,11 +31,6 @@ from flashbed.study.selection import (
     raise_all,
     selected,
 )
-from flashbed.workload import WORKLOADS
-
-if TYPE_CHECKING:
-    from flashbed.study.loading import Study
-
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
@@ -226,33 +220,28 @@ FIRST_COMPARED = ("filesystem", "medium", "translation", "scheduler", "kernel", 
 """Parts of the stack, those that people choose first in front."""
 
 
-def with_defaults(study: Study, *, answer: bool = True) -> Study:
-    """Return the study with defaults for the questions that it does not ask, an answer only if `answer`. Patterns are
-    not compared, for they ask for different work. A study of one cell has only a table.
+class Defaults(NamedTuple):
+    """What a report asks where its study asks nothing."""
+
+    answer: Answer | None
+    table: Table
+    figure: Figure | None
+
+
+def defaults(varied: Mapping[str, Sequence[str]], metrics: tuple[str, ...]) -> Defaults:
+    """Return the questions of a study that varies these values by axis, about these metrics. Patterns are not compared,
+    for they ask for different work. A study of one cell has only a table.
     """
-    varied = {axis: values for axis, values in _varied(study).items() if len(values) > 1}
-    said = {**{k: (v,) for k, v in study.workload.items()}, **study.axes}
-    if study.job:
-        said["job"] = tuple(study.job.values())
-    metrics = WORKLOADS[study.tool].headline(said)
     compared = next((axis for axis in (*FIRST_COMPARED, *varied) if axis in varied and axis != "pattern"), None)
     others = [axis for axis in varied if axis != compared]
-    found: dict[str, object] = {}
-    if answer and study.answer is None and compared is not None:
+    answer = None
+    if compared is not None:
         by = tuple(axis for axis in others if not sizes(varied[axis]))
-        found["answer"] = Answer(compare=(compared,), metric=metrics, by=by)
-    if not study.tables:
-        columns = (compared,) if compared is not None else ()
-        found["tables"] = (Table(title="All cells", rows=tuple(others), columns=columns, metric=metrics),)
-    if not study.figures and varied:
-        found["figures"] = (_default_figure(varied, compared or next(iter(varied)), others, metrics[0]),)
-    return replace(study, **found, by_default=frozenset(found))  # type: ignore[arg-type]
-
-
-def without_defaults(study: Study) -> Study:
-    """Return the study as its file has it: without what `asked` has put in."""
-    none = {"answer": None, "tables": (), "figures": ()}
-    return replace(study, **{name: none[name] for name in study.by_default}, by_default=frozenset())  # type: ignore[arg-type]
+        answer = Answer(compare=(compared,), metric=metrics, by=by)
+    columns = (compared,) if compared is not None else ()
+    table = Table(title="All cells", rows=tuple(others), columns=columns, metric=metrics)
+    figure = _default_figure(varied, compared or next(iter(varied)), others, metrics[0]) if varied else None
+    return Defaults(answer, table, figure)
 
 
 def _default_figure(varied: Mapping[str, Sequence[str]], compared: str, others: Sequence[str], metric: str) -> Figure:
@@ -261,9 +250,3 @@ def _default_figure(varied: Mapping[str, Sequence[str]], compared: str, others: 
     x = max(numbers, key=lambda axis: len(varied[axis]), default=compared)
     series = tuple(axis for axis in dict.fromkeys((compared, *others)) if axis != x)
     return Figure(title=METRICS[metric].title, x=x, y=metric, series=series, kind="bar" if x == compared else "line")
-
-
-def _varied(study: Study) -> dict[str, list[str]]:
-    """The values of each axis that any cell has."""
-    cells = list(study.combinations())
-    return {axis: [v for v in values if any(cell[axis] == v for cell in cells)] for axis, values in study.axes.items()}

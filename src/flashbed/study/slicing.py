@@ -11,7 +11,6 @@ from dataclasses import replace
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.profiles.library import FOLDERS
-from flashbed.study import questions
 from flashbed.study.format import SYSTEM, Answer, Claim, Where
 from flashbed.study.loading import Study
 from flashbed.study.selection import matches
@@ -25,7 +24,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     """
     if not where:
         return study
-    study = questions.without_defaults(study)
+    study = study.without_defaults()
     axes = {**study.axes, **{axis: _values(study, axis, asked) for axis, asked in where.items()}}
     part = replace(study, axes=axes)
     cells = list(part.combinations())
@@ -48,7 +47,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     if lacks:
         note += f" Left out, for they need other cells too: {', '.join(lacks)}."
     part = replace(part, answer=study.answer if asks else None, slice_note=note, **kept)  # type: ignore[arg-type]
-    return questions.with_defaults(part, answer=study.answer is None)
+    return part.with_defaults(answer=study.answer is None)
 
 
 def folder_name(study: str, where: Mapping[str, Sequence[str]]) -> str:
