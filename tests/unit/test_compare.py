@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_up_exports import COUNTED, Row, write
 
+from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
 from flashbed.comparing import cause, chance, limits, result_set, telling
 from flashbed.comparing.cells import Compared, compare
@@ -25,8 +30,8 @@ def of(a: Path | str, b: Path | str) -> Compared:
 )
 def test_students_t_is_that_of_the_tables(t: float, freedom: int, expected: float) -> None:
     """Critical values as every textbook prints them."""
-    assert chance.two_sided(t, freedom) == pytest.approx(expected, rel=2e-3)
-    assert chance.two_sided(-t, freedom) == chance.two_sided(t, freedom)
+    assert two_sided(t, freedom) == pytest.approx(expected, rel=2e-3)
+    assert two_sided(-t, freedom) == two_sided(t, freedom)
 
 
 def test_a_change_of_the_same_share_with_each_seed_is_telling() -> None:
@@ -50,6 +55,52 @@ def test_a_shuffle_is_not() -> None:
     # By hand: logs of 1.02, 33/34 and 67/66 have the mean 0.0016625 and the deviation 0.027397, so t = 0.1051; and with
     # two degrees of freedom the chance is 1 - t / sqrt(2 + t * t).
     assert found.chance == pytest.approx(0.92589, abs=1e-5)
+
+
+def by_seed(values: Sequence[float]) -> dict[int, float]:
+    return dict(enumerate(values, 1))
+
+
+@pytest.mark.parametrize(
+    ("percent", "ahead", "telling"),
+    [
+        pytest.param((102, 105, 112), True, False, id="three seeds on one side, which chance does to one in four"),
+        pytest.param((105, 105.1, 105.2), True, True, id="both"),
+        pytest.param((100.9, 100.91, 100.92), False, True, id="too little to choose by"),
+        pytest.param((98, 104, 103), False, False, id="neither"),
+    ],
+)
+def test_a_report_and_a_comparison_of_the_same_seeds(percent: tuple[float, ...], ahead: bool, telling: bool) -> None:
+    """docs/compare.md has these figures."""
+    before, after = by_seed([100.0] * len(percent)), by_seed(percent)
+    found = chance.change(before, after)
+    assert found is not None
+    assert (is_ahead(ratio([(after, before)])), found.is_telling) == (ahead, telling)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 4, 5])
+def test_seeds_of_equal_builds_agree_by_chance_as_often_as_the_docs_say(seeds: int) -> None:
+    """Whatever the sizes, each seed is up or down: of all ways, all up and all down."""
+    sizes = [1.01, 1.2, 1.05, 1.5, 1.02][:seeds]
+    ways = list(product((1, -1), repeat=seeds))
+    agree = sum(seeds_agree(spread([size**way for size, way in zip(sizes, ways_of, strict=True)])) for ways_of in ways)
+    assert agree / len(ways) == 1 / 2 ** (seeds - 1)
+
+
+def test_what_a_report_finds_undecided_is_no_change() -> None:
+    """By Student's test alone these seven seeds would be one; one in 116 that are drawn by chance is as clear."""
+    after = by_seed([109, 108, 108, 109, 100, 100, 110])
+    found = chance.change(by_seed([100] * 7), after)
+    assert found is not None
+    assert found.chance == pytest.approx(0.00867, abs=1e-5)
+    assert not found.is_telling
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=2, max_size=12))
+def test_seeds_agree_wherever_a_comparison_finds_a_change(after: list[float]) -> None:
+    found = chance.change(by_seed([1.0] * len(after)), by_seed(after))
+    rule = ratio([(by_seed(after), by_seed([1.0] * len(after)))])
+    assert found is None or not found.is_telling or (rule is not None and seeds_agree(rule))
 
 
 def test_the_same_is_no_change_and_one_seed_tells_nothing_of_chance() -> None:

@@ -3,8 +3,14 @@
 the spread of a metric over the seeds of a cell, and of the ratio of two.
 
 Cells with the same seed got the same placement, pause and random numbers, so that they are compared in pairs: what
-chance does to both falls out of their ratio. The one place in which a difference is judged. Knows numbers only.
-Nothing here draws random numbers, so the same values always give the same answer.
+chance does to both falls out of their ratio. Nothing here draws random numbers, so the same values always give the same
+answer. Knows numbers only.
+
+The one place in which a difference is judged, for reports and for `flashbed compare`. Both ask whether the seeds agree:
+whether the whole interval lies on one side. A report chooses between stacks that are known to differ, so that beyond
+that only the size counts (is_ahead). A comparison of two builds asks whether they differ at all, in hundreds of figures
+at once and by less than 1 %, so that beyond that chance must be ruled out (chance_of). Of n equal pairs of seeds with
+n < 6 all lie on one side once in 2 ** (n - 1) times, which is too often for that. docs/compare.md tells users.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 
 from flashbed.study.relation import CLEAR
 
@@ -166,9 +172,49 @@ def apart(found: float) -> float:
     return max(found, quotient(1.0, found))
 
 
+def is_above(found: Spread) -> bool:
+    """True if left is above right as far as the seeds tell: the whole interval says so."""
+    return found.low > 1
+
+
 def is_ahead(found: Spread | None) -> bool:
-    """Whether left is above right by enough to matter, as far as the seeds tell: the whole interval says so."""
-    return found is not None and found.low > 1 and found.median >= CLEAR_FACTOR
+    """True if left is above right by enough to matter, as far as the seeds tell."""
+    return found is not None and is_above(found) and found.median >= CLEAR_FACTOR
+
+
+def seeds_agree(found: Spread) -> bool:
+    """True if the whole interval is above, or below."""
+    return is_above(found) or is_above(inverse(found))
+
+
+SIGNIFICANCE_LEVEL = 0.01
+"""A difference that chance would show as often or more often is no difference between two builds."""
+
+
+def chance_of(moves: Sequence[float]) -> float | None:
+    """Return how often chance alone would move the seeds so evenly to one side: Student's test of pairs (1908), of the
+    logarithms of their ratios. None with fewer than two seeds, which tell nothing of chance.
+    """
+    if len(moves) < 2:
+        return None
+    deviation = stdev(moves)
+    if deviation == 0:
+        return 0.0
+    return two_sided(fmean(moves) / (deviation / math.sqrt(len(moves))), len(moves) - 1)
+
+
+def two_sided(t: float, freedom: int) -> float:
+    """The chance that Student's t with so many degrees of freedom is as far from zero as `t` or farther. (Abramowitz
+    and Stegun, 26.7.3 and 26.7.4)
+    """
+    angle = math.atan(abs(t) / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    term, total = (cosine, 0.0) if freedom % 2 else (1.0, 0.0)
+    for power in range(3 if freedom % 2 else 2, freedom + 1, 2):
+        total += term
+        term *= cosine * cosine * (power - 1) / power
+    inside = 2 / math.pi * (angle + sine * total) if freedom % 2 else sine * total
+    return max(0.0, 1 - inside)
 
 
 def inverse(found: Spread) -> Spread:

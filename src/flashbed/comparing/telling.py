@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.common.metrics import CPU_TIME
 from flashbed.common.page import PageTable
 from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Compared, ComparedCell
-from flashbed.comparing.chance import TELLING, Change
+from flashbed.comparing.chance import Change
 from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
 
@@ -104,7 +105,7 @@ def _held(broken: int, moved: int) -> str:
     """What came of the limits, and how often they would be wrong."""
     if not moved:
         return "No cell differs in a figure that has a limit"
-    by_chance = round(TELLING * moved, 2)
+    by_chance = round(SIGNIFICANCE_LEVEL * moved, 2)
     return (
         f"Figures with a limit: {moved} moved, {broken} of them beyond it; if all had moved by chance, "
         f"{by_chance:g} would be called better or worse all the same"
