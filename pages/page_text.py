@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the pages that commands write are made of: tables, and prose in lines of at most 120 columns.
 
-Must not know what a page says.
+Must not know what a page says. mdformat 1.0 is no help: it wraps paragraphs that fit, sets the rules of tables anew,
+and puts a backslash behind a number that comes to begin a line, where these pages keep it from there.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from fixture_types import StudyWriter
 from made_up_limits import limited
 from made_up_results import Titles, made_up_study, rows_of
 
-from flashbed.analysis.words import size
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition
 from flashbed.guest_output import filesystem as guest_filesystem
@@ -142,6 +141,6 @@ def test_a_report_says_what_was_done() -> None:
         frame[f"aged_{metric}"] = float(value)
     frame["aged_extents_per_file"] = 1.4
     [(_, text)] = conditions.media(report_of(study, rows_of(frame[f2fs]), {}))
-    done = f"2,100 files fill 79.4 % of its room, after {size(3 << 30)} were written to files (1.40 extents a file)"
+    done = "2,100 files fill 79.4 % of its room, after 3.00 GiB were written to files (1.40 extents a file)"
     assert f"Before the measurement the file system was aged: with F2FS {done}." in text
     assert "mkfs, the mounts and the aging discarded 1.00 GiB with F2FS;" in text

@@ -170,7 +170,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
 def test_a_file_with_holes_is_not_read_into_memory(tmp_path: Path) -> None:
     with (tmp_path / "holes.toml").open("wb") as file:
         file.truncate(5 << 30)
-    with pytest.raises(InputError, match=r"holes\.toml: cannot be read: has 5\.0 GiB, and none of its kind has more"):
+    with pytest.raises(InputError, match=r"holes\.toml: cannot be read: has 5\.00 GiB, and none of its kind has more"):
         TomlFile.read(tmp_path / "holes.toml")
 
 

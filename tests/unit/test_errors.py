@@ -33,10 +33,10 @@ def told(number: int, path: Path) -> str:
 def test_the_reason_for_no_room_is_told_by_what_the_host_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     disk(monkeypatch, 3 << 29)
     kept = "what was finished is kept: make room and run again"
-    assert told(errno.ENOSPC, tmp_path) == f"{tmp_path}: no room left on this disk (1.5 GiB free now); {kept}"
+    assert told(errno.ENOSPC, tmp_path) == f"{tmp_path}: no room left on this disk (1.50 GiB free now); {kept}"
     assert told(errno.EDQUOT, tmp_path) == f"{tmp_path}: this user's quota on this disk is used up; {kept}"
     limit(monkeypatch, 4096)
-    assert "larger than this process may write (4.0 KiB, by `ulimit -f`)" in told(errno.EFBIG, tmp_path)
+    assert "larger than this process may write (4.00 KiB, by `ulimit -f`)" in told(errno.EFBIG, tmp_path)
     limit(monkeypatch, resource.RLIM_INFINITY)
     assert "larger than this file system can have" in told(errno.EFBIG, tmp_path)
     disk(monkeypatch, 3 << 29, free_files=0)

@@ -11,7 +11,6 @@ import pytest
 from made_up_limits import limited, report
 from made_up_results import Titles, made_up_study, rows_of
 
-from flashbed.analysis.words import size
 from flashbed.report import conditions
 from flashbed.report.model import report_of
 
@@ -27,11 +26,14 @@ def flash(**more: Any) -> Any:
 @pytest.mark.parametrize(
     ("medium", "said"),
     [
-        (flash(), f"All of its {size(64 * GB)} are shown; the whole device was never written; it takes discards."),
+        (
+            flash(),
+            "All of its 59.6 GiB are shown; the whole device was never written; it takes discards.",
+        ),
         (flash(discard=0, condition="full"), "; the whole device was written in order once; it takes no discards."),
         (
             flash(used_bytes=17 << 30),
-            f"17.0 GiB of {size(64 * GB)} are shown; the whole device was never written, and the rest is room to "
+            "17.0 GiB of 59.6 GiB are shown; the whole device was never written, and the rest is room to "
             "collect into; it takes discards.",
         ),
         (flash(used_bytes=17 << 30, condition="full"), "written in order once, and the rest stays full;"),
@@ -46,7 +48,7 @@ def flash(**more: Any) -> Any:
             flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=8 << 30),
             "It has 32.2 GiB of flash: over-provisioning of 303 %, where devices have 2 to 30 %: it hardly ever",
         ),
-        (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), f"All of its {size(320 * GB)} are shown."),
+        (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), "All of its 298.0 GiB are shown."),
         (SimpleNamespace(title="known by name only"), None),
     ],
 )

@@ -21,12 +21,12 @@ from made_up_results import (
 )
 from written_report import Page, written
 
+from flashbed.common.foreign_text import without_controls
 from flashbed.report.claims import overview
 from flashbed.report.evidence import manifest_rows
 from flashbed.report.folder import EXPORTS
 from flashbed.report.model import report_of
 from flashbed.report.names import names_of
-from flashbed.report.plain_text import plain_text
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +278,7 @@ def test_names_come_from_titles_and_stay_apart() -> None:
 
 
 def test_consoles_lose_terminal_sequences_and_keep_text() -> None:
-    assert plain_text("\x1b[1;31mError\x1b[0m: \x1b]0;title\x07bad\x00 \x1b(Bünd\tso\n") == "Error: bad ünd\tso\n"
+    assert without_controls("\x1b[1;31mError\x1b[0m: \x1b]0;title\x07bad\x00 \x1b(Bünd\tso\n") == "Error: bad ünd\tso\n"
 
 
 def test_the_manifest_is_flat_and_readable() -> None:

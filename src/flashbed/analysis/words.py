@@ -251,14 +251,6 @@ def figures(values: Sequence[float], scale: Scale) -> str:
     return f"{high if low == high else f'{low} to {high}'} {scale.unit}".rstrip()
 
 
-def size(size_bytes: float) -> str:
-    """Bytes in binary units."""
-    for prefix, factor_ in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
-        if size_bytes >= factor_:
-            return f"{number(size_bytes / factor_)} {prefix}iB"
-    return f"{size_bytes:.0f} B"
-
-
 def direction(metric: Metric) -> str:
     """Which numbers are the good ones, as a sentence of its own."""
     return f"{metric.better.capitalize()} is better." if metric.better else ""

@@ -53,11 +53,11 @@ def format_size(size_bytes: int) -> str:
 
 
 def describe_size(size_bytes: int) -> str:
-    """A size for a message: exact where it is round ("2G"), else the bytes with an approximation ("2000 MiB")."""
+    """A size for a message: exact where it is round ("2G"), else the bytes with an approximation ("1.95 GiB")."""
     exact = format_size(size_bytes)
     if len(exact) <= 6:
         return exact
-    return f"{size_bytes} bytes ({size_bytes / (1 << 20):.1f} MiB)"
+    return f"{size_bytes} bytes ({rough_size(size_bytes)})"
 
 
 def parse_duration_ns(text: str) -> int:
@@ -80,21 +80,12 @@ def meaning(text: str) -> int | tuple[str, int] | str:
     return text
 
 
-def format_duration_ns(duration_ns: int) -> str:
-    """The shortest exact text of a duration of ns: 20000 -> "20us". Raises ValueError below zero."""
-    if duration_ns < 0:
-        raise ValueError(f"a duration cannot be negative: {duration_ns}")
-    for unit in ("s", "ms", "us"):
-        if duration_ns and duration_ns % _NANOSECONDS[unit] == 0:
-            return f"{duration_ns // _NANOSECONDS[unit]}{unit}"
-    return f"{duration_ns}ns"
-
-
-def rough_size(size: int) -> str:
-    """A size that nobody chose, such as the room on a disk: "72.8 GiB"."""
+def rough_size(size: float) -> str:
+    """Return a size that nobody chose with three digits or more, such as the room on a disk: "1.50 KiB", "72.8 GiB"."""
     value, unit = float(size), "bytes"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if value < 1024:
             break
         value, unit = value / 1024, larger
-    return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+    decimals = 0 if unit == "bytes" else 2 if value < 9.995 else 1
+    return f"{value:.{decimals}f} {unit}"

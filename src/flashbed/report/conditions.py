@@ -10,7 +10,8 @@ from math import fsum
 from typing import Any
 
 from flashbed.analysis.results import ResultRow
-from flashbed.analysis.words import count, listing, number, size
+from flashbed.analysis.words import count, listing, number
+from flashbed.common.units import rough_size
 from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
 from flashbed.profiles.condition import AGED, MEANINGS, Condition
@@ -64,7 +65,7 @@ def _discarded(report: Report, name: str, medium: Any) -> str:
         return ""
     if not any(told.values()):
         return " Nothing of it was discarded before the measurement."
-    each = listing([f"{size(most) if most else 'nothing'} with {who}" for who, most in told.items()])
+    each = listing([f"{rough_size(most) if most else 'nothing'} with {who}" for who, most in told.items()])
     who = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
     return f" Before the measurement {who} discarded {each}; what is discarded is room to collect into."
 
@@ -75,7 +76,7 @@ def _aged(report: Report, name: str) -> str:
     """
     each = [
         f"with {who} {number(_mean(found, AGED_FILES))} files fill {number(_mean(found, AGED_FILLED))} % of its "
-        f"room, after {size(_mean(found, AGED_WRITTEN))} were written to files"
+        f"room, after {rough_size(_mean(found, AGED_WRITTEN))} were written to files"
         + (f" ({number(_mean(found, AGED_EXTENTS))} extents a file)" if AGED_EXTENTS in found[0] else "")
         for who, found in _by_filesystem(report, name, AGED_FILES).items()
     ]
@@ -155,8 +156,8 @@ def _condition(medium: Any) -> str:
 
 
 def _shown(capacity: int, used: int) -> str:
-    part = f"{size(used)} of" if 0 < used < capacity else "All of its"
-    return f"{part} {size(capacity)} are shown"
+    part = f"{rough_size(used)} of" if 0 < used < capacity else "All of its"
+    return f"{part} {rough_size(capacity)} are shown"
 
 
 def _flash(medium: Any) -> str:
@@ -165,9 +166,9 @@ def _flash(medium: Any) -> str:
     if flash is None:
         return ""
     if flash.caution:
-        return f" It has {size(flash.raw_bytes)} of flash: {flash.caution}."
+        return f" It has {rough_size(flash.raw_bytes)} of flash: {flash.caution}."
     percent = number(flash.over_provisioning_percent)
-    return f" It has {size(flash.raw_bytes)} of flash, over-provisioning of {percent} %."
+    return f" It has {rough_size(flash.raw_bytes)} of flash, over-provisioning of {percent} %."
 
 
 def _discards(medium: Any) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 
 from flashbed.analysis import MISSING, Combination, Flow, ResultRow, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
+from flashbed.common.foreign_text import without_controls
 from flashbed.common.metrics import METRICS
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
-from flashbed.report.plain_text import plain_text
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 
 LISTED_REPETITIONS = 2000
@@ -90,7 +90,7 @@ def _losses(report: Report, repetitions: Sequence[ResultRow]) -> list[Loss]:
         how = (repetition.combination, repetition.outcome, repetition.reason)
         groups.setdefault(how, []).append(repetition)
     return [
-        Loss(report.cell_name(combination), outcome, plain_text(reason), group, _console(report, group))
+        Loss(report.cell_name(combination), outcome, without_controls(reason), group, _console(report, group))
         for (combination, outcome, reason), group in groups.items()
     ]
 
@@ -99,7 +99,7 @@ def _console(report: Report, repetitions: Sequence[ResultRow]) -> str:
     for repetition in repetitions:
         lines = report.consoles.get(repetition.key, ()) if repetition.key else ()
         if lines:
-            return plain_text("\n".join(lines))
+            return without_controls("\n".join(lines))
     return ""
 
 
@@ -187,7 +187,7 @@ def check_summaries(report: Report) -> list[CheckSummary]:
 
 def _check_summary(report: Report, name: str, repetitions: Sequence[ResultRow]) -> CheckSummary:
     findings = [
-        (f"{report.cell_name(repetition.combination)}, seed {repetition.seed}", plain_text(repetition.check))
+        (f"{report.cell_name(repetition.combination)}, seed {repetition.seed}", without_controls(repetition.check))
         for repetition in repetitions
         if repetition.check
     ]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from flashbed.analysis import MISSING, Combination, Spread
 from flashbed.analysis.words import count, listing
+from flashbed.common.foreign_text import without_controls
 from flashbed.report.model import Report
-from flashbed.report.plain_text import plain_text
 
 NAMED = 3
 """Cells that are named in the sentence; the others are folded."""
@@ -92,7 +92,7 @@ def _reasons(report: Report, metric: str, cells: Sequence[Combination]) -> dict[
                 end = "not run"
             else:
                 end = (
-                    f"{repetition.outcome}: {plain_text(repetition.reason)}"
+                    f"{repetition.outcome}: {without_controls(repetition.reason)}"
                     if repetition.reason
                     else repetition.outcome
                 )

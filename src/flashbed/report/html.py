@@ -20,7 +20,8 @@ from typing import Any
 
 from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
-from flashbed.analysis.words import count, in_sentence, listing, metric_of, size
+from flashbed.analysis.words import count, in_sentence, listing, metric_of
+from flashbed.common.units import rough_size
 from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lives, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.colours import SLOTS
@@ -130,7 +131,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     load = report.study.bytes_per_day
     return [
         *((words.axis(name), fixed(report.study.library, words, name, value)) for name, value in report.fixed.items()),
-        *([("written a day", size(load))] if load else []),
+        *([("written a day", rough_size(load))] if load else []),
     ]
 
 

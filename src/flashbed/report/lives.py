@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from flashbed.analysis import Combination, Spread
 from flashbed.analysis.comparison import COUNTED, erase_steps
-from flashbed.analysis.words import count, metric_of, number, size
+from flashbed.analysis.words import count, metric_of, number
+from flashbed.common.units import rough_size
 from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -32,7 +33,7 @@ def table(report: Report) -> ReportTable | None:
         for cell, turns in overwrites.items()
     ]
     return ReportTable(
-        caption=f"Years at {size(load)} a day",
+        caption=f"Years at {rough_size(load)} a day",
         note="Medians over seeds, below them the interval that the seeds leave. The most worn block is at its end "
         "first; the other figure would hold if all wore alike. Not known before the flash has been overwritten "
         f"{ENOUGH_OVERWRITES} times in the measurement, for then the pace is known to a tenth; until then "

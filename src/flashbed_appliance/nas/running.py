@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, InterruptedByUser, SetupError
+from flashbed.common.foreign_text import without_controls
 from flashbed_appliance.nas import ports, qemu, usage
 from flashbed_appliance.nas.building import Appliance
 from flashbed_appliance.nas.ports import Ports
@@ -24,8 +25,6 @@ from flashbed_appliance.nas.settings import Settings
 
 READY = re.compile(r"nas: ready ([0-9.]+) s after")
 LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
-FOR_A_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-"""Such as the shell's question where the cursor is (ECMA-48, 5.4)."""
 
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
 START_S, STOP_S = 300.0, 30.0
@@ -152,7 +151,7 @@ class _Watched:
                 return False
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
-        plain = FOR_A_TERMINAL.sub("", line.decode(errors="replace"))
+        plain = without_controls(line.decode(errors="replace"))
         text = "".join(letter for letter in plain.strip() if letter.isprintable())
         self.ready |= READY.search(text) is not None
         self.left_out.update(LEFT_OUT.findall(text))
