@@ -64,11 +64,6 @@ def class_of(medium: str) -> str | None:
     return _CLASSES.get(medium.partition(":")[0])
 
 
-def of_class(medium_class: str) -> Mapping[str, ModelError]:
-    """Return the errors of a class by kind of load; a kind that no published figure tells of is missing."""
-    return {load: error for (name, load), error in _ERRORS.items() if name == medium_class}
-
-
 def model_error(medium: str, load: Load) -> ModelError | None:
     """Return the error of a shipped medium under a load; None if no published figure tells of it."""
     medium_class = class_of(medium)

@@ -29,7 +29,7 @@ DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64"}
 TRIPLETS = {"x86_64": "x86_64-linux", "arm64": "aarch64-linux"}
 """How Debian's folders of a C library begin."""
 
-OWN, BUSYBOX = "nas", "busybox"
+OWN = "nas"
 DROPBEAR = ("dropbear-bin", "/usr/sbin/dropbear")
 LVM = ("lvm2", "/sbin/lvm")
 """A package, and the program of it that is wanted."""

@@ -82,11 +82,6 @@ class SmallKernel:
         return {file.stem: file for file in sorted(self.entry.path(MODULES).glob("*.ko"))}
 
     @property
-    def modules_folder(self) -> Path:
-        """Also has modules.order and modules.builtin, for depmod."""
-        return self.entry.path(MODULES)
-
-    @property
     def symbols(self) -> Path:
         return self.entry.path(SYMBOLS)
 
