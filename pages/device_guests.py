@@ -102,9 +102,9 @@ def _measure(rows: Sequence[DeviceRow], what: Repetition | Rig, folder: Path) ->
         return _on_chip(rows, what)
     (folder / "cell").mkdir()
     done = repetition.execute(what, folder / "cell", LIMIT_S, threading.Event())
-    if not done.measured:
+    if not done.result.is_measured:
         raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {done.result}")
-    metrics = done.result["metrics"]
+    metrics = done.result.measurement.metrics
     return {row.name: metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0) for row in rows}
 
 

@@ -88,7 +88,7 @@ def measure() -> Measure:
     def call(wanted: Repetition, folder: Path, limit_s: float = 300) -> Finished:
         folder.mkdir(parents=True)
         finished = repetition.execute(wanted, folder, limit_s, threading.Event())
-        assert finished.measured, finished.result["reason"]
+        assert finished.result.is_measured, finished.result.reason
         return finished
 
     return call

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,13 @@ from mutated_inputs import toml
 from flashbed import cli, image
 from flashbed.common.errors import SetupError
 from flashbed.execution import cell_medium, repetition
-from flashbed.execution import metrics as cell_metrics
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image.apt import Apt
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine.base import Outcome
 from flashbed.profiles.kernel_choice import KernelChoice
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
 
 ENDS = (0, 1, 2, 3, 4)
 """All is well, cells failed, the input is wrong, something is not there, no room: docs/studies.md."""
@@ -81,13 +82,16 @@ def made_up(wanted: Repetition, *_: object) -> Finished:
     names = ("bandwidth", "iops", "runtime_s", "latency_mean_us", "latency_p99_us", "wear_max", "write_amplification")
     metrics = {name: 0.0 if value % 4 == 0 else value / 7 for name, value in zip(names, draw[1:], strict=False)}
     told = json.dumps(metrics).encode()
-    values = read_back(None, {"metrics": told}, 0)
-    return Finished({**failed.kept, "outcome": "measured", "reason": ""}, values, {**failed.files, "out/metrics": told})
+    measurement = read_back(None, {"metrics": told}, 0)
+    return Finished(
+        replace(failed.result, outcome="measured", reason="", measurement=measurement),
+        {**failed.files, "out/metrics": told},
+    )
 
 
-def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> dict[str, Any]:
-    """What is worked out of such a result's files, in place of metrics.of()."""
-    return {**cell_metrics.NONE, "metrics": json.loads(out["metrics"])}
+def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> Measurement:
+    """What is worked out of such a result's files, in place of evaluate()."""
+    return Measurement(metrics=json.loads(out["metrics"]))
 
 
 def no_apt(_: Apt, *arguments: str) -> str:
@@ -127,7 +131,7 @@ def bench() -> Iterator[Path]:
         patched.setattr(Apt, "_apt", no_apt)
         patched.setattr(Apt, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)
-        patched.setattr(cell_metrics, "of", read_back)
+        patched.setattr(evaluation, "evaluate", read_back)
         patched.setattr(cell_medium, "conditioned", lambda *_: None)
         patched.chdir(place)
         yield place

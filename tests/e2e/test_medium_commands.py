@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fixture_types import Flashbed, StudyWriter
 
-from flashbed.execution import metrics
+from flashbed.result import evaluation
 
 SMALL = "usb-stick-2g:used_bytes=64M"
 
@@ -54,7 +54,7 @@ def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fre
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    life = metrics.read(json.loads(result.read_text()), result.parent)["medium"]["life"]
+    life = evaluation.read(json.loads(result.read_text()), result.parent).measurement.medium["life"]
     assert life["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
     assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
@@ -91,7 +91,7 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from={name}"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    assert metrics.read(json.loads(result.read_text()), result.parent)["medium"]["life"]["restarts"] == 1
+    assert evaluation.read(json.loads(result.read_text()), result.parent).measurement.medium["life"]["restarts"] == 1
 
 
 def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:

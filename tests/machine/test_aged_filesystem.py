@@ -24,7 +24,7 @@ LOAD_BYTES, FILL = 2 << 20, 0.7
 def measured(wanted: Repetition, folder: Path) -> Finished:
     folder.mkdir()
     found = repetition.execute(wanted, folder, LIMIT_S, threading.Event())
-    assert found.measured, found.kept["reason"]
+    assert found.result.is_measured, found.result.reason
     return found
 
 
@@ -39,7 +39,10 @@ def test_the_load_is_measured_on_a_used_file_system(
     (wanted,) = run.prepare(load_study(study_file(LOAD, medium=aged, filesystem=filesystem)))
     first, *others = (measured(wanted, tmp_path / str(number)) for number in range(times))
     assert all(differing(bytes_of(first), bytes_of(other)) == [] for other in others)
-    metrics, out = first.result["metrics"], {name.removeprefix("out/"): data for name, data in first.files.items()}
+    metrics, out = (
+        first.result.measurement.metrics,
+        {name.removeprefix("out/"): data for name, data in first.files.items()},
+    )
 
     files = re.findall(
         rb"^-.* (\d+) +\w+ +\d+ +[\d:]+ +\d+$", out["space.txt"].partition(b"/mnt/aged:")[2], re.MULTILINE
@@ -53,8 +56,8 @@ def test_the_load_is_measured_on_a_used_file_system(
     written = metrics["aged_written_bytes"]
     assert (0.85 * FILL + 1) * room < written < (FILL + 1.02) * room
     begun, before = (medium_counters.parse(out[moment]) for moment in ("counters.begun", "counters.before"))
-    page_bytes = first.kept["cell"]["medium"]["page_bytes"]
+    page_bytes = first.result.cell["medium"]["page_bytes"]
     programmed = page_bytes * (before["flash_programmed_pages"] - begun["flash_programmed_pages"])
-    counted = page_bytes * first.result["medium"]["synced"]["flash_programmed_pages"]
+    counted = page_bytes * first.result.measurement.medium["synced"]["flash_programmed_pages"]
     assert programmed > 0.9 * written
     assert LOAD_BYTES <= counted < 0.2 * written

@@ -55,7 +55,7 @@ def test_pio_costs_the_cpu_its_time_for_each_sector(study_file: StudyWriter, mea
     by_dma, by_pio = on_boards(study_file, measure, tmp_path, "arm64-1000", pio)
     by_hand = REQUEST_BYTES // SECTOR_BYTES * PIO_SECTOR_NS
     assert abs(median_ns(by_pio) - median_ns(by_dma) - by_hand) <= 1000
-    assert by_pio.result["metrics"]["cpu_percent"] > by_dma.result["metrics"]["cpu_percent"]
+    assert by_pio.result.measurement.metrics["cpu_percent"] > by_dma.result.measurement.metrics["cpu_percent"]
 
 
 def test_slower_instructions_lengthen_the_kernels_path_alone(

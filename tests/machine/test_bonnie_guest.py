@@ -38,7 +38,7 @@ def test_two_processes_go_through_all_phases(
         '[axes]\ncaches = ["flushed", "cold"]\n[workload]\ntool = "bonnie"\nfile = "2M"\nprocesses = 2\nseeks = 50\n'
     )
     flushed, cold = (
-        measure(wanted, tmp_path / wanted.key).result["metrics"]
+        measure(wanted, tmp_path / wanted.key).result.measurement.metrics
         for wanted in run.prepare(load_study(study_file(workload, filesystem="ext2")))
     )
     for found in (flushed, cold):
@@ -71,7 +71,7 @@ def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, mea
         wanted = slice_of(
             "kim2007", tmp_path, smaller, 8, medium=medium, filesystem="yaffs2:no-cache=off", caches="cold"
         )
-        found[size] = measure(wanted, tmp_path / size).result["metrics"]
+        found[size] = measure(wanted, tmp_path / size).result.measurement.metrics
     full, roomy = found.values()
     assert all(metrics[name] > 0 for metrics in found.values() for name in PHASES)
     # To remove the old file takes the CPU a quarter as long as to write the new one, or more, and is no part of it. Nor
@@ -90,7 +90,9 @@ def test_kim2007_offers_the_cell_that_the_medium_decides(fresh_cache: Path, meas
     smaller = {'"100M"': '"8M"', 'tool = "bonnie"': 'tool = "bonnie"\nseeks = 200'}
     at = {"medium": "hdd-25-4200-ide-4g"}
     kept, cold = (
-        measure(slice_of("kim2007", tmp_path, smaller, 8, caches=caches, **at), tmp_path / caches).result["metrics"]
+        measure(
+            slice_of("kim2007", tmp_path, smaller, 8, caches=caches, **at), tmp_path / caches
+        ).result.measurement.metrics
         for caches in ("kept", "cold")
     )
     assert kept["block_input_reached_percent"] == kept["random_seeks_reached_percent"] == 0
@@ -107,7 +109,9 @@ def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure: Measure, t
     smaller = {", 200]": ", 50]", '200 = "200': '50 = "50', "seeks = 200 ": "seeks = 50 "}
     board = "s3c2440-400:pio_sector_ns=153600,cpus=1"
     at = {"board": board, "medium": "cf-2g", "caches": "cold", "processes": "4", "file": "2M"}
-    found = measure(slice_of("kim2007-processes", tmp_path, smaller, 1, **at), tmp_path / "cell").result["metrics"]
+    found = measure(
+        slice_of("kim2007-processes", tmp_path, smaller, 1, **at), tmp_path / "cell"
+    ).result.measurement.metrics
     wanted = Bonnie().phases({"file": 2 * MIB, "processes": 4, "seeks": 50})
     assert found["requested_bytes"] == sum(phase.requested_bytes for phase in wanted)
     for name in ("char_output", "block_output", "char_input", "block_input"):

@@ -47,10 +47,10 @@ def study_on(study_file: StudyWriter, fresh_cache: Path) -> StudyOn:
 def test_the_others_run(study_on: StudyOn) -> None:
     """The whole study ended with the first, and what was under way was lost."""
     done = run.run(study_on("arm64-1000:ram=300G", "arm64-1000", "arm64-1000:ram=40M"), jobs=1)
-    outcomes = [record.result["outcome"] for record in done.records]
+    outcomes = [record.result.outcome for record in done.records]
     assert outcomes == ["failed", "measured", "measured"]
     [lost] = done.failures
-    assert lost.result["reason"].startswith("qemu-system-aarch64 did not start (")
+    assert lost.result.reason.startswith("qemu-system-aarch64 did not start (")
     assert (lost.folder / "result.json").is_file()
 
 
@@ -105,8 +105,8 @@ def test_a_checker_that_goes_away_ends_its_cell_only(
     monkeypatch.setattr(cell_medium, "check", gone)
     (wanted,) = run.prepare(study_on("arm64-1000"))
     finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
-    assert finished.result["outcome"] == "failed"
-    assert finished.result["reason"].startswith("measured, and not checked: e2fsck is not installed.")
+    assert finished.result.outcome == "failed"
+    assert finished.result.reason.startswith("measured, and not checked: e2fsck is not installed.")
     assert any(name.startswith("out/") for name in finished.files)  # what it measured is kept with the failure
 
 

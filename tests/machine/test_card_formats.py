@@ -34,16 +34,16 @@ def test_a_card_is_measured_with_its_own_format(
 ) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=CARD)))
     result = measure(wanted, tmp_path / "cell").result
-    assert result["outcome"] == "measured"
-    assert result["check"] == ""
-    assert mounted_as in result["mounted"]
-    assert result["metrics"]["medium_written_bytes"] >= least_written_bytes
+    assert result.outcome == "measured"
+    assert result.check == ""
+    assert mounted_as in result.measurement.mounted
+    assert result.measurement.metrics["medium_written_bytes"] >= least_written_bytes
 
 
 def test_the_checker_of_exfat_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The volume's own allocation table is put out of order."""
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
-    assert measure(wanted, tmp_path / "cell").measured
+    assert measure(wanted, tmp_path / "cell").result.is_measured
     (data,) = (tmp_path / "cell").rglob("data.img")
     assert cell_medium.check(wanted.cell, data) == ""
     with data.open("r+b") as image:

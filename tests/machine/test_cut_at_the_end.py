@@ -28,7 +28,7 @@ def cut(
     assert told["counters"]["violations"] == 0
     said = done.files["out/cut.txt"].decode()
     assert "the power is: off" in said
-    return said, done.result["metrics"].get("mount_after_cut_s")
+    return said, done.result.measurement.metrics.get("mount_after_cut_s")
 
 
 def test_ubifs_is_mounted_after_a_cut(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:

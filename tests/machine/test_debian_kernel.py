@@ -121,8 +121,8 @@ def test_each_interface_and_each_file_system(
     top = {"medium": medium, "filesystem": filesystem, "scheduler": scheduler, "kernel": DEBIAN_KERNEL}
     (wanted,) = run.prepare(load_study(study_file(STUDY.format("randwrite", "fsync"), **top)))
     finished = measure(wanted, tmp_path / "cell")
-    assert finished.result["metrics"]["medium_written_bytes"] >= 2 << 20
-    assert not finished.result["check"]
+    assert finished.result.measurement.metrics["medium_written_bytes"] >= 2 << 20
+    assert not finished.result.check
 
 
 def test_a_file_system_that_debian_has_not_is_told_with_its_line(study_file: StudyWriter, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_where_the_files_of_a_guest_lie_changes_nothing(
             in_memory = repetition.execute(wanted, tmp_path / "beside", LONGEST_S, threading.Event(), host)
     assert places[0] == tmp_path / "disk"
     assert tmp_path / "shm" in places[1].parents
-    assert on_disk.measured
+    assert on_disk.result.is_measured
     assert on_disk == in_memory
 
 

@@ -6,7 +6,6 @@ finds the file system whole, and data read beside writes are what was written.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import raw_chip
@@ -14,6 +13,7 @@ from fixture_types import Measure, StudyWriter
 from guest_rig import boot, new, words
 
 from flashbed.execution import run
+from flashbed.result.result import Result
 from flashbed.study.loading import load_study
 
 TWO, EIGHT, MEDIUM = "arm64-2x1000", "arm64-8x2000", "nvme-960pro-class:used_bytes=2G"
@@ -62,32 +62,32 @@ each in its own half of the file, while two others read it.
 
 def measured(
     study_file: StudyWriter, measure: Measure, folder: Path, filesystem: str, board: str = TWO, **workload: int
-) -> dict[str, Any]:
+) -> Result:
     """What a cell of random direct reads tells."""
     asked = RANDOM + "".join(f", {name} = {value}" for name, value in workload.items())
     path = study_file(f"workload = {{ {asked} }}\n", filesystem=filesystem, board=board, medium=MEDIUM)
     (wanted,) = run.prepare(load_study(path))
     result = measure(wanted, folder).result
-    assert result["check"] == ""
+    assert result.check == ""
     return result
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_each_lock_measures(lock: str, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     result = measured(study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", processes=2)
-    assert f"direct_lock={lock}" in result["mounted"]
-    assert result["metrics"]["read_operations"] > 1000
-    assert 0 < result["metrics"]["busy_cpus"] <= 2
-    assert result["metrics"]["busy_cpu_percent"] == pytest.approx(50 * result["metrics"]["busy_cpus"])
-    assert 0 < result["metrics"]["busy_medium_percent"] <= 100
+    assert f"direct_lock={lock}" in result.measurement.mounted
+    assert result.measurement.metrics["read_operations"] > 1000
+    assert 0 < result.measurement.metrics["busy_cpus"] <= 2
+    assert result.measurement.metrics["busy_cpu_percent"] == pytest.approx(50 * result.measurement.metrics["busy_cpus"])
+    assert 0 < result.measurement.metrics["busy_medium_percent"] <= 100
 
 
 def test_no_lock_is_as_fast_as_the_kernels_own_f2fs(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """A word of an option that is looked at for each request is all that comes on top. Two processes read some 140
     blocks in the 5 ms that count, so that 3 % are four reads.
     """
-    own = measured(study_file, measure, tmp_path / "own", "f2fs", processes=2)["metrics"]
-    none = measured(study_file, measure, tmp_path / "none", "f2fs:direct_lock=none", processes=2)["metrics"]
+    own = measured(study_file, measure, tmp_path / "own", "f2fs", processes=2).measurement.metrics
+    none = measured(study_file, measure, tmp_path / "none", "f2fs:direct_lock=none", processes=2).measurement.metrics
     assert none["read_operations"] == pytest.approx(own["read_operations"], rel=0.03)
     assert none["latency_p50_us"] == pytest.approx(own["latency_p50_us"], rel=0.02)
 
@@ -100,7 +100,7 @@ def test_a_lock_until_completion_serves_one_read_at_a_time(
     def reads(lock: str, processes: int) -> float:
         cell = tmp_path / f"{lock}-{processes}"
         result = measured(study_file, measure, cell, f"f2fs:direct_lock={lock}", board=EIGHT, processes=processes)
-        return float(result["metrics"]["read_operations"])
+        return float(result.measurement.metrics["read_operations"])
 
     alone = reads("completion", 1)
     assert reads("completion", 8) < 1.2 * alone
@@ -113,8 +113,8 @@ def test_writers_beside_readers(lock: str, study_file: StudyWriter, measure: Mea
     result = measured(
         study_file, measure, tmp_path / "cell", f"f2fs:direct_lock={lock}", board=EIGHT, processes=8, writers=2
     )
-    assert result["metrics"]["read_operations"] > 1000
-    assert result["metrics"]["other_operations"] > 10_000
+    assert result.measurement.metrics["read_operations"] > 1000
+    assert result.measurement.metrics["other_operations"] > 10_000
 
 
 @pytest.mark.parametrize("lock", LOCKS)

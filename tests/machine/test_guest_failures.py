@@ -57,22 +57,22 @@ def run_with(study_file: StudyWriter, tmp_path: Path) -> RunWith:
 
 def test_a_panic(run_with: RunWith) -> None:
     finished = run_with("echo c >/proc/sysrq-trigger")
-    assert finished.result["outcome"] == "failed"
-    assert "panicked" in finished.result["reason"]
+    assert finished.result.outcome == "failed"
+    assert "panicked" in finished.result.reason
     assert b"Kernel panic" in finished.files["console.log"]
-    assert finished.result["metrics"] == {}
+    assert finished.result.measurement.metrics == {}
 
 
 def test_out_of_memory(run_with: RunWith) -> None:
     finished = run_with("tail /dev/zero")
-    assert finished.result["outcome"] == "failed"
-    assert "ran out of memory" in finished.result["reason"]
+    assert finished.result.outcome == "failed"
+    assert "ran out of memory" in finished.result.reason
 
 
 def test_a_hang(run_with: RunWith) -> None:
     finished = run_with("while true; do true; done", limit_s=5)
-    assert finished.result["outcome"] == "timed out"
-    assert "5 s" in finished.result["reason"]
+    assert finished.result.outcome == "timed out"
+    assert "5 s" in finished.result.reason
     assert b"flashbed: format" in finished.files["console.log"]
 
 
@@ -84,24 +84,24 @@ def test_a_kernel_that_spins(run_with: RunWith) -> None:
     board = "arm64-250-pio:mips=62,pio_sector_ns=1000000000"
     work = "(while true; do sleep 0; done) & dd if=/dev/zero of=/dev/medium bs=32k count=1 conv=fsync"
     finished = run_with(work, limit_s=120, board=board)
-    assert finished.result["outcome"] == "failed"
-    assert finished.result["reason"].startswith("the guest stalled: its kernel kept the CPU for 10 s")
-    assert "RCU Stall" in finished.result["reason"]
+    assert finished.result.outcome == "failed"
+    assert finished.result.reason.startswith("the guest stalled: its kernel kept the CPU for 10 s")
+    assert "RCU Stall" in finished.result.reason
     assert b"rcu: INFO: " in finished.files["console.log"]
 
 
 def test_a_step_that_fails(run_with: RunWith) -> None:
     finished = run_with("echo no such luck; false")
-    assert finished.result["outcome"] == "failed"
-    assert "format" in finished.result["reason"]
+    assert finished.result.outcome == "failed"
+    assert "format" in finished.result.reason
     assert b"no such luck" in finished.files["out/format.txt"]
     assert b"no such luck" in finished.files["console.log"]
 
 
 def test_a_guest_that_just_ends(run_with: RunWith) -> None:
     finished = run_with("poweroff -f")
-    assert finished.result["outcome"] == "failed"
-    assert "without results" in finished.result["reason"]
+    assert finished.result.outcome == "failed"
+    assert "without results" in finished.result.reason
 
 
 def test_jobs_that_fio_refuses_or_that_have_no_room(study_file: StudyWriter, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_jobs_that_fio_refuses_or_that_have_no_room(study_file: StudyWriter, tmp
         name = wanted.cell.coordinates["job"]
         (tmp_path / f"{name}.work").mkdir()
         finished = repetition.execute(wanted, tmp_path / f"{name}.work", 120, threading.Event())
-        assert finished.result["outcome"] == "failed"
-        assert jobs[name][1] in finished.result["reason"]
+        assert finished.result.outcome == "failed"
+        assert jobs[name][1] in finished.result.reason
 
 
 def test_a_guest_that_fills_its_outbox_itself(run_with: RunWith) -> None:
@@ -136,6 +136,6 @@ def test_a_guest_that_fills_its_outbox_itself(run_with: RunWith) -> None:
     finished = run_with(
         f"echo 1 >{box}/enable; echo {packed} | base64 -d | gunzip -c | outbox {box}/resource2; poweroff -f"
     )
-    assert finished.result["outcome"] == "failed"
-    assert finished.result["reason"] == ('the guest handed out a file whose name leads out of its folder: "../../../x"')
+    assert finished.result.outcome == "failed"
+    assert finished.result.reason == ('the guest handed out a file whose name leads out of its folder: "../../../x"')
     assert list(finished.files) == ["console.log"]

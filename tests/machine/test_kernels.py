@@ -43,10 +43,10 @@ def test_the_other_kernel_measures(
     study = load_study(study_file(STUDY, filesystem=filesystem, kernel=OTHER, **more))
     (wanted,) = run.prepare(study)
     finished = measure(wanted, tmp_path / "cell")
-    metrics = finished.result["metrics"]
+    metrics = finished.result.measurement.metrics
     assert metrics["requested_bytes"] == 1 << 20
     assert metrics["medium_written_bytes"] >= 1 << 20
-    assert not finished.result["check"]
+    assert not finished.result.check
 
 
 @pytest.mark.long

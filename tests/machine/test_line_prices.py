@@ -40,10 +40,13 @@ def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(
     first, second = (measured(study_file, measure, tmp_path / name, priced) for name in ("first", "second"))
     assert first.files == second.files
     assert first.result == second.result
-    files_free, files_priced = (one["metrics"]["create_shared_operations"] for one in (free, first.result))
+    files_free, files_priced = (one.measurement.metrics["create_shared_operations"] for one in (free, first.result))
     # 8 to 20 lines that change CPU for each file, 200 ns in the mean; a file more or less in 20 ms is 0.04 us
     assert 1.6e-6 < 1 / files_priced - 1 / files_free < 4e-6
-    private = first.result["metrics"]["read_private_operations"] / free["metrics"]["read_private_operations"]
+    private = (
+        first.result.measurement.metrics["read_private_operations"]
+        / free.measurement.metrics["read_private_operations"]
+    )
     assert private == pytest.approx(1, abs=0.01)
-    assert "line_same" not in free["environment"]["machine"]
-    assert "mips=1000,line_same=100,line_other=300 " in first.result["environment"]["machine"]
+    assert "line_same" not in free.environment["machine"]
+    assert "mips=1000,line_same=100,line_other=300 " in first.result.environment["machine"]

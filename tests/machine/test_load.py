@@ -29,6 +29,6 @@ def test_the_load_comes_whole_and_not_before(study_file: StudyWriter, tmp_path: 
     )
     with patch.object(repetition, "job", lambda *_: changed):
         finished = repetition.execute(wanted, tmp_path, 300, threading.Event())
-    assert finished.measured
+    assert finished.result.is_measured
     assert finished.files["out/begins_with.txt"].decode().split() == sorted(job.beginning)
     assert finished.files["out/long"] == LONG

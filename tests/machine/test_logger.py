@@ -32,7 +32,7 @@ def test_a_record_becomes_few_requests(
     study = load_study(paths.studies() / "logger.toml")
     part = narrowed(study, {"medium": ["sd-good"], "night": ["128k"], "filesystem": [filesystem]})
     finished = measure(run.prepare(part)[0], tmp_path / "cell")
-    metrics = finished.result["metrics"]
+    metrics = finished.result.measurement.metrics
     records = metrics["written_bytes"] / 512
     out = tmp_path / "out"
     for name, data in finished.files.items():
@@ -40,12 +40,12 @@ def test_a_record_becomes_few_requests(
         (tmp_path / name).write_bytes(data)
     log = request_log.read(out)
     writes = [request for request in log.requests if request.operation == OPERATIONS[1]]
-    assert finished.result["check"] == ""
+    assert finished.result.check == ""
     assert min(request.length_bytes for request in writes) == bytes_a_request
     # The file that is read, the format's own tables and the unmount are a few requests beside them
     assert requests_a_record * records == pytest.approx(len(writes), rel=0.15)
     # ext4's merges begin at about the end of the 20 s; of the others too few fall into them
-    assert filesystem == "ext4" or not finished.result["settled"].startswith(NOT_SETTLED)
+    assert filesystem == "ext4" or not finished.result.measurement.settled.startswith(NOT_SETTLED)
     # A record is committed by a write and a flush, which are two of the calls that latencies are of; no pause is in it
     assert metrics["commit_mean_us"] == pytest.approx(2 * metrics["latency_mean_us"], rel=0.01)
     assert metrics["commit_p99_us"] >= metrics["flush_p99_us"] > metrics["latency_p50_us"]
@@ -60,8 +60,8 @@ def test_the_nightly_read_lasts_and_its_file_is_written_before(measure: Measure,
         found[night] = measure(run.prepare(part)[0], tmp_path / night).result
     day, late = found.values()
     for one in (day, late):
-        assert one["metrics"]["written_bytes"] < 1 << 20  # at most 1,000 records of 512 bytes
-        assert one["metrics"]["medium_written_bytes"] < 4 << 20
-    assert day["metrics"]["medium_read_bytes"] < 1 << 20
+        assert one.measurement.metrics["written_bytes"] < 1 << 20  # at most 1,000 records of 512 bytes
+        assert one.measurement.metrics["medium_written_bytes"] < 4 << 20
+    assert day.measurement.metrics["medium_read_bytes"] < 1 << 20
     # More than the file has: it was read from its beginning again, and only the end of the 20 s ended it
-    assert late["metrics"]["medium_read_bytes"] > 200 << 20
+    assert late.measurement.metrics["medium_read_bytes"] > 200 << 20

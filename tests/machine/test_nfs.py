@@ -71,8 +71,8 @@ def test_each_server_meets_a_load_that_is_no_burden(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, name: str
 ) -> None:
     found = measured(study_file, measure, tmp_path / "run", name).result
-    metrics = found["metrics"]
-    assert found["check"] == ""
+    metrics = found.measurement.metrics
+    assert found.check == ""
     # What is under way at one end of the measured time is answered at its other end, a few calls more or less
     assert metrics["operations"] == pytest.approx(metrics["offered_operations"], rel=0.03)
     assert metrics["offered_operations"] > 150
@@ -88,7 +88,7 @@ def test_what_is_read_before_the_load_is_no_part_of_it(
     study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     cold, warm = (
-        measured(study_file, measure, tmp_path / how, "v2-udp", MEMORY_ANSWERS.format(how)).result["metrics"]
+        measured(study_file, measure, tmp_path / how, "v2-udp", MEMORY_ANSWERS.format(how)).result.measurement.metrics
         for how in ("cold", "read")
     )
     assert cold["medium_read_bytes"] > 200_000
@@ -101,7 +101,9 @@ def test_a_link_is_as_busy_as_its_speed_makes_it_and_limits_when_it_is_full(
 ) -> None:
     """The load asks for some 3 Mbit/s from the server."""
     found = {
-        mbit: measured(study_file, measure, tmp_path / f"{mbit}", "v3-tcp", f"link_mbit = {mbit}").result["metrics"]
+        mbit: measured(
+            study_file, measure, tmp_path / f"{mbit}", "v3-tcp", f"link_mbit = {mbit}"
+        ).result.measurement.metrics
         for mbit in (2, 10, 20)
     }
     busy = {mbit: metrics["busy_link_percent"] for mbit, metrics in found.items()}

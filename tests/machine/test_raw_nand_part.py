@@ -29,5 +29,5 @@ def test_a_part_that_ends_within_a_block_is_refused(study_file: StudyWriter, tmp
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
     (tmp_path / "part").mkdir()
     finished = repetition.execute(wanted, tmp_path / "part", 300, threading.Event())
-    assert not finished.measured
+    assert not finished.result.is_measured
     assert b"used_bytes=8396800: must be whole blocks of 16384" in finished.files["console.log"]

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from fixture_types import StudyWriter
 
-from flashbed.execution import metrics, run
+from flashbed.execution import run
 from flashbed.guest_output import cpu_load
 from flashbed.machine import qemu
+from flashbed.result.result import Measurement
 from flashbed.study.loading import load_study
 
 STUDY = """
@@ -29,10 +31,10 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
 ) -> None:
     study = load_study(study_file(STUDY, filesystem=filesystem, medium=medium, seeds=1))
     [record] = run.run(study).records
-    assert record.measured, record.result["reason"]
+    assert record.result.is_measured, record.result.reason
     [row] = run.rows(run.stored(study))
     kept = json.loads((record.folder / "result.json").read_text())
-    assert not set(metrics.NONE) & set(kept)
+    assert not {field.name for field in fields(Measurement)} & set(kept)
     assert row["requested_bytes"] == 1 << 20
     assert 50 < row["space_free_percent"] < 100
 

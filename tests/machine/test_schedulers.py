@@ -172,9 +172,9 @@ def guest(study_file: StudyWriter, tmp_path: Path) -> Guest:
         files = {"measure": script, **{f"{name}.fio": text for name, text in jobs.items()}}
         finished = guest_rig.finish(wanted, tmp_path, {name: text.encode() for name, text in files.items()})
         out = {name.removeprefix("out/"): data.decode() for name, data in finished.files.items() if "out/" in name}
-        assert "measure.txt" in out, finished.result["reason"]
+        assert "measure.txt" in out, finished.result.reason
         assert "failed" not in out, out["failed"] + out["measure.txt"]
-        out["check"] = str(finished.result["check"])
+        out["check"] = str(finished.result.check)
         # The lab says when a stall is to be told, and the kernel repeats it
         told = [line for line in out["dmesg"].splitlines() if "rcu_cpu_stall_timeout" not in line]
         assert not TROUBLE.search("\n".join(told)), out["dmesg"][-3000:]

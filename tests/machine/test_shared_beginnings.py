@@ -136,7 +136,7 @@ def as_from_power_on(study: Path, measure: Measure, folder: Path) -> None:
     """The last repetition of the study gives the same bytes alone as with the beginning that all share."""
     wanted = run.prepare(load_study(study))
     shared = all_shared(wanted)
-    assert [found.kept["outcome"] for found in shared] == ["measured"] * len(wanted)
+    assert [found.result.outcome for found in shared] == ["measured"] * len(wanted)
     alone = measure(wanted[-1], folder / "alone", limit_s=900)
     assert differing(bytes_of(alone), bytes_of(shared[-1])) == []
 
@@ -289,7 +289,7 @@ def test_a_beginning_that_fails_fails_each_as_it_would_alone(two: Sequence[Repet
         shared = all_shared(two)
         (tmp_path / "alone").mkdir()
         alone = repetition.execute(two[1], tmp_path / "alone", 900, threading.Event())
-    assert [found.kept["reason"] for found in shared] == ["step prepare: exit status 3: no space left"] * 2
+    assert [found.result.reason for found in shared] == ["step prepare: exit status 3: no space left"] * 2
     assert differing(bytes_of(alone), bytes_of(shared[1])) == []
 
 

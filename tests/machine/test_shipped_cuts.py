@@ -62,4 +62,4 @@ def test_a_cell_ends(measure: Measure, tmp_path: Path, study: str, coordinates: 
     finished = measure(wanted, tmp_path / "cell", limit_s=600)
     assert "the power is: off" in finished.files["out/cut.txt"].decode()
     if coordinates["translation"] != "mtdblock":  # it writes blocks back as a whole, and may lose what was safe
-        assert finished.result["metrics"]["mount_after_cut_s"] > 0
+        assert finished.result.measurement.metrics["mount_after_cut_s"] > 0

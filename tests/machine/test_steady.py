@@ -57,7 +57,7 @@ WRITES = f"""
 
 
 def verdict(finished: Finished) -> str:
-    return steadiness.verdict(finished.result["series"])
+    return steadiness.verdict(finished.result.measurement.series)
 
 
 STICK = "usb-stick-2g:interface=plain"
@@ -80,20 +80,20 @@ def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FioJob:
 def test_an_even_load_is_steady_and_warmed_up(job: FioJob) -> None:
     plain, warmed = job(reader("even", "512m", 3)), job(reader("even", "512m", 3, warm_up_s=None))
     assert verdict(plain) == verdict(warmed) == "steady"
-    assert "warm_up_s" not in plain.result["metrics"]
-    assert warmed.result["metrics"]["warm_up_s"] == 5
-    assert warmed.result["metrics"]["runtime_s"] == pytest.approx(3, abs=0.02)
+    assert "warm_up_s" not in plain.result.measurement.metrics
+    assert warmed.result.measurement.metrics["warm_up_s"] == 5
+    assert warmed.result.measurement.metrics["runtime_s"] == pytest.approx(3, abs=0.02)
     # 3 s of requests, and 8 s of them
-    reads = [one.result["medium"]["measured"]["host_reads"] for one in (plain, warmed)]
+    reads = [one.result.measurement.medium["measured"]["host_reads"] for one in (plain, warmed)]
     assert reads[1] == pytest.approx(reads[0] * 8 / 3, rel=0.02)
     for one in (plain, warmed):
-        (series,) = one.result["series"]
-        assert sum(series.parts) == pytest.approx(one.result["metrics"]["requested_bytes"], rel=0.001)
+        (series,) = one.result.measurement.series
+        assert sum(series.parts) == pytest.approx(one.result.measurement.metrics["requested_bytes"], rel=0.001)
 
 
 def test_a_think_time_is_kept_behind_a_warm_up(job: FioJob) -> None:
     """fio 3.33 as Debian has it sends about 240 requests without a pause when the 5 s of warm-up were over."""
-    metrics = job(reader("thinks", "512m", 3, warm_up_s=None) + f"thinktime={THINK_MS}000\n").result["metrics"]
+    metrics = job(reader("thinks", "512m", 3, warm_up_s=None) + f"thinktime={THINK_MS}000\n").result.measurement.metrics
     assert metrics["warm_up_s"] == 5
     request_s = metrics["requested_bytes"] / 4096 / metrics["runtime_s"]
     # A request, its pause; what the kernel and fio take between them is a few hundredths of the pause
@@ -121,12 +121,12 @@ def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(
         measure = repetition.job(wanted.cell, wanted.image).load["measure"]
         changed = {"measure": b"df -kP /mnt >/out/before.txt\n" + measure}
         finished = guest_rig.finish(wanted, tmp_path / wanted.key, changed)
-        assert finished.measured, finished.result["reason"]
+        assert finished.result.is_measured, finished.result.reason
         said = wanted.cell.coordinates
         grown = used_kib(finished.files["out/space.txt"]) - used_kib(finished.files["out/before.txt"])
         expected = FILE_KIB if said["allocate"] == "true" else 0
         assert expected <= grown <= expected + 16, said  # nodes and indirect blocks
-        writes[said["pattern"], said["allocate"]] = finished.result["medium"]["synced"]["host_writes"]
+        writes[said["pattern"], said["allocate"]] = finished.result.measurement.medium["synced"]["host_writes"]
     if filesystem.startswith("ext2"):
         requests = FILE_KIB // 4
         # Data, inode, and a bitmap or an indirect block; or data alone, with the inode once a second

@@ -19,7 +19,7 @@ def test_bonnie_plus_with_two_processes(
 ) -> None:
     workload = '[workload]\ntool = "bonnie++"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
     [wanted] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
-    found = measure(wanted, tmp_path / "cell").result["metrics"]
+    found = measure(wanted, tmp_path / "cell").result.measurement.metrics
     assert found["requested_bytes"] == 2 * (6 * MIB + 50 * 8192)
     assert 0 < found["char_output"] < found["char_input"]
     for name in ("char_output", "block_output"):  # a flush ends each, so nothing stays in memory
@@ -32,7 +32,7 @@ def test_bonnie_plus_with_two_processes(
 def test_iozones_sequence(fresh_cache: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     workload = '[axes]\nremount = [true, false]\n[workload]\ntool = "iozone"\nfile = "4M"\ninclude_flush = true\n'
     cold, warm = run.prepare(load_study(study_file(workload, filesystem="ext2")))
-    first, second = (measure(w, tmp_path / w.key).result["metrics"] for w in (cold, warm))
+    first, second = (measure(w, tmp_path / w.key).result.measurement.metrics for w in (cold, warm))
     for found in (first, second):
         assert 100 <= found["write_reached_percent"] < 110
         assert 100 <= found["rewrite_reached_percent"] < 110

@@ -57,7 +57,7 @@ def numbers(done: Finished, name: str) -> dict[str, int]:
 
 def agrees_with_the_chip(done: Finished) -> dict[str, float]:
     """Wear and write amplification, from what the chip's own state says after the guest is gone."""
-    metrics: dict[str, float] = done.result["metrics"]
+    metrics = dict(done.result.measurement.metrics)
     told: dict[str, Any] = json.loads(done.files["inspect.json"])
     assert told["fault"] is None
     assert told["counters"]["violations"] == 0

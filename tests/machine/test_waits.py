@@ -93,7 +93,7 @@ def test_seeds_ask_for_other_places_and_a_seed_for_the_same(
 def test_each_request_is_flushed_and_waited_for(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     [wanted] = run.prepare(load_study(study_file(FLUSHED, filesystem="ext2")))
     finished = measure(wanted, tmp_path / "cell")
-    found, job = finished.result["metrics"], fio_of(finished)
+    found, job = finished.result.measurement.metrics, fio_of(finished)
     assert job["write"]["total_ios"] == 128
     assert job["sync"]["total_ios"] == 126  # of two processes; fio does not count the flush at the end
     for number in range(2):
@@ -110,7 +110,7 @@ def test_flushes_of_a_job_of_the_users_count(study_file: StudyWriter, measure: M
     (tmp_path / "logger.fio").write_text(LOGGER)
     [wanted] = run.prepare(load_study(study_file(OWN, filesystem="fat16:cluster=32k")))
     finished = measure(wanted, tmp_path / "cell")
-    found, job = finished.result["metrics"], fio_of(finished)
+    found, job = finished.result.measurement.metrics, fio_of(finished)
     assert job["sync"]["total_ios"] == 7
     assert found["latency_max_us"] == found["flush_max_us"] == job["sync"]["lat_ns"]["max"] / 1e3
     assert found["latency_p99_us"] >= 0.98 * found["flush_p95_us"] > 100 * found["latency_p50_us"]
@@ -122,6 +122,6 @@ def test_a_request_in_a_queue_is_waited_for_until_it_is_done(
     study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     [wanted] = run.prepare(load_study(study_file(QUEUED, filesystem="ext2")))
-    found = measure(wanted, tmp_path / "cell").result["metrics"]
+    found = measure(wanted, tmp_path / "cell").result.measurement.metrics
     # Four requests are under way at all times, so that each takes four times as long as one comes after the other.
     assert found["latency_mean_us"] == pytest.approx(4e6 / found["iops"], rel=0.2)

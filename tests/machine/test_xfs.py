@@ -26,17 +26,17 @@ def test_a_medium_is_measured(
 ) -> None:
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
     result = measure(wanted, tmp_path / "cell").result
-    assert result["outcome"] == "measured"
-    assert result["check"] == ""
-    assert "xfs" in result["mounted"]
-    assert mounted in result["mounted"]
-    assert result["metrics"]["medium_written_bytes"] >= 1 << 20
+    assert result.outcome == "measured"
+    assert result.check == ""
+    assert "xfs" in result.measurement.mounted
+    assert mounted in result.measurement.mounted
+    assert result.measurement.metrics["medium_written_bytes"] >= 1 << 20
 
 
 def test_the_checker_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The first group's header of free space is put out of order."""
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="xfs")))
-    assert measure(wanted, tmp_path / "cell").measured
+    assert measure(wanted, tmp_path / "cell").result.is_measured
     (data,) = (tmp_path / "cell").rglob("data.img")
     assert cell_medium.check(wanted.cell, data) == ""
     with data.open("r+b") as image:

@@ -152,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--stored", type=Path, metavar="RESULTS", help="measure nothing; take this store of results")
     parser.add_argument("--whole", action="store_true", help="whole studies, and no slices")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep stores and reports here")
-    said = parser.parse_args(arguments)
+    said = parser.parse_intermixed_args(arguments)
     slices = slices_of()
     ended = 0
     with tempfile.TemporaryDirectory(prefix="same-results-") as scratch:

@@ -8,7 +8,7 @@ from typing import Any
 
 from flashbed.analysis import Results, Words, judge, results_of
 from flashbed.analysis.claim_words import evidence
-from flashbed.common.metrics import METRICS
+from flashbed.result.metrics import METRICS
 from flashbed.study.format import Claim
 from flashbed.study.loading import Study
 

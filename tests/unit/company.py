@@ -20,11 +20,15 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from made_up_result import made_up_result
+
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
-from flashbed.execution import failures, metrics, repetition, run
+from flashbed.execution import failures, repetition, run
 from flashbed.execution.repetition import Finished
 from flashbed.profiles.library import Library
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
 
 
 def main() -> None:
@@ -62,17 +66,15 @@ def main() -> None:
         outcome = {"fail": "failed", "killed": "killed"}.get(what, "measured")
         if what == "killed once" and attempts[wanted.key] == 1:
             outcome = "killed"
-        result = {"key": wanted.key, "outcome": outcome, "reason": what, "coordinates": wanted.cell.coordinates}
-        return Finished(
-            {**result, "cell": {}}, {}, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"}
-        )
+        result = made_up_result(wanted.key, wanted.cell.coordinates, outcome, what)
+        return Finished(result, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"})
 
     patch.object(run, "prepare", prepare).start()
     patch.object(repetition, "execute", execute).start()
     patch.object(
         failures, "refusal", lambda _cpu: ""
     ).start()  # no guest is started: else each cache of a test would build an emulator
-    patch.object(metrics, "of", lambda _cell, _out, _bytes: {}).start()
+    patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
     study.fixed = {"scheduler": "none"}
@@ -82,7 +84,7 @@ def main() -> None:
         done = run.run(study, jobs=jobs)
     except FlashbedError as error:
         sys.exit(f"{type(error).__name__}: {error.message}")
-    told = [(record.result["outcome"], record.result["reason"]) for record in done.records]
+    told = [(record.result.outcome, record.result.reason) for record in done.records]
     print(json.dumps({"records": told, "different": [str(one.other) for one in done.different]}))
 
 

@@ -19,16 +19,20 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from made_up_result import made_up_result
+
 from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
-from flashbed.execution import attempt, metrics, repetition, scheduler
+from flashbed.execution import attempt, repetition, scheduler
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.execution.store import Store
 from flashbed.image import GuestImage, emulator
 from flashbed.image.cache import Entry
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
+from flashbed.result.store import Store
 
 SECONDS = "FLASHBED_TEST_SECONDS"
 """How long an attempt takes."""
@@ -58,8 +62,8 @@ def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event,
     image = wanted.image
     files = [image.kernel.image, image.kernel.symbols, *image.archives(NO_PROGRAMS), image.media_tool.program]
     data = hashlib.sha256(b"".join(path.read_bytes() for path in files) + wanted.key.encode()).hexdigest()
-    result = {"key": wanted.key, "outcome": "measured", "reason": "", "coordinates": wanted.cell.coordinates}
-    return Finished({**result, "cell": {}}, {}, {"out/data": data.encode(), "console.log": wanted.cell.label.encode()})
+    result = made_up_result(wanted.key, wanted.cell.coordinates)
+    return Finished(result, {"out/data": data.encode(), "console.log": wanted.cell.label.encode()})
 
 
 NO_PROGRAMS = ProgramSet((), ())
@@ -69,7 +73,7 @@ def put_on() -> None:
     """In place of guests, in this process."""
     patch.object(repetition, "execute", execute).start()
     patch.object(repetition, "program_set", lambda _: NO_PROGRAMS).start()
-    patch.object(metrics, "of", lambda _cell, _out, _bytes: {}).start()
+    patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
 
 
 def made_up_image(folder: Path) -> GuestImage:
@@ -108,4 +112,4 @@ def main() -> None:
                 records = list(scheduler.measure(store, wanted, cluster, limits))
     except FlashbedError as error:
         sys.exit(f"{type(error).__name__}: {error.message}")
-    print(json.dumps([record.result["outcome"] for record in records]))
+    print(json.dumps([record.result.outcome for record in records]))

@@ -12,7 +12,7 @@ from samples import write_study
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import METRICS
+from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.workload.base import MARK, WorkloadOutputError
 from flashbed.workload.bonnie import Bonnie, BonnieParameters

@@ -16,7 +16,7 @@ from samples import write_study
 from written_report import written
 
 from flashbed.commands import reporting
-from flashbed.common.metrics import METRICS
+from flashbed.result.metrics import METRICS
 from flashbed.study.loading import Study, load_study
 from flashbed.study.slicing import narrowed
 from flashbed.workload import WORKLOADS

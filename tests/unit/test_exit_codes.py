@@ -17,7 +17,7 @@ import pytest
 from flashbed import cli
 from flashbed.commands import on_studies
 from flashbed.execution import run as run_module
-from flashbed.execution.store import Different
+from flashbed.result.store import Different
 
 FLASHBED = Path(sys.executable).with_name("flashbed")
 
@@ -43,7 +43,11 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert leave(monkeypatch) == 0
     labs = SimpleNamespace(module=None, module_source=None)
     cell = SimpleNamespace(filesystem=labs, scheduler=labs)
-    failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32, cell=cell), result={"reason": "out of memory"})]
+    failed = [
+        SimpleNamespace(
+            repetition=SimpleNamespace(key="cd" * 32, cell=cell), result=SimpleNamespace(reason="out of memory")
+        )
+    ]
     assert leave(monkeypatch, failures=failed) == 1
     capsys.readouterr()
     different = [Different("ab" * 32, Path("/results/cells/ab/abab"), Path("/results/different/abab.1"))]

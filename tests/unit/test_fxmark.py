@@ -13,8 +13,8 @@ from samples import write_study
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import METRICS
 from flashbed.guest_output import limit, medium_counters
+from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fxmark import DATA, TESTS, Fxmark, FxmarkParameters

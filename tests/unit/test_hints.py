@@ -31,7 +31,7 @@ def told(tmp_path: Path) -> Told:
 
     def call(reason: str) -> list[str]:
         failures: Any = [
-            SimpleNamespace(repetition=SimpleNamespace(cell=cell), result={"reason": reason})
+            SimpleNamespace(repetition=SimpleNamespace(cell=cell), result=SimpleNamespace(reason=reason))
             for cell in plan(study)[:2]
         ]
         return hints(study, failures)

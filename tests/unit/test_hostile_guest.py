@@ -14,13 +14,15 @@ from test_machine_ends import files, run  # noqa: F401 (a fixture)
 from test_outbox import archive, box
 from test_outbox import file as member
 
-from flashbed.execution import metrics, repetition, scheduler
+from flashbed.execution import repetition, scheduler
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
-from flashbed.execution.store import Store
 from flashbed.guest_output import request_log
 from flashbed.machine import process, qemu, sampled
 from flashbed.machine.base import Outcome
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
+from flashbed.result.store import Store
 
 LIMITS = Limits(30, 0)
 
@@ -53,7 +55,7 @@ class Guests:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "user/cache"))
     monkeypatch.setattr(repetition, "cell_inputs", lambda _: {})
-    monkeypatch.setattr(metrics, "of", lambda *_: dict(metrics.NONE))
+    monkeypatch.setattr(evaluation, "evaluate", lambda *_: Measurement())
     return tmp_path / "user/cache"
 
 
@@ -63,7 +65,7 @@ def everything_below(folder: Path) -> set[str]:
 
 def measured(cache: Path, outcomes: dict[str, Outcome]) -> dict[str, tuple[str, str]]:
     records = scheduler.measure(Store(cache / "results"), [cell(name) for name in outcomes], Guests(outcomes), LIMITS)
-    return {one.repetition.cell.label: (one.result["outcome"], one.result["reason"]) for one in records}
+    return {one.repetition.cell.label: (one.result.outcome, one.result.reason) for one in records}
 
 
 UP = "../" * 6 + "precious"

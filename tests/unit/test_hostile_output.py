@@ -15,8 +15,9 @@ from mutated_inputs import values
 from test_upkeep import MEDIUM_BYTES
 from test_upkeep import OUT as UPKEEP
 
-from flashbed.execution import metrics
 from flashbed.guest_output import cpu_load, medium_counters, wear
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
 from flashbed.workload.fio.parameters import FioParameters
 
 IDLE = b"now at %d nsecs\n idle_sleeptime : %d nsecs\n iowait_sleeptime : 0 nsecs\n"
@@ -65,15 +66,15 @@ LOADS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def read(out: dict[str, bytes], load: str = "cached") -> str:
     """Why it cannot be read; "" where it can, and then all of it are numbers and printable text."""
-    said, found = "", metrics.NONE
+    said, found = "", Measurement()
     tool, parameters = LOADS[load]
     try:
-        found = metrics.of({**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES)
-    except metrics.UnreadableError as error:
+        found = evaluation.evaluate({**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES)
+    except evaluation.UnreadableError as error:
         said = str(error)
     assert said.isprintable()
-    assert all(math.isfinite(value) for value in found["metrics"].values())
-    assert found["mounted"].isprintable()
+    assert all(math.isfinite(value) for value in found.metrics.values())
+    assert found.mounted.isprintable()
     return said
 
 

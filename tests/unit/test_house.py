@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common.metrics import METRICS
+from flashbed.result.metrics import METRICS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAB = REPOSITORY / "src/flashbed"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from flashbed.analysis import Load, Words, compare, lines, results_of, shortened
 from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
-from flashbed.common.metrics import METRICS
+from flashbed.result.metrics import METRICS
 
 Table = dict[tuple[str, ...], tuple[float, ...]]
 """By the values of `by`, a bandwidth for each of a, b and c."""

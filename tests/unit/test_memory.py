@@ -140,10 +140,10 @@ def test_what_memory_cannot_carry_is_run_on_the_disk(
     def executed(*words: Any) -> SimpleNamespace:
         folder: Path = words[-1]
         if ours not in folder.parents:
-            return SimpleNamespace(kept={"outcome": "measured"}, where="on the disk")
+            return SimpleNamespace(result=SimpleNamespace(outcome="measured"), where="on the disk")
         if isinstance(in_memory, Exception):
             raise in_memory
-        return SimpleNamespace(kept={"outcome": in_memory}, where="in memory")
+        return SimpleNamespace(result=SimpleNamespace(outcome=in_memory), where="in memory")
 
     monkeypatch.setattr(repetition, "_executed", executed)
     medium = SimpleNamespace(size_bytes=MIB, kind="ftl")

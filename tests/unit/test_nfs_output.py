@@ -10,8 +10,8 @@ import pytest
 from samples import write_study
 
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import METRICS
 from flashbed.guest_output import cpu_load, limit, medium_counters
+from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.nfs import Nfs, NfsParameters

@@ -17,9 +17,9 @@ from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Beginnings
 from flashbed.execution.scheduler import Queue
-from flashbed.execution.store import Store
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.result.store import Store
 
 
 class MadeUp(Beginning):

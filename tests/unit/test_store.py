@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import HostResourceError, InputError
-from flashbed.execution import store as store_module
-from flashbed.execution.store import Store
+from flashbed.result import store as store_module
+from flashbed.result.store import Store
 
 KEY, OTHER = "ab" + "0" * 62, "ab" + "1" * 62
 RESULT = {"outcome": "measured", "metrics": {"bandwidth": 12.5}}
@@ -22,7 +22,7 @@ RESULT = {"outcome": "measured", "metrics": {"bandwidth": 12.5}}
 WRITER = """
 import sys
 from pathlib import Path
-from flashbed.execution.store import Store
+from flashbed.result.store import Store
 store = Store(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2]), int(sys.argv[3])):

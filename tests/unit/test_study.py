@@ -8,8 +8,8 @@ from samples import documented, load, message, write, write_study
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.profiles.library import Library
+from flashbed.result.metrics import BOOKKEEPING, METRICS
 from flashbed.study.format import STACK, SYSTEM
 from flashbed.study.loading import load_study, study_schema
 from flashbed.workload import WORKLOADS

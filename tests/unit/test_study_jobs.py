@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from samples import load, message, write, write_study
 
-from flashbed.common.metrics import BOOKKEEPING, METRICS
+from flashbed.result.metrics import BOOKKEEPING, METRICS
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import load_study
 from flashbed.study.plan import cell_inputs, plan

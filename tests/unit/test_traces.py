@@ -128,7 +128,7 @@ def test_a_log_that_is_damaged_before_it_is_drawn_is_not_drawn(
     write_made_up_log(tmp_path / "log", [(n * 1000, 0, 0, 4096) for n in range(3)], 0, 1_000_000)
     key = "0123" * 16
     stored = open_store().put(key, {f"out/{path.name}": path for path in (tmp_path / "log").iterdir()}, {"key": key})
-    record: Any = SimpleNamespace(folder=stored.folder, result={"key": key})
+    record: Any = SimpleNamespace(folder=stored.folder, result=SimpleNamespace(key=key))
     assert len(reporting._requests(record).requests) == 3
     log = stored.folder / "out" / request_log.LOG
     if left is None:

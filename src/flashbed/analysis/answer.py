@@ -27,7 +27,7 @@ from flashbed.analysis.words import (
     percents,
     scale_of,
 )
-from flashbed.common.metrics import Metric
+from flashbed.result.metrics import Metric
 
 CLOSE_FACTOR = 1.095
 """Below it a lead reads better in percent, and is a small one."""

@@ -21,8 +21,8 @@ from typing import Literal
 
 from flashbed.analysis.decisive import MEMORY, Doubt, doubts
 from flashbed.analysis.results import Combination, Results
-from flashbed.common.metrics import METRICS
 from flashbed.common.units import parse_size
+from flashbed.result.metrics import METRICS
 
 Load = Literal["random read", "random write", "sequential read", "sequential write", "flush"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from flashbed.analysis.ratio import Spread, spread
 from flashbed.analysis.words import JOINT
-from flashbed.common.metrics import BOOKKEEPING, COUNTED, METRICS
+from flashbed.result.metrics import BOOKKEEPING, COUNTED, METRICS
 
 MEASURED = "measured"
 MISSING = "missing"

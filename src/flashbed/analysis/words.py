@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flashbed.common.metrics import METRICS, Metric
+from flashbed.result.metrics import METRICS, Metric
 from flashbed.study.format import STACK
 
 AXIS_WORDS = {

@@ -17,21 +17,19 @@ from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.execution import inputs, metrics
+from flashbed.execution import inputs
 from flashbed.execution.run import find_study, open_store
 from flashbed.execution.scheduler import failure_folder
 from flashbed.image import emulator, lockfile, pins, toolchain
 from flashbed.medium import parameter_list
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
+from flashbed.result import evaluation
+from flashbed.result.result import Result
 from flashbed.study.loading import load_study, study_schema
 
 Rows = list[tuple[str, ...]]
 SHOWN_RESULTS = 20
-
-_TEXTS, _TABLES = ("key", "outcome", "reason"), ("coordinates", "cell", "environment")
-_SHAPE = {**dict.fromkeys(_TEXTS, str), **dict.fromkeys(_TABLES, dict), "check": str | None}
-"""What is kept of a result, and shown."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Shown:
     """A repetition from the store, or the last failed attempt at one."""
 
     folder: Path
-    result: dict[str, Any]
+    result: Result
 
     def names(self) -> list[str]:
         """The artefacts, by name."""
@@ -53,13 +51,20 @@ class Shown:
 
     def describe(self) -> str:
         """Everything but the raw artefacts, for a person."""
-        lines = [f"key      {self.result['key']}", f"outcome  {self.result['outcome']}"]
-        lines += [f"reason   {self.result['reason']}"] * bool(self.result["reason"])
-        lines.append(f"check    {_checked(self.result['check'])}")
-        lines += [f"mounted  {self.result.get('mounted')}"] * bool(self.result.get("mounted"))
-        for name in ("coordinates", "metrics", "medium", "cell", "environment"):
-            lines += ["", f"{name}:", _indented(json.dumps(self.result[name], indent=2))]
-        if self.result["outcome"] != "measured":
+        result, measurement = self.result, self.result.measurement
+        lines = [f"key      {result.key}", f"outcome  {result.outcome}"]
+        lines += [f"reason   {result.reason}"] * bool(result.reason)
+        lines.append(f"check    {_checked(result.check)}")
+        lines += [f"mounted  {measurement.mounted}"] * bool(measurement.mounted)
+        for name, table in (
+            ("coordinates", result.coordinates),
+            ("metrics", measurement.metrics),
+            ("medium", measurement.medium),
+            ("cell", result.cell),
+            ("environment", result.environment),
+        ):
+            lines += ["", f"{name}:", _indented(json.dumps(table, indent=2))]
+        if not result.is_measured:
             console = self.read("console.log").decode(errors="replace").splitlines()
             lines += ["", "end of the console:", *(f"  {line}" for line in console[-30:])]
         lines += ["", f"files in {self.folder}:", *(f"  {name}" for name in self.names())]
@@ -95,7 +100,7 @@ def repetition(prefix: str) -> Shown:
         if (failed := _failed(prefix.strip().lower())) is None:
             raise
         return failed
-    return Shown(found.folder, metrics.read(found.result, found.folder))
+    return Shown(found.folder, evaluation.read(found.result, found.folder))
 
 
 def _failed(prefix: str) -> Shown | None:
@@ -108,13 +113,10 @@ def _failed(prefix: str) -> Shown | None:
         keys = ", ".join(file.parent.name[: len(prefix) + 8] for file in found[:5]) + (" ..." if len(found) > 5 else "")
         raise InputError(f'"{prefix}" is the start of {len(found)} keys of failed attempts ({keys}); give more digits')
     try:
-        result = json.loads(own_file.read(found[0]))
-        whole = isinstance(result, dict) and all(isinstance(result.get(key), kind) for key, kind in _SHAPE.items())
-    except (OSError, ValueError, RecursionError):
-        whole = False
-    if not whole:
-        raise InputError(f"{found[0]}: damaged; remove {folder}, the next run tries the repetition again")
-    return Shown(folder, metrics.read(result, folder))
+        return Shown(folder, evaluation.read(json.loads(own_file.read(found[0])), folder))
+    except (OSError, ValueError, RecursionError, InputError):
+        why = f"damaged; remove {folder}, the next run tries the repetition again"
+        raise InputError(f"{found[0]}: {why}") from None
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from flashbed.common.errors import DifferentResultsError, HostResourceError, hos
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
 from flashbed.execution.run import Record, Run, open_store, rows
-from flashbed.execution.store import Different
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
@@ -27,6 +26,7 @@ from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
+from flashbed.result.store import Different
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import idle_depths
 
@@ -60,8 +60,8 @@ def write(done: Run, folder: Path) -> Path:
     """
     table = rows(done)
     manifest = _manifest(done)
-    consoles = {record.result["key"]: _last_lines(record) for record in done.failures}
-    logs = {one.result["key"]: partial(_requests, one) for one in done.records if one.repetition.cell.traced}
+    consoles = {record.result.key: _last_lines(record) for record in done.failures}
+    logs = {one.result.key: partial(_requests, one) for one in done.records if one.repetition.cell.traced}
     imported = kept(done.study)
     for sentence in imported.left_out:
         _log.warning("%s", sentence)
@@ -152,7 +152,7 @@ def _requests(record: Record) -> RequestLog:
         log = request_log.read(record.folder / "out")
     except (OSError, ValueError):
         log = None
-    if open_store().get(record.result["key"]) is None or log is None:
+    if open_store().get(record.result.key) is None or log is None:
         raise HostResourceError(f"{record.folder}: was damaged before the report was drawn; run the study again")
     return log
 

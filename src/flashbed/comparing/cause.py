@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flashbed.common.metrics import CPU_TIME, FLUSHES, LAYERS
+from flashbed.result.metrics import CPU_TIME, FLUSHES, LAYERS
 
 
 @dataclass(frozen=True)

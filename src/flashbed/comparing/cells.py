@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from flashbed.common.metrics import CPU_NS
 from flashbed.comparing import chance
 from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
+from flashbed.result.metrics import CPU_NS
 
 CPU_TIME = "cpu_time"
 """The figure that is made of what was counted: CPU time while measured."""

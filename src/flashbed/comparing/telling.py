@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
-from flashbed.common.metrics import CPU_TIME
 from flashbed.common.page import PageTable
 from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Compared, ComparedCell
 from flashbed.comparing.chance import Change
 from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
+from flashbed.result.metrics import CPU_TIME
 
 TONES = {"worse": "bad", "better": "good"}
 LEAST_CHANCE = 0.0001

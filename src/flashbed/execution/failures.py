@@ -80,7 +80,7 @@ def hints(study: Study, failures: Iterable[Record]) -> list[str]:
 
 
 def _hints_of(study: Study, record: Record) -> Iterator[str]:
-    cell, reason = record.repetition.cell, str(record.result["reason"])
+    cell, reason = record.repetition.cell, record.result.reason
     for module, folder in own_modules(cell):
         _, found, why = reason.partition(NOT_TAKEN.format(module))
         if found:

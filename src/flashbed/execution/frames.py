@@ -15,10 +15,10 @@ from typing import Any
 import pandas
 
 from flashbed.common.errors import InputError
-from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.common.tomlfile import shown
 from flashbed.execution import run
 from flashbed.guest_output import request_log
+from flashbed.result.metrics import BOOKKEEPING, METRICS
 from flashbed.study.loading import load_study
 
 _WHOLE, _NUMBER = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")

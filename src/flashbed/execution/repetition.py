@@ -9,15 +9,14 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import cell_medium, coverage, memory, metrics
+from flashbed.execution import cell_medium, coverage, memory
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
 from flashbed.image.command import GZIP, packed_bytes
@@ -30,6 +29,8 @@ from flashbed.machine.guest_job import Job
 from flashbed.medium import conditioning
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
+from flashbed.result import evaluation
+from flashbed.result.result import Result
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS, nfs_output
 
@@ -48,20 +49,10 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a repetition came to: the result as it is kept, what follows from the artefacts, and these."""
+    """What a repetition came to, and its artefacts by name."""
 
-    kept: dict[str, Any]
-    measured_values: Mapping[str, Any]
+    result: Result
     files: dict[str, bytes]
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """Both, as a result that is read from the store."""
-        return {**self.kept, **self.measured_values}
-
-    @property
-    def measured(self) -> bool:
-        return bool(self.kept["outcome"] == "measured")
 
 
 class TooLargeError(HostResourceError):
@@ -186,7 +177,7 @@ def content_bytes(cell: Cell) -> int:
 
 
 def _is_killed(finished: Finished) -> bool:
-    return bool(finished.kept["outcome"] == "killed")
+    return finished.result.outcome == "killed"
 
 
 def _executed(
@@ -279,21 +270,22 @@ def machine_setup(cell: Cell, image: GuestImage) -> qemu.Setup:
 
 def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     cell = repetition.cell
-    kept: dict[str, Any] = {
-        "key": repetition.key,
-        "coordinates": dict(cell.coordinates),
-        "seed": cell.seed,
-        "outcome": outcome.status,
-        "reason": outcome.reason,
-        "check": outcome.medium_check,
-        "cell": cell_inputs(cell),
-        metrics.BYTES: cell.medium.size_bytes,
-        "environment": dict(repetition.environment),
-    }
+    result = Result(
+        key=repetition.key,
+        coordinates=dict(cell.coordinates),
+        seed=cell.seed,
+        outcome=outcome.status,
+        reason=outcome.reason,
+        check=outcome.medium_check,
+        cell=cell_inputs(cell),
+        environment=dict(repetition.environment),
+        medium_bytes=cell.medium.size_bytes,
+    )
     files = {"console.log": outcome.console, **{f"out/{name}": data for name, data in outcome.files.items()}}
-    if outcome.status != "measured":
-        return Finished(kept, metrics.NONE, files)
+    if not result.is_measured:
+        return Finished(result, files)
     try:
-        return Finished(kept, metrics.of(kept["cell"], outcome.files, cell.medium.size_bytes), files)
-    except metrics.UnreadableError as error:
-        return Finished({**kept, "outcome": "failed", "reason": str(error)}, metrics.NONE, files)
+        measurement = evaluation.evaluate(result.cell, outcome.files, result.medium_bytes)
+        return Finished(replace(result, measurement=measurement), files)
+    except evaluation.UnreadableError as error:
+        return Finished(replace(result, outcome="failed", reason=str(error)), files)

@@ -16,7 +16,6 @@ from typing import Any
 from flashbed import image
 from flashbed.common import children, own_file, paths
 from flashbed.common.errors import InputError, several
-from flashbed.common.metrics import COUNTED
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
@@ -26,13 +25,15 @@ from flashbed.execution.coverage import Ran
 from flashbed.execution.failures import check_beforehand
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record as Record
-from flashbed.execution.store import Different, Store
 from flashbed.guest_output import limit, steadiness, wear
 from flashbed.image.changed_code import Changed
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Kind, Selector
+from flashbed.result.metrics import COUNTED
+from flashbed.result.result import Result
+from flashbed.result.store import Different, Store
 from flashbed.study import host_commands
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
@@ -63,7 +64,7 @@ class Run:
 
     @property
     def failures(self) -> list[Record]:
-        return [record for record in self.records if not record.measured]
+        return [record for record in self.records if not record.result.is_measured]
 
 
 def open_store() -> Store:
@@ -204,7 +205,7 @@ def _ran(records: Sequence[Record]) -> list[Ran]:
 
 
 def _watched(record: Record, changed: Changed) -> coverage.Ranges | None:
-    return coverage.noted(record.result["key"], changed)
+    return coverage.noted(record.result.key, changed)
 
 
 def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
@@ -246,28 +247,29 @@ def find_study(name: str) -> Path:
 def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
     """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
     result, cell = record.result, record.repetition.cell
-    plain = {name: result[name] for name in ("seed", "outcome", "reason", "key", "check")}
-    metrics = {**result["metrics"], **wear.years(result["metrics"], bytes_per_day)}
-    found = limit.limit(
+    measurement = result.measurement
+    plain = {name: getattr(result, name) for name in ("seed", "outcome", "reason", "key", "check")}
+    metrics = {**measurement.metrics, **wear.years(measurement.metrics, bytes_per_day)}
+    limited = limit.limit(
         metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio", polls=cell.polls
     )
     told = {
-        "limit": found,
-        "mounted": result["mounted"],
-        "durable": result["durable"],
-        "steady": _steady(result, cell) if result["outcome"] == "measured" else "",
-        "settled": result["settled"],
-        "fresh": wear.freshness(result["medium"], cell.medium.core_parameters),
+        "limit": limited,
+        "mounted": measurement.mounted,
+        "durable": measurement.durable,
+        "steady": _steady(result, cell) if result.is_measured else "",
+        "settled": measurement.settled,
+        "fresh": wear.freshness(measurement.medium, cell.medium.core_parameters),
         "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
     }
-    counted = {COUNTED + name: count for name, count in result["counted"].items()}
+    counted = {COUNTED + name: count for name, count in measurement.counted.items()}
     own = {SOURCE: record.repetition.image.kernel.package_version} if cell.own_kernel else {}
-    return {**result["coordinates"], **plain, **own, **told, **metrics, **counted}
+    return {**result.coordinates, **plain, **own, **told, **metrics, **counted}
 
 
-def _steady(result: Mapping[str, Any], cell: Cell) -> str:
+def _steady(result: Result, cell: Cell) -> str:
     silent = WORKLOADS[cell.workload.tool].silent(cell.workload.parameters)
-    return steadiness.told(result["series"], silent)
+    return steadiness.told(result.measurement.series, silent)
 
 
 def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:

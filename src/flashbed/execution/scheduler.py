@@ -11,19 +11,20 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from flashbed.common import foreign_names, locks, paths
-from flashbed.common.errors import host_refusal
+from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import Stage, stage
-from flashbed.execution import attempt, memory, metrics, repetition
+from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.execution.store import RESULT, Store
+from flashbed.result import evaluation
+from flashbed.result.result import Result
+from flashbed.result.store import RESULT, Store
 
 _log = logging.getLogger("flashbed")
 
@@ -39,12 +40,8 @@ class Record:
     """A repetition and what is known of it: its result, and where its artefacts are."""
 
     repetition: Repetition
-    result: dict[str, Any]
+    result: Result
     folder: Path
-
-    @property
-    def measured(self) -> bool:
-        return bool(self.result["outcome"] == "measured")
 
 
 def failure_folder(key: str) -> Path:
@@ -74,14 +71,15 @@ def also_of(record: Record, wanted: Repetition) -> Record:
     """The record of another cell that has the same key: two kernels may come out the same to the last byte, and
     schedulers be named for raw flash, which has no queue.
     """
-    result = {**record.result, "coordinates": dict(wanted.cell.coordinates)}
-    return Record(wanted, result, record.folder)
+    return Record(wanted, replace(record.result, coordinates=dict(wanted.cell.coordinates)), record.folder)
 
 
-def _record(wanted: Repetition, kept: Mapping[str, Any], folder: Path) -> Record:
-    """The key does not know how a study names its axes, and the same repetition may serve several studies."""
-    read = metrics.read({metrics.BYTES: wanted.cell.medium.size_bytes, **kept}, folder)
-    return Record(wanted, {**read, "coordinates": dict(wanted.cell.coordinates)}, folder)
+def _record(wanted: Repetition, document: object, folder: Path) -> Record:
+    """The key does not know how a study names its axes, and the same repetition may serve several studies. Raises
+    InputError for a document that is no result.
+    """
+    result = evaluation.read(document, folder, wanted.cell.medium.size_bytes)
+    return also_of(Record(wanted, result, folder), wanted)
 
 
 def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:
@@ -180,17 +178,17 @@ def _failed_since(wanted: Repetition, before: object) -> Record | None:
     if now is None or now == before:
         return None
     try:
-        result = json.loads((folder / RESULT).read_bytes())
-        return _record(wanted, result, folder)
-    except (OSError, ValueError, TypeError):
+        return _record(wanted, json.loads((folder / RESULT).read_bytes()), folder)
+    except (OSError, ValueError, InputError):
         return None
 
 
 def _told(record: Record, progress: Stage) -> Record:
     progress.advance()
-    if not record.measured:
-        label, result = record.repetition.cell.label, record.result
-        progress.note(f"{label}: {result['outcome']}: {result['reason']} (flashbed show {result['key'][:12]})")
+    result = record.result
+    if not result.is_measured:
+        label = record.repetition.cell.label
+        progress.note(f"{label}: {result.outcome}: {result.reason} (flashbed show {result.key[:12]})")
     return record
 
 
@@ -211,11 +209,12 @@ def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: thr
     """Raises HostResourceError if the host refuses what the lab itself writes."""
     try:
         finished = site.attempt(wanted, limits, stop)
-        if finished.kept["outcome"] == "killed":  # says nothing about the cell: memory may be there again
-            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.kept["reason"])
+        if finished.result.outcome == "killed":  # says nothing about the cell: memory may be there again
+            _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result.reason)
             finished = site.attempt(wanted, limits, stop)
-            if finished.kept["outcome"] == "killed":
-                finished.kept["reason"] += ", twice; free memory, or run fewer guests at a time (--jobs)"
+            if finished.result.outcome == "killed":
+                advice = ", twice; free memory, or run fewer guests at a time (--jobs)"
+                finished = replace(finished, result=replace(finished.result, reason=finished.result.reason + advice))
         try:
             return _kept(store, wanted, finished)
         except foreign_names.ForeignNameError as error:
@@ -225,8 +224,8 @@ def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: thr
 
 
 def _kept(store: Store, wanted: Repetition, finished: Finished) -> Record:
-    if finished.measured:
-        stored = store.put(wanted.key, finished.files, finished.kept)
+    if finished.result.is_measured:
+        stored = store.put(wanted.key, finished.files, finished.result.to_json())
         return _record(wanted, stored.result, stored.folder)
     return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
 
@@ -242,7 +241,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
             path = foreign_names.below(new, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        (new / RESULT).write_text(json.dumps(finished.kept, indent=1, sort_keys=True) + "\n")
+        (new / RESULT).write_text(json.dumps(finished.result.to_json(), indent=1, sort_keys=True) + "\n")
         if folder.exists():
             folder.rename(old)
         new.rename(folder)

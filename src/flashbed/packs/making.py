@@ -18,10 +18,10 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
-from flashbed.execution.store import DIGESTS
 from flashbed.packs import gathering, sources
 from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
+from flashbed.result.store import DIGESTS
 from flashbed.study.plan import KEY_VERSION
 
 _DAY = (1980, 1, 1, 0, 0, 0)
@@ -179,7 +179,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     """Writes the pack of what was measured; `report` is the folder of its report, `scratch` an empty one. Gives the
     count of its repetitions. Raises SetupError for a checker that cannot be packed, HostResourceError.
     """
-    measured = [record for record in done.records if record.measured]
+    measured = [record for record in done.records if record.result.is_measured]
     if not measured:
         raise SetupError(f"{done.study.name}: nothing was measured, so there is nothing to pack")
     shelf = PackShelf(scratch)
@@ -189,7 +189,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         for record in measured:
             names = _names(record)
             told.append(gathering.recipe(record.repetition, shelf).as_json())
-            results |= {f"{pack_file.RESULTS}/{record.result['key']}/{name}": record.folder / name for name in names}
+            results |= {f"{pack_file.RESULTS}/{record.result.key}/{name}": record.folder / name for name in names}
             progress.advance()
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
     members |= {f"{pack_file.CONFIGS}/{digest}": path for digest, path in shelf.configs.items()}

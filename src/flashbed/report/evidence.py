@@ -13,10 +13,10 @@ from typing import Any
 from flashbed.analysis import MISSING, Combination, Flow, ResultRow, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
 from flashbed.common.foreign_text import without_controls
-from flashbed.common.metrics import METRICS
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
+from flashbed.result.metrics import METRICS
 
 LISTED_REPETITIONS = 2000
 """Rows that a browser scrolls with ease; a larger study has the rest in results.csv, and the report says so."""

@@ -13,12 +13,12 @@ from itertools import groupby
 from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
-from flashbed.common.metrics import Metric
 from flashbed.report import limits
 from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
+from flashbed.result.metrics import Metric
 from flashbed.study.format import Table
 
 MOST_COLUMNS = 9

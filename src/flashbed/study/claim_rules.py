@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.result.metrics import METRICS
 from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
 from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
 from flashbed.study.selection import combinations, full_selection, known_axis, known_metric, matches, raise_all

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
-from flashbed.common.metrics import BOOKKEEPING, METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.common.units import meaning
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library, LookupProblem
+from flashbed.result.metrics import BOOKKEEPING, METRICS
 from flashbed.study.format import (
     OWN_FILES,
     STACK,

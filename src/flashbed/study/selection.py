@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import product
 
 from flashbed.common.errors import InputError, several
-from flashbed.common.metrics import METRICS
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile, nearest
 from flashbed.profiles.library import Kind
+from flashbed.result.metrics import METRICS
 from flashbed.study.format import (
     STACK,
     StudyFile,

@@ -15,26 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import foreign_text
-from flashbed.common.metrics import CPU_NS, LAYERS, METRICS
+from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series
+from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
+from flashbed.result.result import Measurement, Result, ResultError
+from flashbed.result.store import RESULT
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
-
-NONE: Mapping[str, Any] = {
-    "mounted": "",
-    "durable": "",
-    "settled": "",
-    "metrics": {},
-    "medium": {},
-    "counted": {},
-    "series": [],
-}
-"""What a repetition without an output has, and the names of what is worked out."""
-
-BYTES = "medium_bytes"
-"""What the result calls the bytes of the medium that the file system got."""
 
 _UNREADABLE = (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError, LookupError, AttributeError)
 """What readers raise for output that no tool writes: the guest is not trusted, and any of its files may hold anything.
@@ -73,25 +62,23 @@ class OutFiles(Mapping[str, bytes]):
         return sum(1 for _ in self)
 
 
-def of(cell: Cell, out: Out, medium_bytes: int) -> dict[str, Any]:
-    """What is in NONE, of a cell that was measured, and whose file system got so many bytes of the medium. Raises
-    UnreadableError.
-    """
+def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
+    """What a cell measured whose file system got so many bytes of the medium. Raises UnreadableError."""
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
         parameters = cell["workload"]["parameters"]
         series = _checked_series(workload.series(parameters, out))
         settled = steadiness.settled_verdict(steadiness.programmed(out), series)
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
-        return {
-            "mounted": foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
-            "durable": durability.told(workload.commits(parameters, out), out, cell["medium"]),
-            "settled": settled,
-            "metrics": _checked(metrics),
-            "medium": medium,
-            "counted": {CPU_NS: sum(cpu_load.each_busy_ns(out)), **_told(medium["synced"])},
-            "series": series,
-        }
+        return Measurement(
+            mounted=foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
+            durable=durability.told(workload.commits(parameters, out), out, cell["medium"]),
+            settled=settled,
+            metrics=_checked(metrics),
+            medium=medium,
+            counted={CPU_NS: sum(cpu_load.each_busy_ns(out)), **_of_layers(medium["synced"])},
+            series=series,
+        )
     except KeyError as error:
         raise UnreadableError(f"its output cannot be read: it has no {foreign_text.line(str(error))}") from None
     except _UNREADABLE as error:
@@ -108,32 +95,32 @@ def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
     return dict(metrics)
 
 
-def _checked_series(found: Sequence[Series]) -> list[Series]:
+def _checked_series(moved: Sequence[Series]) -> list[Series]:
     """Raises WorkloadOutputError if a number in them is none."""
-    if not all(isfinite(number) for one in found for number in (one.seconds, one.grain, *one.parts)):
+    if not all(isfinite(number) for series in moved for number in (series.seconds, series.grain, *series.parts)):
         raise WorkloadOutputError("its rate over time is not a number")
-    return [replace(one, name=foreign_text.line(one.name)) for one in found]
+    return [replace(series, name=foreign_text.line(series.name)) for series in moved]
 
 
-def _told(medium: medium_counters.Counters) -> dict[str, int]:
+def _of_layers(medium: medium_counters.Counters) -> dict[str, int]:
     return {name: medium[name] for names in LAYERS.values() for name in names if name in medium}
 
 
-def read(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A stored result with what follows from the files beside it. One that this version cannot read has failed."""
-    if result["outcome"] != "measured":
-        return {**NONE, **result}
+def read(document: object, folder: Path, medium_bytes: int | None = None) -> Result:
+    """The result that a document in `folder` is, with what follows from the files beside it; one whose files this
+    version cannot read has failed. `medium_bytes` as in Result.from_json(). Raises InputError.
+    """
     try:
-        medium_bytes = result[BYTES] if BYTES in result else _medium_bytes(result["cell"])
-        return {**result, **of(result["cell"], OutFiles(folder / "out"), medium_bytes)}
+        result = Result.from_json(document, medium_bytes)
+    except ResultError as error:
+        raise InputError(f"{folder / RESULT}: {error}; remove {folder} to measure it again") from None
+    if not result.is_measured:
+        return result
+    try:
+        found = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
+        return replace(result, measurement=found)
     except UnreadableError as error:
-        reason = f"{error}; remove {folder} to measure it again"
-        return {**result, **NONE, "outcome": "failed", "reason": reason}
-
-
-def _medium_bytes(cell: Cell) -> int:
-    """Of a result of before, which does not tell. Of a partition of a raw chip the cell does not tell either."""
-    return int(cell["medium"].get("used_bytes") or cell["medium"]["capacity_bytes"])
+        return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
 
 
 def _medium_and_metrics(

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result that nobody measured, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flashbed.result.result import Result
+
+
+def made_up_result(key: str, coordinates: Mapping[str, str], outcome: str = "measured", reason: str = "") -> Result:
+    return Result(key, dict(coordinates), 1, outcome, reason, None, {}, {}, 0)
