@@ -56,7 +56,7 @@ def test_it_ends_by_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for name, key, value in (("a", "7" * 64, 1), ("b", "8" * 64, 1), ("c", "7" * 64, 2))
     }
     assert main([places["a"], places["b"], "quick"]) == 0
-    assert main([places["a"], places["c"], "quick"]) == 1
+    assert main([places["a"], places["c"], "--work", str(tmp_path), "quick"]) == 1
     broken = side(tmp_path / "d", "exit 3;")
     assert main([places["a"], str(broken), "quick"]) == 2
     assert main([places["a"], str(tmp_path), "quick"]) == 2
