@@ -198,6 +198,32 @@ def test_contradictions(tmp_path: Path, old: str, new: str, expected: str | None
     assert 'skip = [{ filesystem = "f2fs", medium = "card" }]' in told
 
 
+def test_all_that_names_nothing_is_told_at_once(tmp_path: Path) -> None:
+    skip = 'skip = [{ patern = "read" }]'
+    told = message(
+        tmp_path, ('"stick"', '"stik"'), ("fat16:cluster", "fat61:cluster"), (SEEDS, f'{skip}\nkernel = "six"')
+    )
+    assert [line.partition(": ")[0] for line in told.splitlines()] == ["3", "8", "5", "4"]
+
+
+def test_all_that_does_not_go_together_is_told_at_once(tmp_path: Path) -> None:
+    """An answer, a figure, a table, the words for them, and a workload that has no room."""
+    told = message(
+        tmp_path,
+        ('"8M"', '"3G"'),
+        ('metric  = "bandwidth"', 'metric = "bandwith"'),
+        ('x      = "request"', 'x = "reqest"'),
+        ('metric  = "iops"', 'metric = "lifetime_years"\n[labels.axes]\nreqest = "block"'),
+    )
+    assert [line.split(": ")[1] for line in told.splitlines()] == [
+        "answer.metric",
+        "figure[0].x",
+        "table[0].metric",
+        "labels.axes.reqest",
+        "workload.file",
+    ]
+
+
 def test_what_does_not_suit_several_bits_a_cell(tmp_path: Path) -> None:
     told = message(tmp_path, ('"stick"', '"mlc-nand"'), (FILESYSTEMS, '"ubifs", "jffs2"'))
     for place, name in enumerate(("ubifs", "jffs2")):

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from flashbed.common.tomlfile import Problem, TomlFile, plain
+from flashbed.common.tomlfile import Problem, plain
 from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
 from flashbed.profiles.translation import has_queue
+from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -17,32 +18,32 @@ from flashbed.study.format import (
     Where,
 )
 from flashbed.study.kernels import kernel_problems
-from flashbed.study.selection import combinations, full_selection, raise_all, skip_hint
+from flashbed.study.selection import combinations, skip_hint
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import ToolParameters
 
 
-def checked_skip(file: TomlFile, study: StudyFile) -> tuple[Where, ...]:
-    """The entries of skip with their values in full; something must remain. Raises InputError."""
-    problems: list[Problem] = []
-    skip = tuple(full_selection(study, entry, ("skip", index), problems) for index, entry in enumerate(study.skip))
-    for index, entry in enumerate(study.skip):
+def checked_skip(draft: Draft) -> tuple[Where, ...]:
+    """Return the entries of skip with their values in full; something must remain."""
+    before = len(draft.problems)
+    skip = tuple(draft.full(entry, ("skip", index)) for index, entry in enumerate(draft.said.skip))
+    for index, entry in enumerate(draft.said.skip):
         if not entry:
-            problems.append(Problem(("skip", index), "is empty, and would leave out everything"))
-    raise_all(file, problems)
-    if next(combinations(study.axes, skip), None) is None:
-        raise file.error(("skip",), "leaves out every combination; nothing remains to run")
+            draft.add(("skip", index), "is empty, and would leave out everything")
+    if len(draft.problems) == before and next(combinations(draft.said.axes, skip), None) is None:
+        draft.add(("skip",), "leaves out every combination; nothing remains to run")
     return skip
 
 
-def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> None:
-    """What each cell puts together must go together. Raises InputError."""
+def check_cells(draft: Draft) -> None:
+    """What each cell puts together must go together."""
+    study, library = draft.said, draft.library
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
     own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
     workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
     places: dict[tuple[str, str], bool] = {}
-    for coordinates in combinations(study.axes, skip):
+    for coordinates in draft.cells():
         cell = study.fixed() | study.parameters() | coordinates
         medium, stack = cell["medium"], (cell["medium"], cell["translation"], cell["filesystem"])
         place = (medium, cell["translation"])
@@ -64,7 +65,7 @@ def check_cells(file: TomlFile, study: StudyFile, skip: Sequence[Where], library
                 dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
             )
     media = [library.medium(name) for name in dict.fromkeys(medium for medium, _, _ in stacks)]
-    raise_all(file, [*problems, *_idle_scheduler(study, any(places.values())), *_idle_keys(study, media)])
+    draft.extend([*problems, *_idle_scheduler(study, any(places.values())), *_idle_keys(study, media)])
 
 
 def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.tomlfile import Problem, nearest
 from flashbed.result.metrics import METRICS
+from flashbed.study.draft import Draft
 from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
 from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
-from flashbed.study.selection import combinations, full_selection, known_axis, known_metric, matches, raise_all
+from flashbed.study.selection import matches
 
 Cell = Mapping[str, str]
 
@@ -21,12 +22,10 @@ TIME_UNITS = ("s", "us")
 """Units of metrics that are times."""
 
 
-def checked_claims(file: TomlFile, study: StudyFile, skip: Sequence[Where]) -> tuple[Claim, ...]:
-    """The claims with the values of their selections in full. Raises InputError."""
-    problems: list[Problem] = [*_system_problems(study), *_sentence_problems(study)]
-    claims = [_checked(study, skip, claim, ("claim", index), problems) for index, claim in enumerate(study.claim)]
-    raise_all(file, problems)
-    return tuple(claims)
+def checked_claims(draft: Draft) -> tuple[Claim, ...]:
+    """Return the claims with the values of their selections in full."""
+    draft.extend([*_system_problems(draft.said), *_sentence_problems(draft.said)])
+    return tuple(_checked(draft, claim, ("claim", index)) for index, claim in enumerate(draft.said.claim))
 
 
 def _system_problems(study: StudyFile) -> Iterator[Problem]:
@@ -59,37 +58,32 @@ def _sentence_problems(study: StudyFile) -> Iterator[Problem]:
         seen.update(filter(None, [claim.sentence]))
 
 
-def _checked(study: StudyFile, skip: Sequence[Where], claim: Claim, at: Keys, problems: list[Problem]) -> Claim:
-    before = len(problems)
-    problems += _shape_problems(claim, at)
+def _checked(draft: Draft, claim: Claim, at: Keys) -> Claim:
+    before = len(draft.problems)
+    draft.extend(_shape_problems(claim, at))
     for metric in claim.metric:
-        known_metric(metric, (*at, "metric"), problems)
-    wide = study
+        draft.has_metric(metric, (*at, "metric"))
     if claim.is_about_systems:
-        if not study.systems:
-            problems.append(Problem(at, 'compares systems: name them at the top, systems = ["Linux", "Windows XP"]'))
+        if not draft.said.systems:
+            draft.add(at, 'compares systems: name them at the top, systems = ["Linux", "Windows XP"]')
             return claim
-        wide = study.model_copy(update={"axes": {SYSTEM: study.systems, **study.axes}})
-    where = full_selection(wide, claim.where, (*at, "where"), problems)
-    compare = [
-        full_selection(wide, selection, (*at, "compare", index), problems)
-        for index, selection in enumerate(claim.compare)
-    ]
+        draft = draft.widened({SYSTEM: draft.said.systems, **draft.said.axes})
+    where = draft.full(claim.where, (*at, "where"))
+    compare = [draft.full(one, (*at, "compare", index)) for index, one in enumerate(claim.compare)]
     for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
         if axis is not None:
-            known_axis(wide, axis, (*at, name), problems)
+            draft.has_axis(axis, (*at, name))
     for axis in claim.over:
-        known_axis(wide, axis, (*at, "over"), problems)
-    printed = []
-    for index, figure in enumerate(claim.printed):
-        selection = full_selection(wide, figure.at, (*at, "printed", index, "at"), problems)
-        printed.append(figure.model_copy(update={"at": selection}))
+        draft.has_axis(axis, (*at, "over"))
+    printed = [
+        figure.model_copy(update={"at": draft.full(figure.at, (*at, "printed", index, "at"))})
+        for index, figure in enumerate(claim.printed)
+    ]
     full = claim.model_copy(update={"where": where, "compare": compare, "printed": printed})
-    if len(problems) == before:
-        problems += _axis_problems(claim, at)
-    if len(problems) == before:
-        cells = [cell for cell in combinations(wide.axes, skip) if matches(cell, where)]
-        problems += _cell_problems(full, cells, at)
+    if len(draft.problems) == before:
+        draft.extend(_axis_problems(claim, at))
+    if len(draft.problems) == before:
+        draft.extend(_cell_problems(full, draft.cells(where), at))
     return full
 
 

@@ -23,6 +23,7 @@ from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.study import cells, claim_rules, names, questions, selection
+from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
     STACK,
@@ -38,13 +39,13 @@ from flashbed.study.format import (
     as_written,
 )
 from flashbed.study.kernels import read_kernels, with_kernels
-from flashbed.study.selection import raise_all
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
 
 
-def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:
-    """The texts of the study's job files, each of which must use every axis of its own. Raises InputError."""
+def read_jobs(draft: Draft) -> dict[str, str] | None:
+    """Return the texts of the study's job files, each of which must use every axis of its own."""
+    study = draft.said
     if not study.has_jobs:
         return None
     places: dict[str, Keys] = (
@@ -52,45 +53,47 @@ def read_jobs(file: TomlFile, study: StudyFile) -> dict[str, str] | None:
         if "job" in study.axes
         else {str(study.workload["job"]): ("workload", "job")}
     )
-    return {name: _read_job(file, study, name, at) for name, at in places.items()}
+    return {name: _read_job(draft, name, at) for name, at in places.items()}
 
 
-def _read_job(file: TomlFile, study: StudyFile, name: str, at: Keys) -> str:
-    path = file.path.parent / name
+def _read_job(draft: Draft, name: str, at: Keys) -> str:
+    study, path = draft.said, draft.file.path.parent / name
     try:
         text = own_file.read(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
-        raise file.error(at, f"{shown(path, 300)} cannot be read: {why}") from None
+        draft.add(at, f"{shown(path, 300)} cannot be read: {why}")
+        return ""
     for line, what in job_faults(text):
-        raise file.error(at, f"{path}:{line}: {what}")
+        draft.add(at, f"{path}:{line}: {what}")
+        return text  # what is behind it may be read otherwise
     variables = job_variables(text)
     own = [axis for axis in study.axes if axis not in STACK and axis != "job"]
-    problems = [
+    draft.extend(
         Problem(("axes", axis), f"does not reach the job: {path} has no ${{{axis}}}{nearest(axis, variables)}")
         for axis in own
         if axis not in variables
-    ]
-    problems += [
+    )
+    draft.extend(
         Problem(at, f"{path} uses ${{{variable}}}, which is no axis{nearest(variable, own)}")
         for variable in sorted(variables - set(own))
-    ]
+    )
     if len(study.seeds) > 1 and (option := fixed_numbers(text)):
         why = f"{path} sets {option}, so that fio takes the same random numbers with each of {len(study.seeds)} seeds"
-        problems.append(Problem(at, f"{why}; take it out of the job, or give the study one seed"))
-    raise_all(file, problems)
+        draft.add(at, f"{why}; take it out of the job, or give the study one seed")
     return text
 
 
-def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
-    """The user's own build of the tool, which must run in a guest that has no libraries for it. Raises InputError."""
-    if "program" not in study.workload:
+def read_program(draft: Draft) -> bytes | None:
+    """Return the user's own build of the tool, which must run in a guest that has no libraries for it."""
+    if "program" not in draft.said.workload:
         return None
-    path = file.path.parent / str(study.workload["program"])
+    path, at = draft.file.path.parent / str(draft.said.workload["program"]), ("workload", "program")
     try:
         data = own_file.read(path)
     except OSError as error:
-        raise file.error(("workload", "program"), f"{shown(path, 300)} cannot be read: {error.strerror}") from None
+        draft.add(at, f"{shown(path, 300)} cannot be read: {error.strerror}")
+        return None
     try:
         elf = ELFFile(BytesIO(data))
         fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
@@ -98,7 +101,7 @@ def read_program(file: TomlFile, study: StudyFile) -> bytes | None:
         fits = False  # the last ones: the library's words for a file that is cut short or made up
     if not fits:
         why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
-        raise file.error(("workload", "program"), f"{path} {why}")
+        draft.add(at, f"{path} {why}")
     return data
 
 
@@ -194,18 +197,25 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     if why := foreign_names.fault(path.stem):
         raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
     content = with_kernels(file.validate(StudyFile), kernels)
-    profiles = library or Library.beside(path)
-    names.check_names(file, content)
-    names.check_profiles(file, content, profiles)
-    chosen = read_kernels(kernels) if kernels else names.checked_kernels(file, content, path.parent)
-    job = read_jobs(file, content)
-    program = read_program(file, content)
-    skip = cells.checked_skip(file, content)
-    cells.check_cells(file, content, skip, profiles)
-    answer, choices = questions.checked_answers(file, content, skip)
-    figures, tables = questions.checked_report(file, content, skip)
-    questions.check_metrics(file, content)
-    traces = questions.checked_traces(file, content, skip, profiles)
+    draft = Draft(file, content, library or Library.beside(path))
+    draft.extend(names.name_problems(content))
+    draft.raise_all()
+
+    draft.extend(names.profile_problems(content, draft.library))
+    chosen = read_kernels(kernels) if kernels else names.read_kernels(draft)
+    job, program = read_jobs(draft), read_program(draft)
+    draft.skip = cells.checked_skip(draft)
+    draft.raise_all()
+
+    answer, choices = questions.checked_answers(draft)
+    figures, tables = questions.checked_report(draft)
+    draft.extend(questions.metric_problems(content))
+    traces = questions.checked_traces(draft)
+    claims = claim_rules.checked_claims(draft)
+    labels = questions.checked_labels(draft)
+    cells.check_cells(draft)  # last, for it may find the same in hundreds of cells
+    draft.raise_all()
+
     study = Study(
         name=path.stem,
         path=path,
@@ -215,7 +225,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         fixed=content.fixed(),
         axes=content.axes,
         seeds=content.seeds,
-        skip=skip,
+        skip=draft.skip,
         tool=str(content.workload["tool"]),
         workload=content.parameters(),
         job=job,
@@ -224,13 +234,13 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         choices=choices,
         figures=figures,
         tables=tables,
-        library=profiles,
+        library=draft.library,
         traces=traces,
-        claims=claim_rules.checked_claims(file, content, skip),
+        claims=claims,
         systems=content.systems,
         power_cut=content.power_cut,
         bytes_per_day=content.bytes_per_day,
-        labels=questions.checked_labels(file, content),
+        labels=labels,
         kernels=chosen,
         kernels_asked_for=bool(kernels),
     )

@@ -4,21 +4,21 @@
 import re
 from collections.abc import Iterator
 from math import prod
-from pathlib import Path
 
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.tomlfile import Problem, nearest
 from flashbed.common.units import meaning
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library, LookupProblem
 from flashbed.result.metrics import BOOKKEEPING, METRICS
+from flashbed.study.draft import Draft
 from flashbed.study.format import (
     OWN_FILES,
     STACK,
     StudyFile,
 )
-from flashbed.study.selection import PROFILES, raise_all
+from flashbed.study.selection import PROFILES
 from flashbed.workload import WORKLOADS
 
 LARGEST = 100_000
@@ -31,12 +31,8 @@ _COLUMNS = (*BOOKKEEPING, "tool", *OWN_FILES)
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
 
-def check_names(file: TomlFile, study: StudyFile) -> None:
-    """The tool, the names of axes and parameters, nothing said twice, nothing left open. Raises InputError."""
-    raise_all(file, _name_problems(study))
-
-
-def _name_problems(study: StudyFile) -> Iterator[Problem]:
+def name_problems(study: StudyFile) -> Iterator[Problem]:
+    """The tool, the names of axes and parameters, nothing said twice, nothing left open."""
     tool = str(study.workload["tool"])
     if tool not in WORKLOADS:
         yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
@@ -102,25 +98,22 @@ def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
             yield Problem(("axes", name), "cannot be a variable of the job; use letters, digits and _")
 
 
-def check_profiles(file: TomlFile, study: StudyFile, library: Library) -> None:
-    """Every selector names a profile, and its options fit. Raises InputError."""
-    problems = []
+def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
+    """Every selector names a profile, and its options fit. Raises InputError for a profile's own file."""
     for kind in PROFILES:
         for value in study.axes.get(kind) or (study.fixed()[kind],):
             try:
                 getattr(library, kind)(value)
             except LookupProblem as error:
-                problems.append(Problem(study.keys_of(kind, value), str(error)))
-    raise_all(file, problems)
+                yield Problem(study.keys_of(kind, value), str(error))
 
 
-def checked_kernels(file: TomlFile, study: StudyFile, base: Path) -> dict[str, KernelChoice]:
-    """The kernels that the study names, by its words; relative paths start at `base`. Raises InputError."""
-    problems, found = [], {}
-    for text in study.axes.get("kernel") or (study.fixed()["kernel"],):
+def read_kernels(draft: Draft) -> dict[str, KernelChoice]:
+    """Return the kernels that the study names, by its words; relative paths start beside its file."""
+    found = {}
+    for text in draft.said.axes.get("kernel") or (draft.said.fixed()["kernel"],):
         try:
-            found[text] = kernel_choice.read(text, base)
+            found[text] = kernel_choice.read(text, draft.file.path.parent)
         except kernel_choice.KernelProblem as error:
-            problems.append(Problem(study.keys_of("kernel", text), str(error)))
-    raise_all(file, problems)
+            draft.add(draft.said.keys_of("kernel", text), str(error))
     return found

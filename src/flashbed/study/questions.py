@@ -14,23 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.tomlfile import Problem, nearest
 from flashbed.common.units import sizes
 from flashbed.guest_output.wear import BOUNDS, LIVES
 from flashbed.profiles.library import Library
 from flashbed.profiles.translation import has_queue
 from flashbed.result.metrics import METRICS
 from flashbed.study.claim_rules import TIME_UNITS, not_a_time
+from flashbed.study.draft import Draft
 from flashbed.study.format import Answer, Choice, Figure, Label, Labels, StudyFile, Table, Trace, Where
-from flashbed.study.selection import (
-    combinations,
-    full_selection,
-    known_axis,
-    known_metric,
-    matches,
-    raise_all,
-    selected,
-)
+from flashbed.study.selection import selected
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
@@ -43,96 +36,83 @@ MOST_TRACED = 8
 """Cells that one figure of requests shows."""
 
 
-def checked_answers(
-    file: TomlFile, study: StudyFile, skip: Sequence[Where]
-) -> tuple[Answer | None, tuple[Choice, ...]]:
-    """The answer and what else is to be chosen, with the values of `where` in full. Raises InputError."""
-    problems: list[Problem] = []
-    answer = _checked_answer(study, skip, study.answer, ("answer",), problems) if study.answer else None
-    choices = [
-        _checked_answer(study, skip, choice, ("choice", index), problems) for index, choice in enumerate(study.choice)
-    ]
-    raise_all(file, problems)
-    return answer, tuple(choices)
+def checked_answers(draft: Draft) -> tuple[Answer | None, tuple[Choice, ...]]:
+    """Return the answer and what else is to be chosen, with the values of `where` in full."""
+    study = draft.said
+    answer = _checked_answer(draft, study.answer, ("answer",)) if study.answer else None
+    return answer, tuple(_checked_answer(draft, one, ("choice", index)) for index, one in enumerate(study.choice))
 
 
-def _checked_answer(
-    study: StudyFile, skip: Sequence[Where], answer: AnyAnswer, at: Keys, problems: list[Problem]
-) -> AnyAnswer:
-    before = len(problems)
-    where = full_selection(study, answer.where, (*at, "where"), problems)
+def _checked_answer(draft: Draft, answer: AnyAnswer, at: Keys) -> AnyAnswer:
+    before = len(draft.problems)
+    where = draft.full(answer.where, (*at, "where"))
     for name in answer.compare:
-        known_axis(study, name, (*at, "compare"), problems)
+        draft.has_axis(name, (*at, "compare"))
     for name in answer.by:
-        known_axis(study, name, (*at, "by"), problems)
+        draft.has_axis(name, (*at, "by"))
         if name in answer.compare:
-            problems.append(Problem((*at, "by"), f'"{name}" is what is compared already'))
+            draft.add((*at, "by"), f'"{name}" is what is compared already')
     for metric in answer.metric:
-        known_metric(metric, (*at, "metric"), problems)
-        if metric in METRICS and METRICS[metric].better is None:
-            problems.append(Problem((*at, "metric"), f'"{metric}" has no better direction'))
-        if metric in METRICS and answer.average == "time" and METRICS[metric].unit not in TIME_UNITS:
-            problems.append(Problem((*at, "average"), not_a_time(metric)))
-    if len(problems) == before and not any(matches(cell, where) for cell in combinations(study.axes, skip)):
-        problems.append(Problem((*at, "where"), "leaves no cell to compare"))
+        if not draft.has_metric(metric, (*at, "metric")):
+            continue
+        if METRICS[metric].better is None:
+            draft.add((*at, "metric"), f'"{metric}" has no better direction')
+        if answer.average == "time" and METRICS[metric].unit not in TIME_UNITS:
+            draft.add((*at, "average"), not_a_time(metric))
+    if len(draft.problems) == before and not draft.cells(where):
+        draft.add((*at, "where"), "leaves no cell to compare")
     return answer.model_copy(update={"where": where})
 
 
-def checked_labels(file: TomlFile, study: StudyFile) -> Labels:
-    """The labels, by values in full. Raises InputError."""
-    problems: list[Problem] = []
+def checked_labels(draft: Draft) -> Labels:
+    """Return the labels, by values in full."""
+    study = draft.said
     said = {**study.fixed(), **study.parameters()}
     known = {**{name: (value,) for name, value in said.items()}, **study.axes}
     for axis in study.labels.axes:
         if axis not in known:
-            problems.append(Problem(("labels", "axes", axis), f"is no axis of this study{nearest(axis, known)}"))
+            draft.add(("labels", "axes", axis), f"is no axis of this study{nearest(axis, known)}")
     values: dict[str, dict[str, str | Label]] = {}
     for axis, labels in study.labels.values.items():
         at: Keys = ("labels", "values", axis)
         if axis not in known:
-            problems.append(Problem(at, f"is no axis of this study{nearest(axis, known)}"))
+            draft.add(at, f"is no axis of this study{nearest(axis, known)}")
             continue
         named: dict[str, str] = {}
         for value, label in labels.items():
             found = [value] if value in known[axis] else selected(axis, value, known[axis])
             if not found:
-                text = f'"{value}" is not on the axis "{axis}"{nearest(value, known[axis])}'
-                problems.append(Problem((*at, value), text))
+                draft.add((*at, value), f'"{value}" is not on the axis "{axis}"{nearest(value, known[axis])}')
             name = label.name if isinstance(label, Label) else label
             if len(found) > 1 or name in named:
                 others = " and ".join(f'"{one}"' for one in [*filter(None, [named.get(name)]), *found])
-                problems.append(Problem((*at, value), f'calls {others} all "{name}"; give each a name of its own'))
+                draft.add((*at, value), f'calls {others} all "{name}"; give each a name of its own')
             for one in found:
                 named[name] = one
                 values.setdefault(axis, {})[one] = label
-    raise_all(file, problems)
     return study.labels.model_copy(update={"values": values})
 
 
-def checked_report(
-    file: TomlFile, study: StudyFile, skip: Sequence[Where]
-) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
-    """The figures and tables, with the values of `where` in full. Raises InputError."""
-    problems: list[Problem] = []
+def checked_report(draft: Draft) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
+    """Return the figures and tables, with the values of `where` in full."""
     figures = []
-    for index, figure in enumerate(study.figure):
+    for index, figure in enumerate(draft.said.figure):
         at: Keys = ("figure", index)
-        known_metric(figure.y, (*at, "y"), problems)
-        where = _shown(study, skip, figure.where, {"x": (figure.x,), "series": figure.series}, at, problems)
+        draft.has_metric(figure.y, (*at, "y"))
+        where = _shown(draft, figure.where, {"x": (figure.x,), "series": figure.series}, at)
         figures.append(figure.model_copy(update={"where": where}))
     tables = []
-    for index, table in enumerate(study.table):
+    for index, table in enumerate(draft.said.table):
         at = ("table", index)
         for metric in table.metric:
-            known_metric(metric, (*at, "metric"), problems)
-        where = _shown(study, skip, table.where, {"rows": table.rows, "columns": table.columns}, at, problems)
+            draft.has_metric(metric, (*at, "metric"))
+        where = _shown(draft, table.where, {"rows": table.rows, "columns": table.columns}, at)
         tables.append(table.model_copy(update={"where": where}))
-    raise_all(file, problems)
     return tuple(figures), tuple(tables)
 
 
-def check_metrics(file: TomlFile, study: StudyFile) -> None:
-    """Some metrics need a key of the study: a life a load, the mount after a cut a cut. Raises InputError."""
+def metric_problems(study: StudyFile) -> Iterator[Problem]:
+    """Some metrics need a key of the study: a life a load, the mount after a cut a cut."""
     lacking = {} if study.bytes_per_day is not None else dict.fromkeys((*LIVES, *BOUNDS), NO_LOAD)
     lacking |= {} if study.power_cut else {AFTER_CUT: NO_CUT}
     asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
@@ -140,30 +120,22 @@ def check_metrics(file: TomlFile, study: StudyFile) -> None:
     asked |= {("figure", place, "y"): (figure.y,) for place, figure in enumerate(study.figure)}
     asked |= {("table", place, "metric"): table.metric for place, table in enumerate(study.table)}
     asked |= {("claim", place, "metric"): claim.metric for place, claim in enumerate(study.claim)}
-    raise_all(
-        file,
-        [
-            Problem(at, f"{name} {lacking[name]} at the top of the study")
-            for at, names in asked.items()
-            for name in names
-            if name in lacking
-        ],
-    )
+    for at, names in asked.items():
+        for name in names:
+            if name in lacking:
+                yield Problem(at, f"{name} {lacking[name]} at the top of the study")
 
 
-def checked_traces(file: TomlFile, study: StudyFile, skip: Sequence[Where], library: Library) -> tuple[Trace, ...]:
-    """The figures of requests, with the values of `where` in full. Raises InputError."""
-    problems: list[Problem] = []
+def checked_traces(draft: Draft) -> tuple[Trace, ...]:
+    """Return the figures of requests, with the values of `where` in full."""
     traces = []
-    for index, trace in enumerate(study.trace):
+    for index, trace in enumerate(draft.said.trace):
         at: Keys = ("trace", index)
-        before = len(problems)
-        where = full_selection(study, trace.where, (*at, "where"), problems)
-        if len(problems) == before:
-            cells = [cell for cell in combinations(study.axes, skip) if matches(cell, where)]
-            problems += dict.fromkeys(_trace_problems(study, library, cells, at))
+        before = len(draft.problems)
+        where = draft.full(trace.where, (*at, "where"))
+        if len(draft.problems) == before:
+            draft.extend(_trace_problems(draft.said, draft.library, draft.cells(where), at))
         traces.append(trace.model_copy(update={"where": where}))
-    raise_all(file, problems)
     return tuple(traces)
 
 
@@ -184,35 +156,27 @@ def _trace_problems(
             yield Problem((*at, "where"), f"shows {translation}, which keeps no log of its requests")
 
 
-def _shown(
-    study: StudyFile,
-    skip: Sequence[Where],
-    where: Where,
-    places: Mapping[str, Sequence[str]],
-    at: Keys,
-    problems: list[Problem],
-) -> Where:
-    """Checks which cells a figure or table shows, and that no two of them would fall on one point."""
-    before = len(problems)
+def _shown(draft: Draft, where: Where, places: Mapping[str, Sequence[str]], at: Keys) -> Where:
+    """Return in full which cells a figure or table shows; no two of them may fall on one point."""
+    before = len(draft.problems)
     used: list[str] = []
     for place, names in places.items():
         for name in names:
-            known_axis(study, name, (*at, place), problems)
+            draft.has_axis(name, (*at, place))
             if name in used:
-                problems.append(Problem((*at, place), f'"{name}" is used twice'))
+                draft.add((*at, place), f'"{name}" is used twice')
             used.append(name)
-    full = full_selection(study, where, (*at, "where"), problems)
-    if len(problems) > before:
+    full = draft.full(where, (*at, "where"))
+    if len(draft.problems) > before:
         return full
-    cells = [cell for cell in combinations(study.axes, skip) if matches(cell, full)]
+    cells = draft.cells(full)
     if not cells:
-        problems.append(Problem((*at, "where"), "leaves no cell to show"))
-    for name in study.axes:
+        draft.add((*at, "where"), "leaves no cell to show")
+    for name in draft.said.axes:
         values = {cell[name] for cell in cells}
         if name not in used and len(values) > 1:
             ways = " or ".join(f"in {place}" for place in places if place != "x")
-            text = f'would mix {len(values)} values of "{name}"; put it {ways}, or fix it in where'
-            problems.append(Problem(at, text))
+            draft.add(at, f'would mix {len(values)} values of "{name}"; put it {ways}, or fix it in where')
     return full
 
 

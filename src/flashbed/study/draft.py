@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study while it is checked: what its file says, the profiles that it names, its cells, and what is wrong so far.
+
+A rule adds the problems that it finds and goes on, so that the user is told of all at once. A step ends with
+raise_all() where the rules of the next one need what it has found. The one place where an axis or a metric that a study
+names is looked up. Must not know the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from flashbed.common.errors import InputError, several
+from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.profiles.library import Library
+from flashbed.result.metrics import METRICS
+from flashbed.study.format import STACK, StudyFile, Where
+from flashbed.study.selection import combinations, matches, selected
+
+
+@dataclass
+class Draft:
+    """Everything is by the names of the file; `problems` is shared by all drafts of one file (see widened())."""
+
+    file: TomlFile
+    said: StudyFile
+    library: Library
+    skip: tuple[Where, ...] = ()
+    """The combinations to leave out, with values in full."""
+    problems: list[Problem] = field(default_factory=list)
+
+    def widened(self, axes: Mapping[str, tuple[str, ...]]) -> Draft:
+        """Return the draft with other axes."""
+        said = self.said.model_copy(update={"axes": axes})
+        return Draft(self.file, said, self.library, self.skip, self.problems)
+
+    def add(self, at: Keys, text: str) -> None:
+        """Note a problem at a place in the file."""
+        self.problems.append(Problem(at, text))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Note several."""
+        self.problems += problems
+
+    def raise_all(self) -> None:
+        """Raise InputError with all problems, if there are any."""
+        if self.problems:
+            raise InputError(several(map(self.file.told, self.problems)))
+
+    def cells(self, where: Where | None = None) -> list[dict[str, str]]:
+        """Return the combinations that a selection, with its values in full, leaves; all of them without one."""
+        return [cell for cell in combinations(self.said.axes, self.skip) if matches(cell, where or {})]
+
+    def has_axis(self, name: str, at: Keys) -> bool:
+        """Return whether a name is an axis; if not, note it."""
+        axes = self.said.axes
+        if name in axes:
+            return True
+        fixed = name in STACK or name in self.said.workload
+        why = "is fixed in this study, not an axis" if fixed else f"is no axis of this study{nearest(name, axes)}"
+        self.add(at, f'"{name}" {why}')
+        return False
+
+    def has_metric(self, name: str, at: Keys) -> bool:
+        """Return whether a name is a metric; if not, note it."""
+        if name not in METRICS:
+            self.add(at, f'no metric "{name}"{nearest(name, METRICS)}')
+        return name in METRICS
+
+    def full(self, selection: Where, at: Keys) -> Where:
+        """Return a selection with its values in full: "fat16" stands for every "fat16:..." on the axis. Note what is on
+        no axis.
+        """
+        full: Where = {}
+        for axis, values in selection.items():
+            if not self.has_axis(axis, (*at, axis)):
+                continue
+            known = self.said.axes[axis]
+            wanted: list[str] = []
+            for value in values:
+                found = selected(axis, value, known)
+                if not found:
+                    self.add((*at, axis), f'"{value}" is not on the axis "{axis}"{nearest(value, known)}')
+                wanted += found
+            if not values:
+                self.add((*at, axis), "has no values")
+            full[axis] = tuple(value for value in known if value in wanted)
+        return full
