@@ -41,11 +41,11 @@ class Guests:
     def __init__(self, outcomes: dict[str, Outcome]) -> None:
         self._outcomes = outcomes
 
-    def expect(self, missing: Any) -> None:
-        pass
+    def next_of(self, left: Any) -> str:
+        return str(next(iter(left)))
 
-    def would_wait(self, wanted: Any) -> bool:
-        return False
+    def announce(self, wanted: Any, *, more: bool) -> None:
+        pass
 
     def attempt(self, wanted: Any, limits: Limits, stop: threading.Event) -> Finished:
         return repetition._finished(wanted, self._outcomes[wanted.cell.label])

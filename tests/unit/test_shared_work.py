@@ -15,7 +15,7 @@ import pytest
 
 from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.execution import attempt, memory, repetition
-from flashbed.execution.attempt import Beginnings
+from flashbed.execution.beginnings import Beginnings
 from flashbed.execution.scheduler import Queue
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
@@ -47,7 +47,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[MadeUp]:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Beginnings]:
-    found = Beginnings(2, tmp_path, memory.NONE)
+    found = Beginnings(2, tmp_path)
     yield found
     found.close()
 
@@ -64,31 +64,60 @@ def all_of(*names: str) -> list[Any]:
 
 
 def taken(shared: Beginnings, held: ExitStack, one: Any) -> Any:
-    return held.enter_context(shared.of(one, 1, threading.Event()))
+    return held.enter_context(shared.of(repetition.guest(one), memory.NONE, 1, threading.Event()))
+
+
+def come(shared: Beginnings, held: ExitStack, one: Any, *, more: bool) -> Any:
+    """Its beginning, announced and taken."""
+    shared.announce(one.key, one.beginning, more=more)
+    return taken(shared, held, one)
+
+
+def come_briefly(shared: Beginnings, *cells: Any) -> list[Any]:
+    """The beginnings of these, which come and go one after the other."""
+    found = []
+    for at, one in enumerate(cells):
+        with ExitStack() as held:
+            rest = {other.beginning for other in cells[at + 1 :]}
+            found.append(come(shared, held, one, more=one.beginning in rest))
+    return found
 
 
 def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(shared: Beginnings, made: list[MadeUp]) -> None:
-    cells = all_of("a1", "a2", "a3", "b1", "-1", "-2")
-    shared.expect(cells)
-    for one in cells[:3]:
-        assert not made or not made[0].closed
-        with ExitStack() as held:
-            assert taken(shared, held, one) is made[0]
+    first, second, third = all_of("a1", "a2", "a3")
+    with ExitStack() as held:
+        begun = come(shared, held, first, more=True)
+    with ExitStack() as held:
+        assert come(shared, held, second, more=True) is begun is made[0]
+    assert not made[0].closed
+    with ExitStack() as held:
+        assert come(shared, held, third, more=False) is begun
+        assert not made[0].closed
     assert made[0].closed
-    for one in cells[3:]:  # one alone, and those that share with none
-        with ExitStack() as held:
-            assert taken(shared, held, one) is None
+    assert come_briefly(shared, *all_of("b1", "-1", "-2")) == [None] * 3  # one alone, and those that share with none
     assert len(made) == 1
 
 
-def test_a_second_attempt_and_one_that_nobody_expected_run_from_power_on(
+def test_a_beginning_stays_for_who_is_announced(shared: Beginnings, made: list[MadeUp]) -> None:
+    first, last = all_of("a1", "a2")
+    with ExitStack() as held:
+        come(shared, held, first, more=True)
+        shared.announce(last.key, last.beginning, more=False)
+    assert not made[0].closed
+    with ExitStack() as held:
+        assert taken(shared, held, last) is made[0]
+    assert made[0].closed
+
+
+def test_a_second_attempt_and_one_that_was_not_announced_run_from_power_on(
     shared: Beginnings, made: list[MadeUp]
 ) -> None:
-    cells = all_of("a1", "a2", "a3")
-    shared.expect(cells[:2])
-    for one, is_shared in ((cells[0], True), (cells[0], False), (cells[2], False), (cells[1], True)):
-        with ExitStack() as held:
-            assert (taken(shared, held, one) is not None) == is_shared
+    first, other, last = all_of("a1", "a2", "a3")
+    with ExitStack() as held:
+        assert come(shared, held, first, more=True) is made[0]
+        assert taken(shared, held, first) is None
+        assert taken(shared, held, other) is None
+        assert come(shared, held, last, more=False) is made[0]
 
 
 def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
@@ -102,23 +131,17 @@ def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
         return found
 
     monkeypatch.setattr(repetition, "begin", begin)
-    cells = all_of("a1", "a2", "b1", "b2", "c1", "c2")
-    shared.expect(cells)
-    found = []
-    for one in cells:
-        with ExitStack() as held:
-            found.append(taken(shared, held, one))
+    found = come_briefly(shared, *all_of("a1", "a2", "b1", "b2", "c1", "c2"))
     assert found == [outcomes["a"]] * 2 + [None] * 4
 
 
 def test_what_another_run_measures_keeps_no_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:
-    cells = all_of("a1", "a2", "b1", "b2", "c1", "c2")
-    shared.expect(cells)
+    a, b, c = all_of("a1", "b1", "c1")
     with ExitStack() as held:
-        taken(shared, held, cells[2])
-        for number in (0, 4):  # the second of "a" never comes
+        come(shared, held, b, more=True)
+        for one in (a, c):  # the second of "a" never comes
             with ExitStack() as briefly:
-                taken(shared, briefly, cells[number])
+                come(shared, briefly, one, more=True)
         assert [(one.wanted.beginning, one.closed) for one in made] == [("b", False), ("a", True), ("c", False)]
     shared.close()
     assert all(one.closed for one in made)
@@ -141,16 +164,18 @@ def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, made: list[MadeUp]) 
     return found
 
 
-def attempted(shared: Beginnings, work: Path, one: Any) -> Any:
-    return attempt.Here(2, work, memory.NONE, shared).attempt(one, attempt.Limits(1, 1 << 62), threading.Event())
+def attempted(shared: Beginnings, work: Path, one: Any, *, more: bool = False) -> Any:
+    here = attempt.Here(2, work, memory.NONE, shared)
+    here.announce(one, more=more)
+    return here.attempt(one, attempt.Limits(1, 1 << 62), threading.Event())
 
 
 def test_what_finds_no_room_beside_beginnings_runs_from_power_on(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], made: list[MadeUp], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "a3", "-1")
-    shared.expect(cells)
-    assert [attempted(shared, tmp_path, one) for one in cells] == ["a1", "a2", "a3", "-1"]
+    found = [attempted(shared, tmp_path, one, more=one.key in ("a1", "a2")) for one in cells]
+    assert found == ["a1", "a2", "a3", "-1"]
     assert full_beside_beginnings == [("a1", True), ("a1", False), ("a2", False), ("a3", False), ("-1", False)]
     assert len(made) == 1
 
@@ -159,9 +184,8 @@ def test_what_finds_no_room_waits_for_beginnings_in_use(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "-1")
-    shared.expect(cells)
     with ExitStack() as held:
-        taken(shared, held, cells[0])
+        come(shared, held, cells[0], more=True)
         threading.Timer(0.1, held.pop_all().close).start()
         assert attempted(shared, tmp_path, cells[2]) == "-1"
     assert full_beside_beginnings == [("-1", False)] * 2
@@ -173,9 +197,8 @@ def test_the_last_of_a_beginning_finds_room_when_that_has_ended(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2")
-    shared.expect(cells)
     with ExitStack() as held:
-        taken(shared, held, cells[0])
+        come(shared, held, cells[0], more=True)
     assert attempted(shared, tmp_path, cells[1]) == "a2"
     assert full_beside_beginnings == [("a2", True), ("a2", False)]
 
@@ -194,25 +217,28 @@ def test_who_waits_for_room_can_be_stopped(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "-1")
-    shared.expect(cells)
     stop = threading.Event()
     stop.set()
     here = attempt.Here(2, tmp_path, memory.NONE, shared)
     with ExitStack() as held:
-        taken(shared, held, cells[0])
+        come(shared, held, cells[0], more=True)
         with pytest.raises(InterruptedByUser):
             here.attempt(cells[2], attempt.Limits(1, 0), stop)
 
 
-def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(tmp_path: Path) -> None:
+def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(
+    shared: Beginnings, made: list[MadeUp], tmp_path: Path
+) -> None:
+    """That of "a" is made when four have been handed out."""
     queue = Queue(Store(tmp_path), all_of("a1", "b1", "-1", "a2", "-2", "b2", "a3"))
-    order: list[str] = []
-
-    def would_wait(one: Any) -> bool:
-        return one.beginning == "a" and order[-1:] in (["a1"], ["b1"])
-
-    while (found := queue.take(would_wait)) is not None:
-        claim, one = found
-        claim.release()
-        order.append(one.key)
-    assert order == ["a1", "b1", "b2", "a2", "a3", "-1", "-2"]
+    order: list[tuple[str, bool]] = []
+    with ExitStack() as held:
+        while (found := queue.take(shared.next_of)) is not None:
+            claim, one, more = found
+            claim.release()
+            shared.announce(one.key, one.beginning, more=more)
+            order.append((one.key, more))
+            if len(order) == 4:
+                taken(shared, held, wanted("a1"))
+    told = [("a1", True), ("b1", True), ("-1", False), ("-2", False), ("a2", True), ("a3", False), ("b2", False)]
+    assert order == told

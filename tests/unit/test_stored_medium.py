@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from samples import write_study
 
 from flashbed.common.errors import InputError
+from flashbed.common.sparse import PIECE_BYTES
 from flashbed.profiles import stored_medium
 from flashbed.profiles.library import Library, LookupProblem
-from flashbed.profiles.stored_medium import PIECE_BYTES, StoredMedium, locate
+from flashbed.profiles.stored_medium import StoredMedium, locate
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 

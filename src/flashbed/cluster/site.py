@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from flashbed.cluster.worker import Refusal
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
+from flashbed.execution.beginnings import Left
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.machine.process import STOP_POLL_S
 
@@ -95,11 +96,11 @@ class Cluster:
             raise self._scheduler_is_gone(error) from None
         return told
 
-    def expect(self, missing: Sequence[Repetition]) -> None:
-        """Of no use here: a worker runs each from power-on, for it keeps nothing between two orders."""
+    def next_of(self, left: Left) -> str:
+        return next(iter(left))
 
-    def would_wait(self, wanted: Repetition) -> bool:
-        return False
+    def announce(self, wanted: Repetition, *, more: bool) -> None:
+        """Of no use here: a worker runs each from power-on, for it keeps nothing between two orders."""
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
         """Raises FlashbedError for what a worker refuses, or if the scheduler is gone, InterruptedByUser."""

@@ -17,6 +17,7 @@ from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory
+from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
 from flashbed.image import GuestImage, emulator
 from flashbed.image.command import GZIP, packed_bytes
@@ -123,6 +124,13 @@ def _beginning(cell: Cell, image: GuestImage, environment: Mapping[str, str]) ->
     )
 
 
+def guest(repetition: Repetition) -> Guest:
+    """It, to who has beginnings."""
+    cell = repetition.cell
+    begins = partial(begin, repetition)
+    return Guest(repetition.key, repetition.beginning, content_bytes(cell), cell.board.ram, begins)
+
+
 def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
     """Runs a repetition in the empty folder `folder` until its load comes; what came of it if it does not come so far
     within `limit_s` seconds of the host's time. Raises InputError for a kept medium that is no longer what it was,
@@ -144,7 +152,7 @@ def execute(
     limit_s: float,
     stop: threading.Event,
     host: Memory = memory.NONE,
-    begun: Beginning | Outcome | None = None,
+    begun: Begun = None,
 ) -> Finished:
     """Runs a repetition in the empty folder `folder`, or in the host's memory where that has room, within `limit_s`
     seconds of the host's time: from power-on, or from a beginning that was made for it or one that shares it.
@@ -184,7 +192,7 @@ def _executed(
     repetition: Repetition,
     limit_s: float,
     stop: threading.Event,
-    begun: Beginning | Outcome | None,
+    begun: Begun,
     folder: Path,
 ) -> Finished:
     if isinstance(begun, Outcome):

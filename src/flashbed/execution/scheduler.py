@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from flashbed.common import foreign_names, locks, paths
@@ -21,6 +22,7 @@ from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import Stage, stage
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Limits, Site
+from flashbed.execution.beginnings import Left, Line
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.result import evaluation
 from flashbed.result.result import Result
@@ -89,16 +91,15 @@ def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Lim
     if not missing:
         return
     stop = threading.Event()
-    site.expect(missing)
     with stage("Measuring", total=len(missing)) as progress, ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
         queue, running = Queue(store, missing), set[Future[Record]]()
         try:
             while queue.left or running:
                 while (
-                    len(running) < min(site.guests, MOST_AT_A_TIME)
-                    and (taken := queue.take(site.would_wait)) is not None
+                    len(running) < min(site.guests, MOST_AT_A_TIME) and (taken := queue.take(site.next_of)) is not None
                 ):
-                    claim, wanted = taken
+                    claim, wanted, more = taken
+                    site.announce(wanted, more=more)
                     running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop))
                 for record in queue.finished_elsewhere():
                     yield _told(record, progress)
@@ -120,10 +121,7 @@ class Queue:
 
     def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
         self._store = store
-        groups: dict[str, list[Repetition]] = {}
-        for one in missing:
-            groups.setdefault(one.beginning or one.key, []).append(one)
-        self._mine = [one for group in groups.values() for one in group]
+        self._mine = Line(missing, attrgetter("beginning"))
         self._others: list[tuple[Repetition, object]] = []
         """What others measured when this run came to it, and what was known of its failures then."""
         self._finished: list[Record] = []
@@ -133,22 +131,22 @@ class Queue:
     def left(self) -> int:
         return len(self._mine) + len(self._others)
 
-    def take(self, would_wait: Callable[[Repetition], bool]) -> tuple[locks.Lock, Repetition] | None:
-        """The next repetition that nobody measures, with its claim; None if there is none at the moment. Those that
-        would wait for another come behind those that would not.
+    def take(self, next_of: Callable[[Left], str]) -> tuple[locks.Lock, Repetition, bool] | None:
+        """The next repetition that nobody measures, with its claim, and whether others with its beginning are left;
+        None if there is none at the moment. `next_of` chooses a beginning.
         """
         while self._mine:
-            wanted = self._mine.pop(next((at for at, one in enumerate(self._mine) if not would_wait(one)), 0))
+            wanted, more = self._mine.take(next_of)
             if (claim := self._store.claim(wanted.key)) is None:
                 self._others.append((wanted, _state_of_failure(wanted.key)))
             elif not self._is_finished(claim, stored(self._store, wanted)):
-                return claim, wanted
+                return claim, wanted, more
         for one in list(self._others):
             wanted, before = one
             if (claim := self._store.claim(wanted.key)) is not None:
                 self._others.remove(one)
                 if not self._is_finished(claim, stored(self._store, wanted) or _failed_since(wanted, before)):
-                    return claim, wanted
+                    return claim, wanted, False
         return None
 
     def _is_finished(self, claim: locks.Lock, found: Record | None) -> bool:

@@ -16,11 +16,11 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from flashbed.common import sparse
 from flashbed.common.errors import InterruptedByUser
 from flashbed.machine import process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.process import End
-from flashbed.profiles import stored_medium
 
 READY = "ready"
 
@@ -145,7 +145,7 @@ class Beginning:
 
     def run(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
         """Runs a guest from here on in the empty folder `folder`, with this load, for at most `limit_s` seconds of the
-        host's time. Its medium is there afterwards. Raises HostResourceError, InterruptedByUser.
+        host's time. Its medium is there afterwards. Raises HostResourceError, InterruptedByUser, OSError.
         """
         files = self._copied(folder)
         (folder / qemu.LOAD).write_bytes(load)
@@ -163,7 +163,7 @@ class Beginning:
             if path.is_dir():
                 shutil.copytree(path, folder / path.name)
             elif path not in (self._files.initramfs, self._files.load):
-                stored_medium.copy(path, folder / path.name)
+                sparse.copy(path, folder / path.name)
         own = {name: folder / getattr(self._files, name).name for name in ("state", "data")}
         return replace(self._files, **own, load=folder / qemu.LOAD)
 

@@ -10,7 +10,6 @@ media core's business, what is written under `made` in medium.json is for people
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -18,14 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from flashbed.common import locks, own_file, paths
+from flashbed.common import locks, own_file, paths, sparse
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import shown
 
 STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
-PIECE_BYTES = 1 << 16
 LONGEST_NAME_BYTES = 200
 MOST_TOLD_BYTES = 16 << 20
 SHOWN = 40
@@ -200,11 +198,7 @@ def copy(source: Path, to: Path) -> None:
     """
     size = _size(source)
     try:
-        with to.open("wb") as out:
-            out.truncate(size)
-            for offset, piece in _pieces(source):
-                out.seek(offset)
-                out.write(piece)
+        sparse.write(to, size, _pieces(source))
     except OSError as error:
         raise host_refusal(to, error) from None
 
@@ -225,26 +219,6 @@ def _pieces(path: Path) -> Iterator[tuple[int, bytes]]:
     """The pieces that are not all zero, with their offsets. Holes are not read. Raises InputError."""
     try:
         with own_file.opened(path, own=True) as file:
-            yield from _pieces_of(file)
+            yield from sparse.pieces(file)
     except OSError as error:
         raise _unreadable(path, error) from None
-
-
-def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    zeros = bytes(PIECE_BYTES)
-    end = 0
-    while True:
-        try:
-            begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole is left
-                return
-            raise
-        end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)
-        at = begin - begin % PIECE_BYTES
-        while at < end:
-            piece = os.pread(file.fileno(), PIECE_BYTES, at)
-            if piece != zeros[: len(piece)]:
-                yield at, piece
-            at += PIECE_BYTES
-        end = max(end, at)
