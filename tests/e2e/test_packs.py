@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from borrowed_guest import empty_cache
+from counted_emulators import CountedEmulators
 from fixture_types import FLASHBED, Flashbed
 from running import command_lines
 
@@ -47,24 +48,27 @@ Members = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pack of four repetitions, two of which share a beginning, beside its study; a cache that has their results."""
+    """A pack of four repetitions beside its study; a cache that has their results. Of each seed two have the same
+    beginning, and each was measured from power-on, for a run of one cell shares none.
+    """
     folder = tmp_path_factory.mktemp("packs")
     cache = empty_cache(folder / "cache")
     (folder / "own.toml").write_text(STUDY)
-    subprocess.run(
-        [FLASHBED, "pack", "own.toml"],
-        check=True,
-        cwd=folder,
-        env={**os.environ, "FLASHBED_CACHE": str(cache)},
-        timeout=300,
-    )
+    emulators = CountedEmulators(folder / "programs")
+    env = {**os.environ, "FLASHBED_CACHE": str(cache), "PATH": emulators.path}
+    for pattern in ("randread", "randwrite"):
+        words = ["run", "own.toml", "--where", f"pattern={pattern}"]
+        subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=300)
+    assert emulators.taken() == (0, 4)
+    subprocess.run([FLASHBED, "pack", "own.toml"], check=True, cwd=folder, env=env, timeout=300)
+    assert emulators.taken() == (0, 0)
     return folder / "own.flashbed"
 
 
-def bare(pack: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def bare(pack: Path, folder: Path, *words: str, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[str]:
     """The pack, started by Python without any package, in an empty environment."""
     command = [sys.executable, "-I", "-S", str(pack), *words]
-    env = {"PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
+    env = {"PATH": path, "TMPDIR": str(folder)}
     return subprocess.run(command, capture_output=True, text=True, cwd="/", env=env, timeout=300)
 
 
@@ -78,10 +82,15 @@ def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> 
     return to
 
 
-def test_bare_python_finds_the_same_bytes(made: Path, tmp_path: Path) -> None:
-    done = bare(made, tmp_path)
-    assert (done.stdout.splitlines()[-1], done.returncode) == ("same bytes: 4 of 4 repetitions", 0)
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_bare_python_finds_the_same_bytes(made: Path, tmp_path: Path, jobs: str) -> None:
+    """Two guests go on from each of two beginnings, and none runs from power-on."""
+    emulators = CountedEmulators(tmp_path / "programs")
+    (tmp_path / "files").mkdir()
+    done = bare(made, tmp_path / "files", "--jobs", jobs, path=emulators.path)
+    assert (done.stdout.splitlines()[-1:], done.returncode) == (["same bytes: 4 of 4 repetitions"], 0), done.stderr
+    assert emulators.taken() == (2, 0)
+    assert list((tmp_path / "files").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["it's a folder", "a,b"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,12 +15,17 @@ from functools import partial
 from pathlib import Path
 
 from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.execution.beginnings import Beginnings, Begun, Guest
 from flashbed.execution.memory import Memory
 from flashbed.machine import checker, qemu, sampled
 from flashbed.machine.base import Outcome
+from flashbed.machine.beginning import Beginning
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack, Program
 from flashbed.replay.recipe import EMULATOR, Check, Recipe
+
+STATE, DATA = "state.bin", "data.img"
+"""The medium of a guest, in its folder."""
 
 _STARTS = """#!/bin/sh
 unset LD_PRELOAD LD_AUDIT
@@ -73,34 +79,58 @@ class Unpacked:
         its.chmod(0o755)
 
 
-def play(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event, host: Memory) -> Outcome:
-    """What came of it, in the empty folder `folder` or in the host's memory, within `limit_s` seconds of the host's
-    time. Raises HostResourceError, InterruptedByUser.
+def play(
+    recipe: Recipe,
+    files: Unpacked,
+    work: Path,
+    limit_s: float,
+    stop: threading.Event,
+    host: Memory,
+    beginnings: Beginnings,
+) -> Outcome:
+    """What came of it, with files in the folder `work` or in the host's memory, within `limit_s` seconds of the host's
+    time. If its beginning fails, what comes of it from power-on counts. Raises HostResourceError, InterruptedByUser.
     """
-    run = partial(_played, recipe, files, limit_s, stop)
+    guest = Guest(recipe.key, recipe.beginning, recipe.content_bytes, recipe.ram_bytes, partial(_begin, recipe, files))
+
+    def run(begun: Begun) -> Outcome:
+        played = partial(_played, recipe, files, limit_s, stop, begun if isinstance(begun, Beginning) else None)
+        with tempfile.TemporaryDirectory(dir=work) as folder:
+            return host.carried(recipe.content_bytes, recipe.ram_bytes, played, _is_lost) or played(Path(folder))
+
     try:
-        return host.carried(recipe.content_bytes, recipe.ram_bytes, run, _is_lost) or run(folder)
+        return beginnings.carry(guest, host, limit_s, stop, run)
     except OSError as error:
-        raise host_refusal(folder, error) from None
+        raise host_refusal(work, error) from None
 
 
 def _is_lost(outcome: Outcome) -> bool:
     return outcome.status == "killed"
 
 
-def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Event, folder: Path) -> Outcome:
-    initramfs, state, data = (folder / name for name in ("initramfs", "state.bin", "data.img"))
-    with initramfs.open("wb") as out:
-        for _, digest in recipe.archives:
-            with files.file(digest).open("rb") as part:
-                shutil.copyfileobj(part, out)
-    shutil.copyfile(files.file(recipe.state), state)
-    _write_content(recipe.content, files, data)
+def _begin(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
+    (folder / qemu.LOAD).touch()
+    begun = Beginning(
+        recipe.machine,
+        _written(recipe, files, folder, folder / qemu.LOAD),
+        folder,
+        samples=recipe.symbols is not None,
+    )
+    return begun.reach(limit_s, stop) or begun
+
+
+def _played(
+    recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
+) -> Outcome:
     load = files.file(recipe.load) if recipe.load else None
-    started = qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR), load=load)
-    outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, samples=recipe.symbols is not None)
+    if begun is not None and load is not None:
+        outcome = begun.run(load.read_bytes(), folder, limit_s, stop)
+    else:
+        started = _written(recipe, files, folder, load)
+        outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, samples=recipe.symbols is not None)
     outcome = sampled.named(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == "measured" and recipe.check is not None:
+        data = folder / DATA
         try:
             outcome = replace(outcome, medium_check=checker.verdict(_command(recipe.check, data), data, files.programs))
         except checker.NoVerdict as error:
@@ -108,6 +138,18 @@ def _played(recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Eve
         except checker.Killed as error:
             return replace(outcome, status="killed", reason=str(error))
     return outcome
+
+
+def _written(recipe: Recipe, files: Unpacked, folder: Path, load: Path | None) -> qemu.Files:
+    """What a guest starts from, with a medium of its own in `folder`."""
+    initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
+    with initramfs.open("wb") as out:
+        for _, digest in recipe.archives:
+            with files.file(digest).open("rb") as part:
+                shutil.copyfileobj(part, out)
+    shutil.copyfile(files.file(recipe.state), state)
+    _write_content(recipe.content, files, data)
+    return qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR), load=load)
 
 
 def _write_content(content: str | int, files: Unpacked, to: Path) -> None:

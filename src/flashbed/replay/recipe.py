@@ -21,6 +21,9 @@ EMULATOR = "qemu-system-aarch64"
 BY_KEY = ("key", "label")
 """What of a recipe says whose it is, and changes nothing in the guest."""
 
+OF_LOAD = ("load", "check")
+"""What of a recipe has no part in its guest before its load comes."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -73,7 +76,17 @@ class Recipe:
     @property
     def guest(self) -> str:
         """The same text for recipes whose guests are the same: one run serves them all."""
-        return json.dumps({name: value for name, value in asdict(self).items() if name not in BY_KEY}, sort_keys=True)
+        return self._without(*BY_KEY)
+
+    @property
+    def beginning(self) -> str:
+        """The same text for recipes whose guests are the same until their load comes; "" for one of before, whose guest
+        has it from power-on.
+        """
+        return self._without(*BY_KEY, *OF_LOAD) if self.load is not None else ""
+
+    def _without(self, *names: str) -> str:
+        return json.dumps({name: value for name, value in asdict(self).items() if name not in names}, sort_keys=True)
 
     def as_json(self) -> dict[str, Any]:
         """As from_json reads it."""

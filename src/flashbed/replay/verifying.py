@@ -10,8 +10,8 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from flashbed.common import children, foreign_text
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution import memory
+from flashbed.execution.beginnings import Beginnings, Line
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
 from flashbed.replay import differing, pack_file, playing
@@ -129,16 +130,23 @@ def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
 def _played(
     groups: Sequence[list[Recipe]], files: Unpacked, folder: Path, how: How, host: Memory
 ) -> Iterator[tuple[list[Recipe], Outcome]]:
+    """Each group with what came of it. Those with one beginning follow each other."""
     stop = threading.Event()
-
-    def play(recipe: Recipe) -> Outcome:
-        with tempfile.TemporaryDirectory(dir=folder) as own:
-            return playing.play(recipe, files, Path(own), how.limit_s, stop, host)
-
-    with stage("Running it again", total=len(groups)) as progress, ThreadPoolExecutor(how.jobs) as pool:
-        under_way = {pool.submit(play, group[0]): group for group in groups}
+    line = Line(groups, lambda group: group[0].beginning)
+    under_way: dict[Future[Outcome], list[Recipe]] = {}
+    with (
+        stage("Running it again", total=len(groups)) as progress,
+        closing(Beginnings(how.jobs, folder)) as beginnings,
+        ThreadPoolExecutor(how.jobs) as pool,
+    ):
         try:
-            while under_way:
+            while line or under_way:
+                while line and len(under_way) < how.jobs:
+                    group, more = line.take(beginnings.next_of)
+                    one = group[0]
+                    beginnings.announce(one.key, one.beginning, more=more)
+                    future = pool.submit(playing.play, one, files, folder, how.limit_s, stop, host, beginnings)
+                    under_way[future] = group
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     outcome = future.result()
                     progress.advance()
