@@ -25,60 +25,65 @@ FUZZED = {
 """Records of fuzzing, and what each puts its inputs to."""
 
 TEXT = """\
-# What was tried to break it, and what was lost
+# Reliability: what was tried, and what was lost
 
-Written by `make reliability` out of `pages/reliability.json`; do not edit. No figure here was typed in: `make
-reliability OPTIONS="--measure all"` carries out the commands below and keeps what they print, and `OPTIONS="--campaign
-LOG"` takes in the log of a `make faults`. *State* says of which files a figure is: what `git rev-parse HEAD:FOLDER`
-prints where they are the same ("+": files were changed). What was never carried out says "not run".
+`make reliability` writes this page from `pages/reliability.json`; do not edit it. No figure here was typed in. `make
+reliability OPTIONS="--measure all"` runs the commands below and stores the counts that they print. `OPTIONS="--campaign
+LOG"` takes the counts from the log of a `make faults`. *State* names the version of the tested files: `git rev-parse
+HEAD:FOLDER` prints the same hash for the same files ("+": files were changed). A command that was never run says "not
+run".
 
 {short}
 ## Power cuts
 
-The power goes at a request, a program or an erase that a seed draws; an oracle that knows what was promised looks at
-what a restart finds. A violation is a write that was acknowledged as safe and is gone or torn, a file that is neither
-as before nor as after the call under way, or a rule of the chip that was broken. The commands end with a failure at
-the first one, but for the media core, which counts them.
+The power fails at a request, a program or an erase that a seed draws. After the restart an oracle, which knows what was
+promised, checks what is there. A violation is one of three: a write that was acknowledged as safe is lost or torn; a
+file is in neither the state before nor the state after the current call; a rule of the chip was broken. A command fails
+at the first violation. The media core's command counts all violations instead.
 
 {cuts}
-To see that the oracle of the media core can fail, the same devices are made to ignore flushes, or to lose pages that
-share cells with a torn one: {liars}.
+To show that the oracle of the media core can fail, the same devices are made to ignore flushes, or to lose pages that
+share cells with a torn page: {liars}.
 
 ## Fuzzing
 
 {fuzzing}
-The kept corpora are what fuzzing with libFuzzer found before, the smallest set of inputs that reaches all that was
-reached. Each is put in again with the address and the undefined behaviour sanitizer. The appliance's inputs choose
-calls such as its procedures take, how they are changed, and where they are cut; one in eight is of any bytes.
+A kept corpus is the smallest set of inputs, found by libFuzzer before, that reaches all the code that fuzzing reached.
+Each input is run again with the address and the undefined behaviour sanitizer. An input of the appliance chooses calls
+that its procedures accept, how they are changed, and where they are cut. One message in eight is random bytes.
 
 ## Faults
 
-A small study of four cells (ext2 and FAT16 on a stick in condition worn, ext2 on a kept stick, JFFS2 on raw NAND), in
-a cache of its own. A fault comes at a moment drawn from a seed, or before a run. After it the next run must end with 0;
-each `result.json`, each raw file, the report and its exports, the kept media, conditions, imports and rebuilt parts of
-the guest must have the bytes of a cache that nobody disturbed; no process of it may live ten seconds later; nothing may
-lie in the cache that the undisturbed one does not hold, but for what is kept on purpose: damaged results
-(`results/quarantine/`), the last failed attempt (`failures/`).
-The disturbed commands end as [the list](studies.md#how-a-command-ends) says and as the fault allows, without a
-traceback.
+The campaign runs a small study of four cells in a cache of its own: ext2 and FAT16 on a stick in condition worn, ext2
+on a kept stick, JFFS2 on raw NAND. A fault happens at a moment that a seed draws, or before a run. After each fault:
+
+- The next run must end with status 0.
+- Each `result.json`, each raw file, the report and its exports, the kept media, conditions, imports and rebuilt parts
+  of the guest must have the same bytes as in an undisturbed cache.
+- Ten seconds later no process of the run may be alive.
+- The cache may hold nothing that the undisturbed cache lacks. The exceptions are kept on purpose: damaged results
+  (`results/quarantine/`) and the last failed attempt (`failures/`).
+- The disturbed commands must end with [a documented status](studies.md#how-a-command-ends) that fits the fault, without
+  a traceback.
 
 {faults}
 ## Bad inputs
 
-Hypothesis makes studies, profiles and imports, well formed and not; each goes through `run`, `report`, `export` or
-`import` up to the machine. Whatever it is, the command ends with a status of the list, with file and line where the
-input is wrong, and without a traceback. The examples are other ones at each run.
+Hypothesis generates studies, profiles and imports, valid and invalid. Each goes through `run`, `report`, `export` or
+`import`, up to the point where a machine would start. Whatever the input, the command ends with a documented status and
+without a traceback; if the input is wrong, the message names the file and the line. Each run uses other examples.
 
 {inputs}
 ## What is not tried
 
-- Power cuts of the computer that flashbed runs on. What is finished is written through (fsync) before it has its name.
-- Memory of this computer that changes its bits, and files of a guest under way changed by others: such a measurement is
-  wrong, and nobody could tell. A second measurement would differ, and end with 5.
-- A byte changed in the content of a kept medium (`data.img`): it is another medium then, and its cells have other keys.
-- Headers of the guest's C library with as many bytes as before, but others: they are looked at by name and size.
-- Linux damaged: it is noticed, and the campaign stops the build, which takes minutes, and puts Linux back.
-- Network homes: locks are tried between processes and name spaces of one computer.
+- Power cuts of the computer that runs flashbed. Finished results are flushed (fsync) before they get their name.
+- Memory errors of this computer, and files of a running guest that others change. Such a measurement is wrong, and
+  nothing detects it. A second measurement would differ, and end with status 5.
+- A changed byte in the content of a kept medium (`data.img`). It is then another medium, and its cells have other keys.
+- Changed headers of the guest's C library that keep their size: headers are checked by name and size only.
+- A full rebuild of a damaged Linux tree. The damage is detected. The campaign then stops the build, which takes
+  minutes, and restores Linux.
+- Network homes. Locks are tried between processes and name spaces of one computer.
 """
 
 
@@ -197,8 +202,8 @@ def _faults(record: Record | None) -> str:
     took_min = counts["host_seconds"] / 60
     begin = (
         f"`{record['command']}` at {record['state']}: {tried} faults in {took_min:.0f} minutes of a "
-        f"host; after {counts['kept']} of them something was kept for a person to look at. "
-        f"{counts['lost_at_first']} of them failed at first and were repeated after what they found was mended.\n\n"
+        f"host. {counts['kept']} of them left something for a person to look at. "
+        f"{counts['lost_at_first']} of them failed at first and were repeated after the defects were mended.\n\n"
     )
     groups = {"processes": "", "company": "", "host": "", "damage": "", "leftovers": ""}
     rows = []
@@ -212,7 +217,7 @@ def _findings(findings: Sequence[str]) -> str:
     if not findings:
         return ""
     lines = (" ".join(text.replace("|", "/").split()) for text in findings)
-    return "\nWhat the campaign said of those that failed, the first time or at all:\n\n" + "".join(
+    return "\nMessages of the campaign about those that failed, at first or to the end:\n\n" + "".join(
         f"- `{line.replace('`', '')}`\n" for line in lines
     )
 
