@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers faults reliability clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns faults reliability clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -19,6 +19,7 @@ help:
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
 	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/kernel-size.md"
+	@echo "make columns    write the table of the columns of results in docs/studies.md"
 	@echo "make papers     write docs/papers.md from the stored results of the studies after papers"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
 	@echo "make reliability  write docs/reliability.md from the records of what was tried to break it"
@@ -111,6 +112,9 @@ kernel-size: setup $(STAMP)-dev
 # OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study
 papers: setup $(STAMP)-dev
 	$(BIN)/python pages/papers.py $(OPTIONS)
+
+columns: setup $(STAMP)-dev
+	$(BIN)/python pages/columns_table.py $(OPTIONS)
 
 # OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
 faults: setup $(STAMP)-dev

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of
 
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.study.loading import Study
 
 INPLACE = "f2fs rw,relatime,mode=adaptive; overwrites in place"

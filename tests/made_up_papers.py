@@ -14,10 +14,10 @@ from typing import Any
 
 from made_up_logs import logs_in, write_made_up_log
 from made_up_results import MANIFEST
+from tabled import bring_up_to_date
 
 from flashbed.common import paths
 from flashbed.profiles.translation import has_queue
-from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import plan
 

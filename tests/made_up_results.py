@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas
 from made_up_logs import logs_in, write_made_up_log
+from tabled import bring_up_to_date
 
-from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.format import Answer, Claim, Figure, Table, Trace
 from flashbed.study.loading import Study
 

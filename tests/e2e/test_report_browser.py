@@ -15,11 +15,10 @@ import pytest
 from browser import CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PICTURE, PRINTED, broken, printed, visit, without_scripts
 from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
 from made_up_results import MANIFEST, traced_report, traced_study
+from tabled import bring_up_to_date, report_of
 
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.figures import drawings
-from flashbed.report.freshness import bring_up_to_date
-from flashbed.report.model import report_of
 from flashbed.study.relation import Verdict
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `apt-get install chromium` brings it")

@@ -59,6 +59,6 @@ def test_commits_are_counted_at_the_medium(
     (tmp_path / "record.fio").write_text(JOB.format(how=how))
     [wanted] = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
     finished = measure(wanted, tmp_path / "cell")
-    assert (finished.result.outcome, finished.result.measurement.durable) == ("measured", expected)
+    assert (finished.result.outcome, finished.result.measurement.durable.text) == ("measured", expected)
     if "dsync" in how:
         assert finished.result.measurement.medium["measured"]["host_fua_writes"] == 40

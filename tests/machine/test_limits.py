@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.run import Record, Run
+from flashbed.result.columns import ResultRow
 from flashbed.study.loading import load_study
 
 LOAD = """
@@ -25,7 +25,7 @@ LOAD = """
 """
 
 
-def row(study: Path, measure: Measure, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+def row(study: Path, measure: Measure, folder: Path) -> tuple[ResultRow, dict[str, bytes]]:
     """The line of the results table, and the files that the guest left."""
     loaded = load_study(study)
     [wanted] = run.prepare(loaded)
@@ -55,14 +55,14 @@ def test_the_limit_is_named(
 ) -> None:
     study = study_file(LOAD.format(file=file, flush=flush, direct=direct), filesystem="ext2", medium=medium)
     found, files = row(study, measure, tmp_path / "cell")
-    shares = {part: found[f"busy_{part}_percent"] for part in ("cpu", "medium", "bus")}
-    assert found["limit"] == limit, shares
+    shares = {part: found.metrics[f"busy_{part}_percent"] for part in ("cpu", "medium", "bus")}
+    assert found.limit == limit, shares
     assert all(0 <= share <= 100 for share in shares.values())
     if limit in shares:
         assert shares[limit] == max(shares.values())
     if direct == "true":  # one thing after the other
         assert 80 < sum(shares.values()) < 110
-    assert found["mounted"].startswith("ext2 rw,")
+    assert found.mounted.startswith("ext2 rw,")
     if "null" not in medium:
         counts = [files[f"out/erases.{moment}"] for moment in ("before", "synced")]
         before, after = (struct.unpack(f"<{len(data) // 4}I", data) for data in counts)
@@ -76,8 +76,8 @@ def test_f2fs_says_how_it_overwrites(
 ) -> None:
     study = study_file(LOAD.format(file="1M", flush="none", direct="false"), filesystem=f"f2fs{options}")
     found, _ = row(study, measure, tmp_path / "cell")
-    assert found["mounted"].startswith("f2fs rw,")
-    assert found["mounted"].endswith(said), found["mounted"]
+    assert found.mounted.startswith("f2fs rw,")
+    assert found.mounted.endswith(said), found.mounted
 
 
 CHIP = """
@@ -96,6 +96,6 @@ def test_a_raw_chip_has_its_shares(
     study = study_file(CHIP, filesystem="ubifs:compression=none", medium="slc-nand-64m", board=board)
     found, _ = row(study, measure, tmp_path / "cell")
     # A page of 512 bytes: 15 us in the array, 26.4 us over the bus of 50 ns a byte; the rest is the CPU's.
-    assert found["busy_bus_percent"] / found["busy_medium_percent"] == pytest.approx(26.4 / 15, rel=0.2)
-    assert least < found["busy_bus_percent"] < most
-    assert found["limit"] in ("bus", "cpu")
+    assert found.metrics["busy_bus_percent"] / found.metrics["busy_medium_percent"] == pytest.approx(26.4 / 15, rel=0.2)
+    assert least < found.metrics["busy_bus_percent"] < most
+    assert found.limit in ("bus", "cpu")

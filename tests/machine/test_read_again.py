@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -35,14 +35,14 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
     [row] = run.rows(run.stored(study))
     kept = json.loads((record.folder / "result.json").read_text())
     assert not {field.name for field in fields(Measurement)} & set(kept)
-    assert row["requested_bytes"] == 1 << 20
-    assert 50 < row["space_free_percent"] < 100
+    assert row.metrics["requested_bytes"] == 1 << 20
+    assert 50 < row.metrics["space_free_percent"] < 100
 
     monkeypatch.setattr(cpu_load, "percent", lambda _: 123.0)
     monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))
     done = run.run(study)
     assert done.fresh == 0
-    assert run.rows(done) == [{**row, "cpu_percent": 123.0}]
+    assert run.rows(done) == [replace(row, metrics={**row.metrics, "cpu_percent": 123.0})]
 
 
 def test_what_cannot_be_read_any_more_has_failed_and_says_so(
@@ -56,6 +56,6 @@ def test_what_cannot_be_read_any_more_has_failed_and_says_so(
 
     monkeypatch.setattr(cpu_load, "percent", broken)
     [row] = run.rows(run.stored(study))
-    assert row["outcome"] == "failed"
+    assert row.outcome == "failed"
     told = f"its output cannot be read: it has no 'idle.before'; remove {record.folder} to measure it again"
-    assert row["reason"] == told
+    assert row.reason == told

@@ -57,7 +57,7 @@ WRITES = f"""
 
 
 def verdict(finished: Finished) -> str:
-    return steadiness.verdict(finished.result.measurement.series)
+    return steadiness.steadiness(finished.result.measurement.series, "").text
 
 
 STICK = "usb-stick-2g:interface=plain"

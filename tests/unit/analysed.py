@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flashbed.analysis import Comparison, Load, Results, Words, compare, lines, results_of, sentence
+from tabled import results_of
+
+from flashbed.analysis import Comparison, Load, Results, Words, compare, lines, sentence
 from flashbed.analysis.words import metric_of
 
 AXES = {"filesystem": ("a", "b", "c"), "pattern": ("read", "randwrite"), "request": ("4k", "64k")}

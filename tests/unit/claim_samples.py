@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flashbed.analysis import Results, Words, judge, results_of
+from tabled import results_of
+
+from flashbed.analysis import Results, Words, judge
 from flashbed.analysis.claim_words import evidence
 from flashbed.result.metrics import METRICS
 from flashbed.study.format import Claim

@@ -14,6 +14,7 @@ import pytest
 from fixture_types import StudyWriter
 from made_up_limits import limited
 from made_up_results import Titles, made_up_study, rows_of
+from tabled import report_of
 
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition
@@ -22,7 +23,6 @@ from flashbed.machine import guest_job
 from flashbed.medium import kept_media
 from flashbed.profiles.condition import STEPS
 from flashbed.report import conditions
-from flashbed.report.model import report_of
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, cell_inputs, plan
 

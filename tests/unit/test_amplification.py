@@ -9,10 +9,17 @@ from collections.abc import Callable
 import pytest
 
 from flashbed.analysis.decisive import why_not
-from flashbed.analysis.results import ResultRow
-from flashbed.guest_output import steadiness
-from flashbed.guest_output.steadiness import PROGRAMMED_NOTES, Series, programmed, series, settled_verdict
+from flashbed.guest_output.steadiness import (
+    NOT_SETTLED,
+    PROGRAMMED_NOTES,
+    Series,
+    Settling,
+    programmed,
+    series,
+    settling,
+)
 from flashbed.report.trust import Trust
+from flashbed.result.columns import ResultRow
 
 SECOND = 10**9
 
@@ -48,20 +55,20 @@ def first_blocks(at: float) -> float:
 
 def test_what_only_its_beginning_writes_has_not_settled() -> None:
     # 8,000 pages in the first half, 5,000 in the second
-    assert settled_verdict(programmed(guest(first_blocks)), load(evenly)) == (
-        "not settled: write amplification falls by 38 % from its first half to its second"
+    assert settling(programmed(guest(first_blocks)), load(evenly)) == Settling(
+        "not settled", "write amplification falls by 38 % from its first half to its second"
     )
     # In six times the time 3,000 pages are a tenth of the first half
     longer = guest(first_blocks, seconds=120)
-    assert settled_verdict(programmed(longer), load(evenly, 120)) == "settled"
+    assert settling(programmed(longer), load(evenly, 120)) == Settling("settled")
 
 
 def test_a_load_that_slows_down_has_settled_if_its_flash_does_too() -> None:
     def slower(at: float) -> float:
         return 500 * min(at, 10) + 200 * max(at - 10, 0)
 
-    assert settled_verdict(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == "settled"
-    assert settled_verdict(programmed(guest(slower)), load(evenly)).startswith(
+    assert settling(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == Settling("settled")
+    assert settling(programmed(guest(slower)), load(evenly)).text.startswith(
         "not settled: write amplification falls by 60 %"
     )
 
@@ -69,14 +76,15 @@ def test_a_load_that_slows_down_has_settled_if_its_flash_does_too() -> None:
 def test_few_large_steps_tell_nothing() -> None:
     """Three merges of 4,000 pages in 20 s: two of them in the one half, and one in the other."""
     steps = guest(lambda at: 100 * at + 4000 * sum(at >= moment for moment in (3, 9, 15)))
-    assert settled_verdict(programmed(steps), load(evenly)) == ""
+    assert not settling(programmed(steps), load(evenly))
 
 
 def test_nothing_is_told_without_notes_or_a_load() -> None:
     out = guest(evenly)
     assert programmed({name: data for name, data in out.items() if name != PROGRAMMED_NOTES}) is None
-    assert settled_verdict(None, load(evenly)) == settled_verdict(programmed(out), []) == ""
-    assert settled_verdict(programmed(out), load(evenly, 17)) == ""  # the load is not all of the measurement
+    assert not settling(None, load(evenly))
+    assert not settling(programmed(out), [])
+    assert not settling(programmed(out), load(evenly, 17))  # the load is not all of the measurement
 
 
 def test_torn_notes_are_told() -> None:
@@ -85,8 +93,8 @@ def test_torn_notes_are_told() -> None:
 
 
 def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
-    text = f"{steadiness.NOT_SETTLED}: write amplification falls by 38 % from its first half to its second"
-    row = ResultRow((), 1, "measured", metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=text)
+    settled = Settling(NOT_SETTLED, "write amplification falls by 38 % from its first half to its second")
+    row = ResultRow((), 1, "measured", metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=settled)
     doubt = why_not(row, "total_write_amplification")
     assert doubt is not None
     assert doubt.bars

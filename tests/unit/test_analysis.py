@@ -8,14 +8,10 @@ from dataclasses import replace
 
 import pytest
 from analysed import AXES, answered, in_lines, row, said, table
+from tabled import results_of
 
-from flashbed.analysis import (
-    MISSING,
-    ResultRow,
-    Words,
-    compare,
-    results_of,
-)
+from flashbed.analysis import MISSING, Words, compare
+from flashbed.result.columns import ResultRow
 
 # --- comparison -----------------------------------------------------------------------------------------------------
 

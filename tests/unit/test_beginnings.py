@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of, results_of
 
-from flashbed.analysis import Load, Results, Words, amount_axis, compare, doubts, lines, results_of, sentence
-from flashbed.report.model import report_of
+from flashbed.analysis import Load, Results, Words, amount_axis, compare, doubts, lines, sentence
 from flashbed.report.trust import trust
 from flashbed.study.format import Answer, Claim
 

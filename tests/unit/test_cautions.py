@@ -8,10 +8,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of
 
 from flashbed.analysis import flows
 from flashbed.report import cautions
-from flashbed.report.model import report_of
 from flashbed.study.format import Answer
 from flashbed.workload import WORKLOADS
 

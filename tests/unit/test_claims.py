@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from claim_samples import AXES, a_against_b, claim, ratios, results, said
+from tabled import results_of
 
-from flashbed.analysis import Results, Words, judge, results_of
+from flashbed.analysis import Results, Words, judge
 from flashbed.analysis.claim_words import beside_words, printed_words
 
 

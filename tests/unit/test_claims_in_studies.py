@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from claim_samples import EVERYWHERE, made_up
 from samples import write_study
+from tabled import results_of
 
-from flashbed.analysis import judge, results_of
+from flashbed.analysis import judge
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.study.loading import load_study

@@ -10,17 +10,17 @@ from made_up_results import made_up_frame, made_up_study
 from test_durability import CACHED, LYING, compared, fio, out, shown
 from written_report import written
 
-from flashbed.guest_output.durability import Commits, told
+from flashbed.guest_output.durability import Commits, durability
 from flashbed.workload.fio.workload import Fio
 
 
 def test_fewer_flushes_than_commits_tell_nothing_where_some_may_be_empty() -> None:
     commits = Commits(99, may_be_empty=True)
-    assert told(commits, out(99), CACHED) == "durable"
-    assert told(commits, out(98), CACHED) == (
+    assert durability(commits, out(99), CACHED).text == "durable"
+    assert durability(commits, out(98), CACHED).text == (
         "not known: 98 flushes for 99 commits, some of which may be of files without new data"
     )
-    assert told(commits, out(99), LYING) == "not durable: the medium ignores flushes"
+    assert durability(commits, out(99), LYING).text == "not durable: the medium ignores flushes"
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from made_up_limits import INPLACE, limited, report
 from made_up_results import MANIFEST, PATTERNS, made_up_frame, made_up_study, rows_of
+from tabled import bring_up_to_date, report_of
 
 from flashbed.analysis import doubts, flows
 from flashbed.report import conditions, evidence, limits
 from flashbed.report.answers import questions
 from flashbed.report.claims import in_answer, shown
-from flashbed.report.freshness import bring_up_to_date
-from flashbed.report.model import report_of
 from flashbed.report.tables import study_tables
 
 GB = 10**9

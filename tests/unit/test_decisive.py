@@ -7,25 +7,27 @@ from typing import Any
 
 import pytest
 from samples import shipped
+from tabled import results_of
 
 from flashbed.analysis import (
     Load,
-    ResultRow,
     Results,
     Words,
     compare,
     doubts,
     lines,
-    results_of,
     sentence,
     unsteady,
     why_not,
     with_memory_told,
 )
+from flashbed.guest_output.limit import Limit
+from flashbed.guest_output.steadiness import Steadiness
+from flashbed.result.columns import ResultRow
 
 
-def repetition(limit: str = "medium", steady: str = "", **metrics: float) -> ResultRow:
-    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=steady)
+def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> ResultRow:
+    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=Steadiness.parsed(steady))
 
 
 def kind(found: ResultRow, metric: str) -> str:
@@ -49,7 +51,7 @@ def kind(found: ResultRow, metric: str) -> str:
         ("cpu", "", "CPU"),
     ],
 )
-def test_columns_of_the_results_table_tell(limit: str, steady: str, expected: str) -> None:
+def test_columns_of_the_results_table_tell(limit: Limit, steady: str, expected: str) -> None:
     found = repetition(limit, steady, bandwidth=1.0, latency_p99_us=1.0)
     assert kind(found, "bandwidth") == kind(found, "latency_p99_us") == expected
 
@@ -209,7 +211,8 @@ def test_bytes_tell_of_memory_where_no_limit_does() -> None:
     ]
     found = with_memory_told(results_of(AXES, rows), {})
     assert [one.limit for one in found.repetitions] == ["memory"]
-    writing = with_memory_told(results_of({"medium": ("disk",)}, rows), {"pattern": "write"})
+    alone = [{name: value for name, value in row.items() if name != "pattern"} for row in rows]
+    writing = with_memory_told(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
     assert [one.limit for one in writing.repetitions] == [""]
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from made_up_exports import write as exported
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of, results_of
 from written_report import written
 
-from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, results_of, sentence, why_not
-from flashbed.analysis.results import ResultRow
+from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, sentence, why_not
 from flashbed.comparing import result_set, telling
 from flashbed.comparing.cells import compare as side_by_side
-from flashbed.guest_output.durability import Commits, told
+from flashbed.guest_output.durability import Commits, Durability, durability
 from flashbed.report.matrix import matrix
-from flashbed.report.model import report_of
+from flashbed.result.columns import ResultRow
 from flashbed.workload.base import Workload
 from flashbed.workload.bonnie import Bonnie
 from flashbed.workload.bonnie_plus import BonniePlus
@@ -68,12 +68,12 @@ def out(flushes: int, fua: int = 0, cache: str = "write back") -> dict[str, byte
     ],
 )
 def test_flushes_are_held_against_commits(commits: Commits, files: Mapping[str, bytes], expected: str) -> None:
-    assert told(commits, files, CACHED) == expected
+    assert durability(commits, files, CACHED).text == expected
 
 
 def test_a_medium_that_ignores_flushes_keeps_no_commit() -> None:
-    assert told(COMMITS, out(99), LYING) == "not durable: the medium ignores flushes"
-    assert told(COMMITS, out(99), {**LYING, "write_buffer_bytes": 0}) == ""
+    assert durability(COMMITS, out(99), LYING).text == "not durable: the medium ignores flushes"
+    assert durability(COMMITS, out(99), {**LYING, "write_buffer_bytes": 0}).text == ""
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_a_medium_that_ignores_flushes_keeps_no_commit() -> None:
     ],
 )
 def test_the_medium_tells_whether_its_cache_is_volatile(medium: Mapping[str, Any], cache: str, expected: str) -> None:
-    assert told(Commits(950), out(0, cache=cache), medium) == expected
+    assert durability(Commits(950), out(0, cache=cache), medium).text == expected
 
 
 def test_a_raw_chip_without_a_block_device_has_no_cache() -> None:
-    assert told(COMMITS, {}, {"kind": "nand"}) == ""
+    assert durability(COMMITS, {}, {"kind": "nand"}).text == ""
 
 
 def test_a_translations_block_device_counts_its_own_flushes() -> None:
@@ -109,7 +109,7 @@ def test_a_translations_block_device_counts_its_own_flushes() -> None:
             "block.before": b"16 1 124 5 66 56 75560 944 0 188 960 5 0 524296 3 9 6\n",
             "block.measured": f"16 1 124 5 66 56 75560 944 0 188 960 5 0 524296 3 {9 + flushes} 6\n".encode(),
         }
-        return told(COMMITS, files, {"kind": "nand"})
+        return durability(COMMITS, files, {"kind": "nand"}).text
 
     assert (of(99), of(0)) == ("durable", "not durable: 0 flushes for 99 commits")
 
@@ -277,7 +277,7 @@ def test_where_none_is_durable_nothing_is_recommended() -> None:
 
 @pytest.mark.parametrize("metric", ["bandwidth", "write_amplification", "mount_s", "random_seeks"])
 def test_it_bars_every_metric(metric: str) -> None:
-    row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=LOST)
+    row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=Durability.parsed(LOST))
     doubt = why_not(row, metric)
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)

@@ -115,13 +115,14 @@ def test_names_that_are_no_systems(study: Study, exported: Path, name: str) -> N
 def test_results_come_home_under_their_systems_name(study: Study, exported: Path) -> None:
     run_elsewhere(exported)
     assert results.take_in(study, exported, "Windows XP") == (8, 8)
-    rows = list(results.table_rows(results.kept(study).rows))
+    rows = list(results.table_rows(results.kept(study).rows, list(study.axes)))
     assert len(rows) == 8
-    assert {(row["system"], row["filesystem"], row["outcome"]) for row in rows} == {
+    place = list(study.axes).index("filesystem") + 1
+    assert {(row.combination[0], row.combination[place], row.outcome) for row in rows} == {
         ("Windows XP", "fat16:cluster=32k", "measured")
     }
-    assert {row["bandwidth"] for row in rows} == {4.0}  # 8 MiB in 2 s
-    assert {row["latency_mean_us"] for row in rows} == {1000.0}
+    assert {row.metrics["bandwidth"] for row in rows} == {4.0}  # 8 MiB in 2 s
+    assert {row.metrics["latency_mean_us"] for row in rows} == {1000.0}
 
 
 def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tabled import results_of
 
-from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, results_of, sentence
+from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, sentence
 from flashbed.analysis.decisive import is_enough
 from flashbed.report.matrix import Matrix, matrix
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabled import row_of
 
 import flashbed
 from flashbed.common.errors import InputError
@@ -81,7 +82,7 @@ ROWS = [
 
 def test_axes_of_numbers_are_numbers() -> None:
     axes = {"seconds": ("20", "120"), "share": ("0.5", "2"), "allocate": ("true", "false"), "request": ("4k", "64k")}
-    frame = frames._frame(ROWS, axes)
+    frame = frames._frame([row_of(row, axes) for row in ROWS], axes)
     assert len(frame[frame.seconds == 20]) == 1
     assert frame["share"].tolist() == [0.5, 2.0]
     assert len(frame[frame.allocate]) == 1

@@ -15,15 +15,14 @@ import pytest
 from made_up_papers import paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import shipped, write_study
+from tabled import bring_up_to_date, inputs_digest, report_of, results_of
 
-from flashbed.analysis import Words, compare, results_of, sentence
+from flashbed.analysis import Words, compare, sentence
 from flashbed.analysis.words import as_condition
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
 from flashbed.report import conditions
 from flashbed.report.answers import questions
-from flashbed.report.freshness import bring_up_to_date, inputs_digest
-from flashbed.report.model import report_of
 from flashbed.report.names import fixed, leaders, legend, names_of, words_of
 from flashbed.study.format import Label, Labels
 from flashbed.study.loading import Study, load_study

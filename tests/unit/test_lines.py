@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flashbed.analysis import Load, Words, compare, lines, results_of, shortened
+from tabled import results_of
+
+from flashbed.analysis import Load, Words, compare, lines, shortened
 from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.result.metrics import METRICS

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flashbed.analysis import Load, Words, compare, doubts, lines, results_of, sentence
+from tabled import results_of
+
+from flashbed.analysis import Load, Words, compare, doubts, lines, sentence
 
 
 def one_load(a: tuple[float, ...], b: tuple[float, ...], limit: str = "medium") -> tuple[str, str]:

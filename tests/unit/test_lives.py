@@ -8,12 +8,11 @@ from pathlib import Path
 
 from made_up_limits import limited, report
 from made_up_results import MANIFEST, made_up_study, rows_of
+from tabled import bring_up_to_date, report_of
 
 from flashbed.analysis.claim_words import evidence
 from flashbed.common import paths
 from flashbed.report import lives
-from flashbed.report.freshness import bring_up_to_date
-from flashbed.report.model import report_of
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from made_up_papers import PAPERS, paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
+from tabled import bring_up_to_date, report_of, results_of
 
-from flashbed.analysis import Load, Words, compare, doubts, results_of
+from flashbed.analysis import Load, Words, compare, doubts
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.answers import questions
-from flashbed.report.freshness import bring_up_to_date
 from flashbed.report.matrix import TONES, Matrix, matrix
-from flashbed.report.model import report_of
 from flashbed.study.format import Answer
 
 Row = Mapping[str, tuple[float, ...]]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from made_up_limits import limited, report
 from made_up_results import Titles, made_up_study, rows_of
+from tabled import report_of
 
 from flashbed.report import conditions
-from flashbed.report.model import report_of
 
 GB = 10**9
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from claim_samples import a_against_b, claim, ratios, results
+from tabled import results_of
 
-from flashbed.analysis import Combination, Words, judge, results_of
+from flashbed.analysis import Words, judge
 from flashbed.analysis.claim_words import error_words, evidence, summary
 from flashbed.analysis.model_error import (
     CPU_FACTOR,
@@ -25,6 +26,7 @@ from flashbed.analysis.model_error import (
     of_medium,
     sources,
 )
+from flashbed.result.columns import Combination
 
 STICK = Source("stick", "sequential write", 2.0)
 RANDOM = Source("stick", "random write", 1.5)

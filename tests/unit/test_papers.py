@@ -6,9 +6,10 @@ from __future__ import annotations
 import pytest
 from made_up_papers import PAPERS, paper, paper_rows
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of
 
 from flashbed.report import claims, figures, tables
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.queues import remark
 from flashbed.study.plan import plan
 

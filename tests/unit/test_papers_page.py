@@ -11,9 +11,10 @@ import papers
 import pytest
 from made_up_papers import paper, paper_rows
 from page_text import wrapped
+from tabled import report_of, rows_of_study
 
 from flashbed.execution import run
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
 from flashbed.report.sentences import rows
 from flashbed.study.loading import Study
@@ -97,7 +98,7 @@ def test_the_command_refuses_to_write_without_results(
     monkeypatch.setattr(papers, "PAGE", written)
     monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
     monkeypatch.setattr(run, "stored", lambda study: study)
-    monkeypatch.setattr(run, "rows", paper_rows)
+    monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     assert papers.main([]) == 1
     assert not written.exists()
     assert "`flashbed run lee2013`" in capsys.readouterr().err
@@ -115,7 +116,7 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
     written.write_text(stored)
     monkeypatch.setattr(papers, "PAGE", written)
     monkeypatch.setattr(run, "stored", lambda study: study)
-    monkeypatch.setattr(run, "rows", paper_rows)
+    monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     asked: list[str] = []
 
     def noted(study: Study, _rows: object, environment: dict[str, Any]) -> Report:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from made_up_papers import paper
+from tabled import report_of
 
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.tables import study_tables
 
 

@@ -19,13 +19,13 @@ from made_up_results import (
     made_up_study,
     rows_of,
 )
+from tabled import report_of
 from written_report import Page, written
 
 from flashbed.common.foreign_text import without_controls
 from flashbed.report.claims import overview
 from flashbed.report.evidence import manifest_rows
 from flashbed.report.folder import EXPORTS
-from flashbed.report.model import report_of
 from flashbed.report.names import names_of
 
 

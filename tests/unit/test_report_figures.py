@@ -12,9 +12,9 @@ from made_up_results import (
     made_up_study,
     rows_of,
 )
+from tabled import report_of
 
 from flashbed.report.figures import drawings
-from flashbed.report.model import report_of
 from flashbed.report.tables import study_tables
 from flashbed.study.format import Figure, Table
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import write_study
+from tabled import bring_up_to_date
 
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
 from flashbed.report import folder as folders
 from flashbed.report.folder import EXPORTS
-from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.loading import load_study
 
 NAMES = {*folders.FILES, folders.RECORD}

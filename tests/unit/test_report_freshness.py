@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas
 import pytest
 from made_up_papers import paper_rows
 from made_up_results import (
@@ -24,11 +23,11 @@ from made_up_results import (
     rows_of,
 )
 from samples import FILESYSTEM, load, replaced, write
+from tabled import bring_up_to_date, inputs_digest
 
 from flashbed.common import atomic
 from flashbed.report import freshness
 from flashbed.report.folder import EXPORTS, is_current
-from flashbed.report.freshness import bring_up_to_date, inputs_digest
 from flashbed.study.loading import Study
 
 FILES = ("report.html", *EXPORTS)
@@ -149,15 +148,6 @@ def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:
     made_up_report(tmp_path)
     assert (tmp_path / "results.json").is_file()
     assert not is_current(tmp_path / "nowhere", "0")
-
-
-def test_the_digest_is_the_same_for_rows_and_for_their_frame() -> None:
-    study = made_up_study()
-    rows = [
-        {"filesystem": "f2fs", "seed": 1, "outcome": "measured", "reason": "", "key": "a", "check": "", "iops": 3},
-        {"filesystem": "f2fs", "seed": 2, "outcome": "failed", "reason": "x", "key": "b", "check": None},
-    ]
-    assert inputs_digest(study, rows, {}) == inputs_digest(study, rows_of(pandas.DataFrame(rows)), {})
 
 
 def test_freshness_is_told_without_heavy_imports() -> None:

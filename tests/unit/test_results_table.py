@@ -7,12 +7,9 @@ import math
 
 import pytest
 from analysed import AXES, row
+from tabled import results_of
 
-from flashbed.analysis import (
-    Words,
-    flows,
-    results_of,
-)
+from flashbed.analysis import Words, flows
 from flashbed.analysis.words import factor, metric_of, number, scale_of
 
 

@@ -26,7 +26,9 @@ def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[s
 
 
 def test_there_are_scripts() -> None:
-    pages = {f"pages/{name}.py" for name in ("accuracy", "kernel_size", "papers", "reliability", "yaffs2")}
+    pages = {
+        f"pages/{name}.py" for name in ("accuracy", "columns_table", "kernel_size", "papers", "reliability", "yaffs2")
+    }
     bench = {f"bench/{name}.py" for name in ("cell_price", "kernel_objects", "several_cpus")}
     assert set(SCRIPTS) == {"faults/campaign.py", *bench, *pages}
 

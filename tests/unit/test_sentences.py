@@ -12,11 +12,12 @@ import papers
 import pytest
 from made_up_papers import paper, paper_rows
 from page_text import wrapped
+from tabled import report_of, rows_of_study
 
 from flashbed.common.errors import InputError
 from flashbed.execution import run
 from flashbed.report.claims import shown
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.papers import page, section
 from flashbed.report.sentences import HEADING, companions, modes, rows, rows_in, sentences, table
 from flashbed.study.format import Claim
@@ -138,7 +139,7 @@ def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, m
     monkeypatch.setattr(papers, "PAGE", tmp_path / "papers.md")
     monkeypatch.setattr(papers, "studies_after_papers", lambda: studies)
     monkeypatch.setattr(run, "stored", lambda study: study)
-    monkeypatch.setattr(run, "rows", paper_rows)
+    monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     assert papers.main(["--partial"]) == 0
     before = rows_in(papers.PAGE.read_text())
     studies[0] = replace(studies[0], claims=CLAIMS[2:3])

@@ -19,7 +19,14 @@ MIB = 1 << 20
 
 def verdict(first: float, second: float) -> str:
     """Of two halves of five seconds, MiB/s; each is ten parts of the series."""
-    return steadiness.verdict([of_parts([one * MIB / 2 for one in (first, second) for _ in range(10)], seconds=10.0)])
+    return text([of_parts([half * MIB / 2 for half in (first, second) for _ in range(10)], seconds=10.0)])
+
+
+UNKNOWN = "not known: it moved in too few steps to tell"
+
+
+def text(moved: list[steadiness.Series]) -> str:
+    return steadiness.steadiness(moved, "nothing tells").text
 
 
 def of_parts(parts: list[float], *, seconds: float = 1.0, grain: float = 0.0, name: str = "") -> steadiness.Series:
@@ -45,32 +52,31 @@ def test_a_start_without_anything_is_not_steady() -> None:
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:
     """As merges of a flash stick: nothing for nine tenths of a second, then all at once."""
     burst = [0.0, 0.0, 0.0, 0.0, float(MIB)]
-    assert steadiness.verdict([of_parts(burst * 4, seconds=4.0)]) == "steady"
+    assert text([of_parts(burst * 4, seconds=4.0)]) == "steady"
 
 
 def halves(first: int, second: int, grain: int) -> str:
     """Of two halves of so many MiB."""
-    return steadiness.verdict([of_parts([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))]).split(
-        ":"
-    )[0]
+    moved = of_parts([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))
+    return steadiness.steadiness([moved], "").state
 
 
 def test_one_request_more_or_less_in_each_half_is_chance() -> None:
     # 5 against 4 requests are 22 % apart; of 9, one more or less in each half is 2 / 4.5 = 44 %
-    assert halves(5, 4, 1) == ""
-    assert halves(5, 5, 1) == ""
+    assert halves(5, 4, 1) == "not known"
+    assert halves(5, 5, 1) == "not known"
     # Too few, whatever came of them
-    assert halves(0, 9, 1) == ""
+    assert halves(0, 9, 1) == "not known"
     # Of 20, it is 2 of 10: just what is allowed
     assert halves(10, 10, 1) == "steady"
-    assert halves(9, 10, 1) == ""  # 2 of 9.5
+    assert halves(9, 10, 1) == "not known"  # 2 of 9.5
     assert halves(11, 9, 1) == "steady"
     # 4 of 10 apart may be 2 of 10 with a request elsewhere in each; 6 of 10 cannot
-    assert halves(12, 8, 1) == ""
+    assert halves(12, 8, 1) == "not known"
     assert halves(13, 7, 1) == "not steady"
     # Of 100 requests, 2 of 50 are chance, and 10 of 50 are allowed
     assert halves(45, 55, 1) == "steady"
-    assert halves(44, 56, 1) == ""
+    assert halves(44, 56, 1) == "not known"
     assert halves(43, 57, 1) == "not steady"
 
 
@@ -84,17 +90,17 @@ def test_of_several_series_each_must_be_steady() -> None:
     one = of_parts([5.0] * 20, name="reader")
     other = of_parts([float(MIB)] * 10 + [0.0] * 10, name="writer")
     coarse = of_parts([5.0] * 20, grain=50.0)
-    assert steadiness.verdict([one, coarse]) == ""
-    assert steadiness.verdict([coarse, other]).startswith("not steady: writer: falls from ")
-    assert steadiness.verdict([one, one]) == "steady"
-    assert steadiness.verdict([one, other]).startswith("not steady: writer: falls from ")
+    assert text([one, coarse]) == UNKNOWN
+    assert text([coarse, other]).startswith("not steady: writer: falls from ")
+    assert text([one, one]) == "steady"
+    assert text([one, other]).startswith("not steady: writer: falls from ")
 
 
 def test_what_is_not_known_says_why() -> None:
     coarse = of_parts([5.0] * 20, grain=50.0)
-    assert steadiness.told([of_parts([5.0] * 20)], "nothing tells") == "steady"
-    assert steadiness.told([], "nothing tells") == "not known: nothing tells"
-    assert steadiness.told([coarse], "nothing tells") == "not known: it moved in too few steps to tell"
+    assert text([of_parts([5.0] * 20)]) == "steady"
+    assert text([]) == "not known: nothing tells"
+    assert text([coarse]) == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -115,8 +121,7 @@ def test_each_tool_says_why_it_may_not_tell(tool: str, parameters: dict[str, obj
     assert WORKLOADS[tool].silent(parameters) == why
 
 
-def test_without_a_series_nothing_is_said() -> None:
-    assert steadiness.verdict([]) == ""
+def test_without_time_or_bytes_there_is_no_series() -> None:
     assert steadiness.series([(0.0, 0.0)]) is None
     assert steadiness.series([(0.0, 5.0), (1.0, 5.0)]) is None
 
@@ -193,7 +198,7 @@ def test_what_the_device_took_is_of_the_whole_run() -> None:
     assert first == pytest.approx(0, abs=1e-6)
     assert (first + second) / 2 == pytest.approx(10 / 2.4)
     assert found.grain == 2 * MIB
-    assert steadiness.verdict([found]) == ""  # five requests do not tell
+    assert text([found]) == UNKNOWN  # five requests do not tell
 
 
 @pytest.mark.parametrize(("filling_s", "said"), [(0.9, "steady"), (1.1, "not steady")])
@@ -204,7 +209,7 @@ def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, said: str)
     moments = [(0.0, 0.0), *((filling_s + 0.02 * k, float(MIB * k)) for k in range(round((11 - filling_s) / 0.02) + 1))]
     found = steadiness.series(moments)
     assert found is not None
-    assert steadiness.verdict([found]).split(":")[0] == said
+    assert steadiness.steadiness([found], "").state == said
 
 
 @pytest.mark.parametrize("missing", ["progress", "block.measured", "idle.measured"])
@@ -283,11 +288,11 @@ def test_what_is_read_cannot_be_new(pattern: str) -> None:
 
 def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:
     medium = {"page_bytes": 4096, "capacity_bytes": 100 * 4096}
-    assert wear.freshness({"life": {"flash_programmed_pages": 99}}, medium) == (
+    assert wear.freshness({"life": {"flash_programmed_pages": 99}}, medium).text == (
         "fresh: 99 % of its capacity was ever programmed"
     )
-    assert wear.freshness({"life": {"flash_programmed_pages": 100}}, medium) == ""
-    assert wear.freshness({"life": {}}, {"capacity_bytes": 100}) == ""
+    assert not wear.freshness({"life": {"flash_programmed_pages": 100}}, medium)
+    assert not wear.freshness({"life": {}}, {"capacity_bytes": 100})
 
 
 def test_what_lies_more_than_an_interval_apart_is_several_steps() -> None:

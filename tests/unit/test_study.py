@@ -9,7 +9,8 @@ from samples import documented, load, message, write, write_study
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.profiles.library import Library
-from flashbed.result.metrics import BOOKKEEPING, METRICS
+from flashbed.result import columns
+from flashbed.result.metrics import METRICS
 from flashbed.study.format import STACK, SYSTEM
 from flashbed.study.loading import load_study, study_schema
 from flashbed.workload import WORKLOADS
@@ -290,7 +291,7 @@ def test_a_library_of_ones_own(tmp_path: Path) -> None:
 
 def test_no_parameter_of_a_tool_is_a_column_of_the_results() -> None:
     parameters = {name for workload in WORKLOADS.values() for name in workload.parameters.model_fields}
-    assert not {*parameters, *STACK} & {*BOOKKEEPING, *METRICS, SYSTEM}
+    assert not {*parameters, *STACK} & {*columns.names(), *METRICS, SYSTEM}
 
 
 def test_a_scheduler_must_have_requests_to_order(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from samples import load, message, write, write_study
 
-from flashbed.result.metrics import BOOKKEEPING, METRICS
+from flashbed.result import columns
+from flashbed.result.metrics import METRICS
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import load_study
 from flashbed.study.plan import cell_inputs, plan
@@ -79,7 +80,7 @@ def test_jobs_that_contradict(tmp_path: Path, job: str, pair: tuple[str, str], e
 def test_no_axis_of_a_job_is_a_column_of_the_results(tmp_path: Path) -> None:
     """An axis named `check` took the place of what the checker said: all was measured, and "was not run"."""
     write(tmp_path / "my.fio", JOB)
-    for column in (*BOOKKEEPING, *METRICS, "tool"):
+    for column in (*columns.names(), *METRICS, "tool"):
         told = message(tmp_path, WITH_JOB, ("request    =", f"{column} ="))
         assert f"9: axes.{column}: is the name of a column of the results; choose another" in told
     assert f"9: axes.{SYSTEM}: " in message(tmp_path, WITH_JOB, ("request    =", f"{SYSTEM} ="))

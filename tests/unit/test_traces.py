@@ -13,6 +13,7 @@ import pytest
 from made_up_logs import logs_in, write_made_up_log
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from samples import write_study
+from tabled import report_of
 
 from flashbed.commands import reporting
 from flashbed.common.errors import HostResourceError, InputError
@@ -20,7 +21,6 @@ from flashbed.execution.run import open_store
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import Request
 from flashbed.report import traces
-from flashbed.report.model import report_of
 from flashbed.study.format import Trace
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan

@@ -7,10 +7,11 @@ import json
 from dataclasses import replace
 
 from made_up_results import made_up_frame, made_up_study, rows_of
+from tabled import report_of
 
 from flashbed.report.claims import overview, shown
 from flashbed.report.export import json_bytes
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.papers import section
 from flashbed.report.trust import Trust, trust
 from flashbed.study.format import Claim

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from made_up_papers import PAPERS, paper, paper_rows
 from made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
+from tabled import bring_up_to_date, report_of
 
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.answers import questions
 from flashbed.report.claims import in_answer
-from flashbed.report.freshness import bring_up_to_date
-from flashbed.report.model import Report, report_of
+from flashbed.report.model import Report
 from flashbed.report.wear import TELLS_OF_WEAR
 from flashbed.study.format import Answer
 

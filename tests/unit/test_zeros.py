@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from claim_samples import a_against_b, claim, results
+from tabled import results_of
 from test_matrix import fields, picture
 
-from flashbed.analysis import Load, Results, Words, compare, doubts, judge, lines, results_of, sentence
+from flashbed.analysis import Load, Results, Words, compare, doubts, judge, lines, sentence
 from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.groups import Comparison
 from flashbed.analysis.ratio import apart, geometric_mean, inverse, ratio, spread

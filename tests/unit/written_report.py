@@ -11,8 +11,8 @@ from made_up_results import (
     MANIFEST,
     rows_of,
 )
+from tabled import bring_up_to_date
 
-from flashbed.report.freshness import bring_up_to_date
 from flashbed.study.loading import Study
 
 

@@ -13,13 +13,11 @@ from flashbed.analysis.flow import Flow, flows
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, Spread, is_ahead, ratio, spread
-from flashbed.analysis.results import MEASURED, MISSING, Combination, ResultRow, Results, results_of
+from flashbed.analysis.results import MISSING, Results, results_of
 from flashbed.analysis.words import Words
 
 __all__ = [
-    "MEASURED",
     "MISSING",
-    "Combination",
     "Comparison",
     "Doubt",
     "Finding",
@@ -29,7 +27,6 @@ __all__ = [
     "Lead",
     "Load",
     "Numbers",
-    "ResultRow",
     "Results",
     "Side",
     "Spread",

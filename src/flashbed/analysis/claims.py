@@ -23,10 +23,11 @@ from typing import Literal
 
 from flashbed.analysis.model_error import ErrorLeft, SourceOf, left_over
 from flashbed.analysis.ratio import Numbers, Spread, geometric_mean, mean_by_seed, quotient, ratio, spread
-from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.results import Results
 from flashbed.analysis.words import metric_of, scale_of
 from flashbed.common.units import by_size
 from flashbed.guest_output.wear import BOUNDED_BY
+from flashbed.result.columns import Combination
 from flashbed.study.format import Claim, Printed, Where
 from flashbed.study.relation import CLEAR, FEW, Band, Verdict, band, each
 

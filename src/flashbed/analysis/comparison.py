@@ -21,7 +21,8 @@ from statistics import fmean, median
 from flashbed.analysis.decisive import BELOW_ZERO, Doubt, is_enough
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, Standing
 from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_by_seed, mean_spread, ratio, spread
-from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.results import Results
+from flashbed.result.columns import Combination
 
 COUNTED = ("lifetime_years", "tbw_bytes")
 """Metrics that are something over the erases of the most worn block."""

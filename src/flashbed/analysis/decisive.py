@@ -19,12 +19,13 @@ from statistics import median
 from typing import Literal
 
 from flashbed.analysis.ratio import apart
-from flashbed.analysis.results import Combination, ResultRow, Results
+from flashbed.analysis.results import Results
 from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
-from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE
+from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE, Durability
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
-from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY
+from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY, Steadiness
+from flashbed.result.columns import Combination, ResultRow
 
 AMOUNT_AXES = ("io_size", "file")
 """What says how much is done, the first of these that a study varies: each byte of a file is asked for once, unless an
@@ -90,15 +91,12 @@ def _steadiness(results: Results) -> dict[Combination, str]:
     """By cell that was measured, STEADY or NOT_STEADY where more than half of its seeds say so, or NOT_KNOWN where
     none tells; "" else.
     """
-    said: dict[Combination, list[str]] = {}
-    for repetition in results.repetitions:
-        if repetition.is_measured:
-            said.setdefault(repetition.combination, []).append(repetition.steady.partition(":")[0])
-    told = {}
-    for cell, words in said.items():
-        most = next((word for word in (STEADY, NOT_STEADY) if 2 * words.count(word) > len(words)), "")
-        told[cell] = NOT_KNOWN if all(word == NOT_KNOWN for word in words) else most
-    return told
+    found = {}
+    for cell, verdicts in _judged(results).items():
+        states = [verdict.state for verdict in verdicts]
+        most = next((state for state in (STEADY, NOT_STEADY) if 2 * states.count(state) > len(states)), "")
+        found[cell] = NOT_KNOWN if all(state == NOT_KNOWN for state in states) else most
+    return found
 
 
 Kind = Literal[
@@ -163,12 +161,12 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does. A stack
     that lost commits did less than it was asked for, so none of its figures compares with those of others.
     """
-    if repetition.durable.startswith(NOT_DURABLE):
+    if repetition.durable.state == NOT_DURABLE:
         return _lost_commits(repetition.durable)
-    if repetition.durable.startswith(COMMITS_NOT_KNOWN):
+    if repetition.durable.state == COMMITS_NOT_KNOWN:
         return _open_commits(repetition.durable)
-    if metric in AMPLIFICATION and repetition.settled.startswith(NOT_SETTLED):
-        return Doubt("not settled", f"a longer run has another one ({repetition.settled.partition(': ')[2]})")
+    if metric in AMPLIFICATION and repetition.settled.state == NOT_SETTLED:
+        return Doubt("not settled", f"a longer run has another one ({repetition.settled.reason})")
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
         return None
@@ -181,8 +179,8 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
         return Doubt(memory, f"{memory} kept most of the bytes from the medium")
     if repetition.waits_for_memory and metric.startswith("latency_"):
         return Doubt("memory", "its writes ended in memory, and what it waited for was the flush at its end")
-    if repetition.steady.startswith(NOT_STEADY):
-        reason = repetition.steady.removeprefix(NOT_STEADY).removeprefix(":").strip()
+    if repetition.steady.state == NOT_STEADY:
+        reason = repetition.steady.reason
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
     if repetition.limit == "cpu":
         return Doubt("CPU", "the CPU decides")
@@ -191,13 +189,12 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     return None
 
 
-def _lost_commits(durable: str) -> Doubt:
-    return Doubt("not durable", f"commits of the load were lost ({durable.partition(': ')[2]})")
+def _lost_commits(durable: Durability) -> Doubt:
+    return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
 
 
-def _open_commits(durable: str) -> Doubt:
-    why = durable.partition(": ")[2]
-    return Doubt("commits not known", f"it is not known whether all commits were carried out ({why})")
+def _open_commits(durable: Durability) -> Doubt:
+    return Doubt("commits not known", f"it is not known whether all commits were carried out ({durable.reason})")
 
 
 def is_timed(metric: str) -> bool:
@@ -242,7 +239,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         if repetition.is_measured and told_of:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
             doubt = why_not(
-                repetition if repetition.combination in transient else replace(repetition, steady=""), metric
+                repetition if repetition.combination in transient else replace(repetition, steady=Steadiness()), metric
             )
             if doubt:
                 found.setdefault(repetition.combination, []).append(doubt)
@@ -258,42 +255,44 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         for cell, why in transients(results, amount).items():
             if cell in measured and not (cell in told and told[cell].bars):
                 told[cell] = Doubt("too short", why)
-    open_ = {cell: _open_commits(durable) for cell, durable in _told(results, COMMITS_NOT_KNOWN).items()}
+    open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
     return {**told, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
 
 
-def not_durable(results: Results) -> dict[Combination, str]:
-    """By cell, what the column `durable` says of a seed whose commits were lost, where any were."""
-    return _told(results, NOT_DURABLE)
+def not_durable(results: Results) -> dict[Combination, Durability]:
+    """By cell, what was judged of a seed whose commits were lost, where any were."""
+    return _first(results, NOT_DURABLE)
 
 
-def _told(results: Results, verdict: str) -> dict[Combination, str]:
-    """By cell, what the column `durable` says of the first seed with this verdict, where any has it."""
-    found = [r for r in results.repetitions if r.is_measured and r.durable.startswith(verdict)]
+def _first(results: Results, state: str) -> dict[Combination, Durability]:
+    """By cell, what was judged of the first seed with this state of its commits, where any has it."""
+    found = [r for r in results.repetitions if r.is_measured and r.durable.state == state]
     return {r.combination: r.durable for r in reversed(found)}
 
 
-def unsteady(results: Results) -> dict[Combination, str]:
+def unsteady(results: Results) -> dict[Combination, Steadiness]:
     """By cell, why its rate was not steady, where more than half of the seeds that were measured say so."""
-    found: dict[Combination, list[str]] = {}
-    for repetition in results.repetitions:
-        if repetition.is_measured:
-            found.setdefault(repetition.combination, []).append(repetition.steady)
-    told = {cell: [text for text in texts if text.startswith(NOT_STEADY)] for cell, texts in found.items()}
-    return {cell: texts[0] for cell, texts in told.items() if 2 * len(texts) > len(found[cell])}
+    judged = _judged(results)
+    found = {cell: [one for one in verdicts if one.state == NOT_STEADY] for cell, verdicts in judged.items()}
+    return {cell: verdicts[0] for cell, verdicts in found.items() if 2 * len(verdicts) > len(judged[cell])}
 
 
 def unknown(results: Results) -> dict[Combination, str]:
     """By cell, why nothing tells whether its rate was steady, where no seed that was measured does."""
-    found: dict[Combination, list[str]] = {}
+    return {
+        cell: verdicts[0].reason
+        for cell, verdicts in _judged(results).items()
+        if all(verdict.state == NOT_KNOWN for verdict in verdicts)
+    }
+
+
+def _judged(results: Results) -> dict[Combination, list[Steadiness]]:
+    """Whether the rate was steady, of each seed that was measured, by cell."""
+    found: dict[Combination, list[Steadiness]] = {}
     for repetition in results.repetitions:
         if repetition.is_measured:
             found.setdefault(repetition.combination, []).append(repetition.steady)
-    return {
-        cell: texts[0].partition(": ")[2]
-        for cell, texts in found.items()
-        if all(text.startswith(NOT_KNOWN) for text in texts)
-    }
+    return found
 
 
 def with_memory_told(

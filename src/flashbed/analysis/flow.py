@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.results import Results
 from flashbed.guest_output.limit import REACHED_PERCENT, SWALLOWED_BELOW, Direction, direction_of, reached
+from flashbed.result.columns import Combination
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Literal
 
 from flashbed.analysis.decisive import MEMORY, Doubt, doubts
-from flashbed.analysis.results import Combination, Results
+from flashbed.analysis.results import Results
 from flashbed.common.units import parse_size
+from flashbed.result.columns import Combination
 from flashbed.result.metrics import METRICS
 
 Load = Literal["random read", "random write", "sequential read", "sequential write", "flush"]

@@ -1,74 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of a study as plain values: what was planned, what came back, what is missing.
 
-It turns the rows of the results table into repetitions once, at the border, so that nothing behind it needs pandas. It
-must not know how results were made or where they are shown.
+Nothing here needs pandas. It must not know how results were made or where they are shown.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from flashbed.analysis.ratio import Spread, spread
 from flashbed.analysis.words import JOINT
-from flashbed.result.metrics import BOOKKEEPING, COUNTED, METRICS
+from flashbed.result.columns import Combination, ResultRow
+from flashbed.result.metrics import METRICS
+from flashbed.result.result import MEASURED
 
-MEASURED = "measured"
 MISSING = "missing"
-
-Combination = tuple[str, ...]
-"""One value for each axis, in the axes' order: the coordinates of a cell."""
-
-
-@dataclass(frozen=True)
-class ResultRow:
-    """One row of the results. Metrics hold finite numbers only: what could not be told is absent.
-
-    `check` is what the file system's own checker said of the image left behind: "" is clean, None is not checked.
-    """
-
-    combination: Combination
-    seed: int
-    outcome: str
-    reason: str = ""
-    key: str = ""
-    check: str | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    limit: str = ""
-    """What was measured, in the words of limit.py; "" where nothing tells."""
-    mounted: str = ""
-    """How the kernel had its file system mounted."""
-    durable: str = ""
-    """Whether the commits that its load asked for were carried out, in the words of durability.py; "" where it asked
-    for none, or none needs a flush.
-    """
-    steady: str = ""
-    """Whether its rate was steady, in the words of steadiness.py; "" where nothing tells."""
-    settled: str = ""
-    """Whether its write amplification was the same in both halves, in the words of steadiness.py; "" where nothing
-    tells.
-    """
-    fresh: str = ""
-    """That its flash was still new, and how new, in the words of wear.py; "" where it was not."""
-    writes: str = ""
-    """Whether its writes allocated or overwrote, where a pattern tells."""
-    counted: Mapping[str, int] = field(default_factory=dict)
-    """CPU time, and what the medium did until all had reached it, by name."""
-    kernel_source: str = ""
-    """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
-    waits_for_memory: bool = False
-    """Whether its writes ended in memory, so that their latency leaves out the flush that most of its run was."""
-    compresses: bool = False
-    """Whether its file system may have stored fewer bytes than it was given."""
-
-    @property
-    def is_measured(self) -> bool:
-        return self.outcome == MEASURED
 
 
 @dataclass(frozen=True)
@@ -155,36 +105,13 @@ class Results:
 
 def results_of(
     axes: Mapping[str, Sequence[object]],
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[ResultRow],
     planned: Iterable[tuple[Combination, int]] = (),
 ) -> Results:
-    """The results from rows of the results table; `planned` names each (combination, seed) that there should be."""
+    """The results of rows in any order; `planned` names each (combination, seed) that there should be."""
     names = {axis: [str(value) for value in values] for axis, values in axes.items()}
-    found: dict[tuple[Combination, int], ResultRow] = {}
-    metrics: dict[str, None] = {}
-    for row in rows:
-        numbers = {name: number for name, number in row.items() if name not in names and name not in BOOKKEEPING}
-        counted = {name: numbers.pop(name) for name in list(numbers) if name.startswith(COUNTED)}
-        metrics.update(dict.fromkeys(numbers))
-        repetition = ResultRow(
-            tuple(str(row[axis]) for axis in names),
-            int(row["seed"]),
-            _text(row["outcome"]),
-            _text(row["reason"]),
-            _text(row["key"]),
-            None if _is_nothing(row.get("check")) else str(row["check"]),
-            {name: float(number) for name, number in numbers.items() if _is_finite(number)},
-            _text(row.get("limit")),
-            _text(row.get("mounted")),
-            _text(row.get("durable")),
-            _text(row.get("steady")),
-            _text(row.get("settled")),
-            _text(row.get("fresh")),
-            _text(row.get("writes")),
-            {name.removeprefix(COUNTED): int(count) for name, count in counted.items() if _is_finite(count)},
-            _text(row.get("kernel_source")),
-        )
-        found[repetition.combination, repetition.seed] = repetition
+    found = {(row.combination, row.seed): row for row in rows}
+    metrics = dict.fromkeys(name for row in found.values() for name in row.metrics)
     for combination, seed in planned:
         found.setdefault((combination, seed), ResultRow(combination, seed, MISSING, "was not run"))
 
@@ -201,16 +128,3 @@ def results_of(
         names[axis] = list(dict.fromkeys([*values, *seen]))
     known = [name for name in METRICS if name in metrics]
     return Results(names, repetitions, [*known, *(name for name in metrics if name not in METRICS)])
-
-
-def _text(value: object) -> str:
-    return "" if _is_nothing(value) else str(value)
-
-
-def _is_nothing(value: object) -> bool:
-    """pandas keeps "nothing" as None or as not-a-number."""
-    return value is None or value != value
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)

@@ -65,7 +65,7 @@ def write(done: Run, folder: Path) -> Path:
     imported = kept(done.study)
     for sentence in imported.left_out:
         _log.warning("%s", sentence)
-    elsewhere = list(table_rows(imported.rows))
+    elsewhere = list(table_rows(imported.rows, list(done.study.axes)))
     try:
         return freshness.bring_up_to_date(
             done.study,

@@ -12,6 +12,7 @@ from flashbed.comparing.cause import Cause, cause
 from flashbed.comparing.chance import Change
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
+from flashbed.guest_output.assessment import Assessment
 from flashbed.result.metrics import CPU_NS
 
 CPU_TIME = "cpu_time"
@@ -138,7 +139,7 @@ def _told(
 
 
 def _verdict(said: str | None) -> str:
-    return (said or "").partition(":")[0]
+    return Assessment.parsed(said or "").state
 
 
 def _lost(
@@ -156,7 +157,7 @@ def _lost(
 
 
 def _lost_commits(one: StoredRepetition) -> bool:
-    return (one.told[DURABLE] or "").startswith(durability.NOT_DURABLE)
+    return _verdict(one.told[DURABLE]) == durability.NOT_DURABLE
 
 
 def _seeds(some: list[int]) -> str:

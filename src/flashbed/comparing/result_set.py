@@ -16,6 +16,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
+from flashbed.result import columns
 
 FILE = "results.json"
 COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"
@@ -33,8 +34,6 @@ CLEAN = ""
 """What a file system's checker says that finds nothing; None where there was no check."""
 
 DURABLE = "durable"
-TOLD = (OUTCOME, CHECK, "mounted", "limit", "steady", "fresh", "writes")
-"""What a repetition says beside numbers. Its key is not among them: it changes with what changes no figure."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
 
 def _repetition(row: Mapping[str, Any]) -> StoredRepetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
-    told = {name: row[name] for name in TOLD} | {DURABLE: row.get(DURABLE, "")}  # sets of before do not have it
+    told = columns.compared_of(row)
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise TypeError("what a repetition says is no text")
     return StoredRepetition(figures, row.get("counted", {}), told)

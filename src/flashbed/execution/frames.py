@@ -18,7 +18,9 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
 from flashbed.execution import run
 from flashbed.guest_output import request_log
-from flashbed.result.metrics import BOOKKEEPING, METRICS
+from flashbed.result import columns
+from flashbed.result.columns import ResultRow
+from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 
 _WHOLE, _NUMBER = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
@@ -43,13 +45,22 @@ def results(study: object) -> pandas.DataFrame:
     return _frame(run.rows(run.stored(read)), read.axes)
 
 
-def _frame(rows: Sequence[Mapping[str, Any]], axes: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
+def _frame(rows: Sequence[ResultRow], axes: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
     """The rows with the axes first. An axis of numbers has a type of numbers, one of true and false is boolean. Without
     a row there are all columns that a row may have.
     """
-    frame = pandas.DataFrame(rows)
+    known = columns.columns_of(rows)
+    frame = pandas.DataFrame(
+        {
+            **dict(zip(axes, row.combination, strict=True)),
+            **columns.values(row, known),
+            **row.metrics,
+            **{columns.COUNTED + name: count for name, count in row.counted.items()},
+        }
+        for row in rows
+    )
     if not rows:
-        frame = pandas.DataFrame({name: [] for name in (*axes, *BOOKKEEPING)}, dtype="object")
+        frame = pandas.DataFrame({name: [] for name in (*axes, *columns.names())}, dtype="object")
         frame = frame.assign(seed=frame["seed"].astype("int64"))
         frame = frame.join(pandas.DataFrame({name: [] for name in METRICS if name not in frame}, dtype="float64"))
     for axis, values in axes.items():

@@ -25,26 +25,20 @@ from flashbed.execution.coverage import Ran
 from flashbed.execution.failures import check_beforehand
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record as Record
-from flashbed.guest_output import limit, steadiness, wear
 from flashbed.image.changed_code import Changed
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Kind, Selector
-from flashbed.result.metrics import COUNTED
-from flashbed.result.result import Result
+from flashbed.result.columns import ResultRow, RowInputs, row_of
 from flashbed.result.store import Different, Store
 from flashbed.study import host_commands
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
-from flashbed.workload import WORKLOADS
 
 DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
 
-
-SOURCE = "kernel_source"
-"""The column that says which source a kernel of the user's own is of: a short name, and git's hash of the tree."""
 
 MANY = 5000
 """Repetitions; to plan more takes seconds, and says so."""
@@ -225,9 +219,9 @@ def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) ->
             scheduler.run_again(one.repetition, limits)
 
 
-def rows(done: Run) -> list[dict[str, Any]]:
-    """The table that reports and users see, as a list: docs/design.md says which columns."""
-    return [_row(record, done.study.bytes_per_day) for record in done.records]
+def rows(done: Run) -> list[ResultRow]:
+    """The table that reports and users see."""
+    return [row_of(record.result, done.study.axes, _row_inputs(record, done.study)) for record in done.records]
 
 
 def find_study(name: str) -> Path:
@@ -244,32 +238,17 @@ def find_study(name: str) -> Path:
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
 
 
-def _row(record: Record, bytes_per_day: int | None) -> dict[str, Any]:
-    """What depends on the study's questions, and not on how it was measured, is made here, and is in no key."""
-    result, cell = record.result, record.repetition.cell
-    measurement = result.measurement
-    plain = {name: getattr(result, name) for name in ("seed", "outcome", "reason", "key", "check")}
-    metrics = {**measurement.metrics, **wear.years(measurement.metrics, bytes_per_day)}
-    limited = limit.limit(
-        metrics, limit.direction_of(cell.workload.parameters), pio=cell.board.transfer == "pio", polls=cell.polls
+def _row_inputs(record: Record, study: Study) -> RowInputs:
+    cell = record.repetition.cell
+    return RowInputs(
+        tool=cell.workload.tool,
+        parameters=cell.workload.parameters,
+        medium=cell.medium.core_parameters,
+        pio=cell.board.transfer == "pio",
+        polls=cell.polls,
+        kernel_source=record.repetition.image.kernel.package_version if cell.own_kernel else "",
+        bytes_per_day=study.bytes_per_day,
     )
-    told = {
-        "limit": limited,
-        "mounted": measurement.mounted,
-        "durable": measurement.durable,
-        "steady": _steady(result, cell) if result.is_measured else "",
-        "settled": measurement.settled,
-        "fresh": wear.freshness(measurement.medium, cell.medium.core_parameters),
-        "writes": WORKLOADS[cell.workload.tool].writes(cell.workload.parameters),
-    }
-    counted = {COUNTED + name: count for name, count in measurement.counted.items()}
-    own = {SOURCE: record.repetition.image.kernel.package_version} if cell.own_kernel else {}
-    return {**result.coordinates, **plain, **own, **told, **metrics, **counted}
-
-
-def _steady(result: Result, cell: Cell) -> str:
-    silent = WORKLOADS[cell.workload.tool].silent(cell.workload.parameters)
-    return steadiness.told(result.measurement.series, silent)
 
 
 def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:

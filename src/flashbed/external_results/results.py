@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -24,6 +25,8 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
 from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
+from flashbed.result.columns import ResultRow
+from flashbed.result.result import MEASURED
 from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
 from flashbed.workload.base import WorkloadOutputError
@@ -271,8 +274,9 @@ def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: 
         raise host_refusal(home, error) from None
 
 
-def table_rows(rows: Rows) -> Iterator[dict[str, Any]]:
-    """As the results table has them, metrics in columns."""
+def table_rows(rows: Rows, axes: Sequence[str]) -> Iterator[ResultRow]:
+    """As the results table has them; the system is the first axis."""
     for row in rows:
-        about = {"seed": row["seed"], "outcome": "measured", "reason": "", "key": ""}
-        yield {SYSTEM: row[SYSTEM], **row["coordinates"], **about, **row["metrics"]}
+        metrics = {name: float(value) for name, value in row["metrics"].items() if isfinite(value)}
+        combination = (row[SYSTEM], *(row["coordinates"][axis] for axis in axes))
+        yield ResultRow(combination, row["seed"], MEASURED, metrics=metrics)

@@ -22,8 +22,16 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from flashbed.guest_output import medium_counters
+from flashbed.guest_output.assessment import Assessment
 
 DURABLE, NOT_DURABLE, COMMITS_NOT_KNOWN = "durable", "not durable", "not known"
+
+
+class Durability(Assessment):
+    """Whether commits were carried out: DURABLE, NOT_DURABLE or COMMITS_NOT_KNOWN; none where none was asked for, or
+    none needs a flush.
+    """
+
 
 WRITE_CACHE = "write_cache.txt"
 """What Linux says of the block device's cache (queue/write_cache); absent where there is no block device."""
@@ -47,21 +55,21 @@ class Commits(NamedTuple):
 NO_COMMITS = Commits(0)
 
 
-def told(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, Any]) -> str:
-    """Return "durable", or "not durable: " or "not known: " with the reason; "" where nothing was asked or no flush is
-    needed. `medium` has the parameters of the medium's model, and its kind. Raises KeyError or ValueError.
+def durability(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, Any]) -> Durability:
+    """Return the verdict. `medium` has the parameters of the medium's model, and its kind. Raises KeyError or
+    ValueError.
     """
     if not commits.asked or not _has_volatile_cache(medium, out):
-        return ""
+        return Durability()
     if medium.get("flush_ignored"):
-        return f"{NOT_DURABLE}: the medium ignores flushes"
+        return Durability(NOT_DURABLE, "the medium ignores flushes")
     got = _flushes(out)
     if got * commits.at_a_time >= commits.asked:
-        return DURABLE
+        return Durability(DURABLE)
     counted = f"{_count(got, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
     if commits.may_be_empty:
-        return f"{COMMITS_NOT_KNOWN}: {counted}, some of which may be of files without new data"
-    return f"{NOT_DURABLE}: {counted}"
+        return Durability(COMMITS_NOT_KNOWN, f"{counted}, some of which may be of files without new data")
+    return Durability(NOT_DURABLE, counted)
 
 
 def _has_volatile_cache(medium: Mapping[str, Any], out: Mapping[str, bytes]) -> bool:

@@ -29,6 +29,7 @@ from itertools import pairwise
 from math import fsum
 
 from flashbed.guest_output import medium_counters
+from flashbed.guest_output.assessment import Assessment
 
 MOST_APART = 0.20
 """Of the mean: the second half less the first."""
@@ -37,6 +38,14 @@ PARTS = 20
 """What is kept of a series: the bytes of so many parts of its time, alike in length."""
 
 STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
+
+
+class Steadiness(Assessment):
+    """Whether a rate was steady: STEADY, NOT_STEADY or NOT_KNOWN."""
+
+
+class Settling(Assessment):
+    """Whether write amplification was the same in both halves: SETTLED or NOT_SETTLED."""
 
 
 @dataclass(frozen=True)
@@ -79,44 +88,36 @@ def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
     return before + (after - before) * (wanted - early) / (late - early) if late > early else after
 
 
-def verdict(found: Sequence[Series]) -> str:
-    """ "steady", or "not steady: " and why, of the series of a repetition; "" where it has none, or where the steps of
-    one are too large to tell. Of several each must be steady, and the first that is not says why.
+def steadiness(moved: Sequence[Series], silent: str) -> Steadiness:
+    """Of the series of a repetition each must be steady, and the first that is not says why. It is not known where
+    there is none, for which `silent` is the tool's reason, or where the steps of one are too large to tell.
     """
-    if not found:
-        return ""
-    verdicts = [_judged(one) for one in found]
-    return next((one for one in verdicts if one.startswith(NOT_STEADY)), "" if "" in verdicts else STEADY)
+    if not moved:
+        return Steadiness(NOT_KNOWN, silent)
+    verdicts = [_judged(series) for series in moved]
+    if unsteady := next((verdict for verdict in verdicts if verdict.state == NOT_STEADY), None):
+        return unsteady
+    return Steadiness(STEADY) if all(verdicts) else Steadiness(NOT_KNOWN, "it moved in too few steps to tell")
 
 
-def told(found: Sequence[Series], silent: str) -> str:
-    """The verdict, or "not known: " and why; `silent` is why a tool's run may have no series."""
-    said = verdict(found)
-    if said:
-        return said
-    if not found:
-        return f"{NOT_KNOWN}: {silent}"
-    return f"{NOT_KNOWN}: it moved in too few steps to tell"
-
-
-def _judged(one: Series) -> str:
-    """The verdict on one series."""
-    middle = len(one.parts) // 2
-    first, second = fsum(one.parts[:middle]), fsum(one.parts[middle:])
+def _judged(moved: Series) -> Steadiness:
+    """The verdict on one series; none where its steps are too large."""
+    middle = len(moved.parts) // 2
+    first, second = fsum(moved.parts[:middle]), fsum(moved.parts[middle:])
     mean = (first + second) / 2
     apart, allowed = abs(second - first), MOST_APART * mean
-    chance = 2 * one.grain  # a step that the one half has more, and the other less
+    chance = 2 * moved.grain  # a step that the one half has more, and the other less
     if chance > allowed:
-        return ""
+        return Steadiness()
     if apart <= allowed:
-        return STEADY
+        return Steadiness(STEADY)
     if apart - chance <= allowed:
-        return ""
-    half_s = one.seconds / 2
+        return Steadiness()
+    half_s = moved.seconds / 2
     why = "rises" if second > first else "falls"
     rates = f"from {_rate(first, half_s)} MiB/s in its first half to {_rate(second, half_s)} in its second"
-    whose = f"{one.name}: " if one.name else ""
-    return f"{NOT_STEADY}: {whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean"
+    whose = f"{moved.name}: " if moved.name else ""
+    return Steadiness(NOT_STEADY, f"{whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean")
 
 
 def _rate(moved: float, seconds: float) -> str:
@@ -152,25 +153,26 @@ def _pages(text: bytes) -> int:
     return medium_counters.parse(text).get(PROGRAMMED, 0)
 
 
-def settled_verdict(flash: Series | None, load: Sequence[Series]) -> str:
-    """ "settled", or "not settled: " and how it moved; "" where it cannot be told. `load` is what moved in the same
+def settling(flash: Series | None, load: Sequence[Series]) -> Settling:
+    """Whether it was the same, and how it moved if not; none where it cannot be told. `load` is what moved in the same
     time, of each of its jobs.
     """
-    if flash is None or not load or any(one.seconds < WHOLE_RUN * flash.seconds for one in load):
-        return ""
-    moved = [fsum(one.parts[part] for one in load) for part in range(PARTS)]
+    if flash is None or not load or any(series.seconds < WHOLE_RUN * flash.seconds for series in load):
+        return Settling()
+    moved = [fsum(series.parts[part] for series in load) for part in range(PARTS)]
     halves = [(_half_of(flash.parts, late), _half_of(moved, late)) for late in (False, True)]
     if not all(pages and bytes_ for pages, bytes_ in halves):
-        return ""
+        return Settling()
     first, second = (pages / bytes_ for pages, bytes_ in halves)
     mean = (first + second) / 2
-    chance = 2 * (flash.grain / fsum(flash.parts) + fsum(one.grain for one in load) / fsum(moved)) * 2 * mean
+    chance = 2 * (flash.grain / fsum(flash.parts) + fsum(series.grain for series in load) / fsum(moved)) * 2 * mean
     apart, allowed = abs(second - first), MOST_APART * mean
     if apart - chance <= allowed:
-        return SETTLED if apart <= allowed and chance <= allowed else ""
-    return (
-        f"{NOT_SETTLED}: write amplification {'rises' if second > first else 'falls'} by "
-        f"{100 * apart / max(first, second):.0f} % from its first half to its second"
+        return Settling(SETTLED) if apart <= allowed and chance <= allowed else Settling()
+    return Settling(
+        NOT_SETTLED,
+        f"write amplification {'rises' if second > first else 'falls'} by "
+        f"{100 * apart / max(first, second):.0f} % from its first half to its second",
     )
 
 

@@ -35,6 +35,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+from flashbed.guest_output.assessment import Assessment
+
 SYNCED, FINISHED = "wear.synced", "wear.finished"
 """Moments, as medium_counters has them; the files are there for media that wear only."""
 
@@ -105,16 +107,25 @@ def metrics(
     return found
 
 
-def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> str:
-    """ "fresh: 4 % of its capacity was ever programmed", for flash that had not been written as much as it holds when
-    all was done, by what the medium counted in its whole life; "" for other media. Such flash need not have collected:
-    a figure of it is that of a new device. `medium` has its parameters.
+class Freshness(Assessment):
+    """That flash was still new: FRESH; none of other media."""
+
+
+FRESH = "fresh"
+
+
+def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> Freshness:
+    """FRESH, and how much was written, for flash that had not been written as much as it holds when all was done, by
+    what the medium counted in its whole life. Such flash need not have collected: a figure of it is that of a new
+    device. `medium` has its parameters.
     """
     programmed = counters.get("life", {}).get("flash_programmed_pages")
     if programmed is None or not medium.get("page_bytes"):
-        return ""
+        return Freshness()
     written, holds = programmed * medium["page_bytes"], medium["capacity_bytes"]
-    return "" if written >= holds else f"fresh: {100 * written // holds} % of its capacity was ever programmed"
+    if written >= holds:
+        return Freshness()
+    return Freshness(FRESH, f"{100 * written // holds} % of its capacity was ever programmed")
 
 
 def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:

@@ -59,7 +59,7 @@ def _not_durable(report: Report) -> Iterator[Caution]:
             f"{them} never called best ({cell}: {why})."
         )
         yield _caution(text, "#durable", "Which")
-    rows = [row for row in report.results.repetitions if row.is_measured and row.durable.startswith(COMMITS_NOT_KNOWN)]
+    rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == COMMITS_NOT_KNOWN]
     if open_ := list(dict.fromkeys(row.combination for row in rows)):
         yield _caution(
             f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: the job of fio flushes the "
@@ -164,11 +164,11 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
     """Rates that were not steady, that a longer run has otherwise, or of which nothing is known."""
     which = ("#bytes", "Which") if flows else ("", "")
     if report.unsteady and report.asks_of_loads:
-        cell, why = next(iter(report.unsteady.items()))
+        cell, verdict = next(iter(report.unsteady.items()))
         them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
         text = (
             f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
-            f"does not rest on {them} ({such}{report.cell_name(cell)}: {why.removeprefix('not steady: ')})."
+            f"does not rest on {them} ({such}{report.cell_name(cell)}: {verdict.reason})."
         )
         yield _caution(text, *which)
     if report.too_short:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from flashbed.analysis.results import ResultRow
 from flashbed.analysis.words import count, listing, number
 from flashbed.common.units import rough_size
 from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
@@ -18,6 +17,7 @@ from flashbed.profiles.condition import AGED, MEANINGS, Condition
 from flashbed.profiles.over_provisioning import flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
+from flashbed.result.columns import ResultRow
 
 WRITES: Mapping[str, str] = {
     "allocates": "the file is new, and each write gives it blocks",

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashbed.analysis import MISSING, Combination, Flow, ResultRow, Spread
+from flashbed.analysis import MISSING, Flow, Spread
 from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
 from flashbed.common.foreign_text import without_controls
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
+from flashbed.result.columns import Combination, ResultRow
 from flashbed.result.metrics import METRICS
 
 LISTED_REPETITIONS = 2000
@@ -151,8 +152,8 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> ReportTab
 
 
 def _steady(report: Report, cell: Combination, told: bool) -> TableCell:
-    if why := report.unsteady.get(cell):
-        return TableCell("no", hint=why, tone="warn")
+    if verdict := report.unsteady.get(cell):
+        return TableCell("no", hint=verdict.text, tone="warn")
     if why := report.unknown.get(cell):
         return TableCell("not known", hint=why, tone="quiet")
     return TableCell("yes" if told else "–")
@@ -230,7 +231,7 @@ def repetition_table(report: Report) -> ReportTable:
 
 def not_durable(report: Report) -> list[tuple[str, str]]:
     """The cells that lost commits of the load, by name, with what was counted."""
-    return [(report.cell_name(cell), why.partition(": ")[2]) for cell, why in report.not_durable.items()]
+    return [(report.cell_name(cell), why.reason) for cell, why in report.not_durable.items()]
 
 
 def _asked_metrics(report: Report) -> list[str]:

@@ -19,6 +19,7 @@ from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
+from flashbed.result.columns import columns_of, values
 from flashbed.study.format import Answer
 
 if TYPE_CHECKING:
@@ -32,14 +33,6 @@ _FORMULA = re.compile(r"['=@\t\r]|[+-](?![0-9.]+$)")
 A number with a sign is none.
 """
 
-OWN_KERNEL = "kernel_source"
-"""The column of what a kernel of the user's own is made of; only where there is one."""
-
-
-def has_own_kernels(results: Results) -> bool:
-    """Whether any cell ran on a kernel that the lab does not offer itself."""
-    return any(repetition.kernel_source for repetition in results.repetitions)
-
 
 def frame_of(results: Results) -> pandas.DataFrame:
     """The results table in the study's order; what was planned and never ran has its row too."""
@@ -50,13 +43,8 @@ def frame_of(results: Results) -> pandas.DataFrame:
         axis: pandas.Series([r.combination[place] for r in repetitions], dtype="str")
         for place, axis in enumerate(results.axes)
     }
-    columns["seed"] = pandas.Series([r.seed for r in repetitions], dtype="int64")
-    for name in ("outcome", "reason", "key"):
-        columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
-    columns["check"] = pandas.Series([r.check for r in repetitions], dtype="object")
-    own = [OWN_KERNEL] if has_own_kernels(results) else []
-    for name in (*own, "limit", "mounted", "durable", "steady", "settled", "fresh", "writes"):
-        columns[name] = pandas.Series([getattr(r, name) for r in repetitions], dtype="str")
+    for column in columns_of(repetitions):
+        columns[column.name] = pandas.Series([column.value(r) for r in repetitions], dtype=column.kind)
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
     return pandas.DataFrame(columns)
@@ -89,6 +77,7 @@ def parquet_bytes(frame: pandas.DataFrame) -> bytes:
 def json_bytes(report: Report) -> bytes:
     """The study's question and answer, the manifest, and every repetition."""
     asked = report.study.answer
+    columns = columns_of(report.results.repetitions)
     answers = [_answer(report, asked, comparison) for comparison in report.comparisons(asked)] if asked else []
     document = {
         "study": {
@@ -114,19 +103,7 @@ def json_bytes(report: Report) -> bytes:
         "repetitions": [
             {
                 **report.results.coordinates(repetition.combination),
-                "seed": repetition.seed,
-                "outcome": repetition.outcome,
-                "reason": repetition.reason,
-                "key": repetition.key,
-                "check": repetition.check,
-                **({OWN_KERNEL: repetition.kernel_source} if has_own_kernels(report.results) else {}),
-                "limit": repetition.limit,
-                "mounted": repetition.mounted,
-                "durable": repetition.durable,
-                "steady": repetition.steady,
-                "settled": repetition.settled,
-                "fresh": repetition.fresh,
-                "writes": repetition.writes,
+                **values(repetition, columns),
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
                 "counted": repetition.counted,
             }

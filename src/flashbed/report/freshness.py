@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed.report import folder
+from flashbed.result import columns
 
 if TYPE_CHECKING:
     from flashbed.guest_output.request_log import RequestLog
+    from flashbed.result.columns import ResultRow
     from flashbed.study.loading import Study
 
 _NOT_INPUTS = ("path", "library", "kernels")
@@ -29,12 +31,12 @@ _CODE = (".py", ".toml", ".j2", ".css", ".js")
 
 def bring_up_to_date(
     study: Study,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[ResultRow],
     manifest: Mapping[str, Any],
     out_dir: Path,
     consoles: Mapping[str, Sequence[str]] | None = None,
     logs: Mapping[str, Callable[[], RequestLog]] | None = None,
-    elsewhere: Sequence[Mapping[str, Any]] = (),
+    elsewhere: Sequence[ResultRow] = (),
     left_out: Sequence[str] = (),
     owner: str = "",
 ) -> Path:
@@ -62,15 +64,15 @@ def bring_up_to_date(
 
 def inputs_digest(
     study: Study,
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[ResultRow],
     manifest: Mapping[str, Any],
     consoles: Mapping[str, Sequence[str]] | None = None,
-    elsewhere: Iterable[Mapping[str, Any]] = (),
+    elsewhere: Iterable[ResultRow] = (),
     left_out: Sequence[str] = (),
 ) -> str:
     """A digest of everything that a report depends on, the program that writes it included.
 
-    Rows may come in any order, from a data frame or from anywhere else: absent, None and NaN are the same, 1 is 1.0.
+    Rows may come in any order, and 1 is 1.0.
     """
     said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     profiles = study.library.texts({**{kind: (value,) for kind, value in study.fixed.items()}, **study.axes})
@@ -80,10 +82,10 @@ def inputs_digest(
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _row(row: Mapping[str, Any]) -> str:
-    present = {name: value for name, value in row.items() if value is not None and value == value}
-    told = {name: value if isinstance(value, str) else repr(float(value)) for name, value in present.items()}
-    return json.dumps(told, sort_keys=True)
+def _row(row: ResultRow) -> str:
+    metrics = {name: repr(float(value)) for name, value in row.metrics.items()}
+    held = columns.values(row, columns.COLUMNS)
+    return json.dumps([row.combination, held, metrics, dict(row.counted)], sort_keys=True)
 
 
 def _plain(value: Any) -> Any:

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flashbed.analysis import MISSING, Combination, Spread
+from flashbed.analysis import MISSING, Spread
 from flashbed.analysis.words import count, listing
 from flashbed.common.foreign_text import without_controls
 from flashbed.report.model import Report
+from flashbed.result.columns import Combination
 
 NAMED = 3
 """Cells that are named in the sentence; the others are folded."""

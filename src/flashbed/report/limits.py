@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from flashbed.analysis import Combination, Group
+from flashbed.analysis import Group
 from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.words import count, listing
 from flashbed.guest_output.limit import BUSY_PERCENT
 from flashbed.report.model import Report
+from flashbed.result.columns import Combination
 from flashbed.study.format import Answer
 
 MEDIUM = "medium"

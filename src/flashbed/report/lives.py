@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flashbed.analysis import Combination, Spread
+from flashbed.analysis import Spread
 from flashbed.analysis.comparison import COUNTED, erase_steps
 from flashbed.analysis.words import count, metric_of, number
 from flashbed.common.units import rough_size
 from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
+from flashbed.result.columns import Combination
 
 
 def table(report: Report) -> ReportTable | None:

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import (
-    Combination,
     Comparison,
     Doubt,
     Judgement,
@@ -32,9 +31,12 @@ from flashbed.analysis import (
 from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.model_error import SourceOf, sources
 from flashbed.analysis.words import JOINT, listing, metric_of
+from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.request_log import RequestLog
+from flashbed.guest_output.steadiness import Steadiness
 from flashbed.profiles.translation import has_queue
 from flashbed.report.names import words_of
+from flashbed.result.columns import Combination, ResultRow
 from flashbed.study.format import SYSTEM, Answer, Claim
 from flashbed.workload import WORKLOADS
 
@@ -103,12 +105,12 @@ class Report:
         return library.medium(said["medium"]).provides == "mtd" and library.board(said["board"]).nand_wait == "poll"
 
     @cached_property
-    def not_durable(self) -> dict[Combination, str]:
+    def not_durable(self) -> dict[Combination, Durability]:
         """The cells that lost commits of the load, with what was counted."""
         return not_durable(self.results)
 
     @cached_property
-    def unsteady(self) -> dict[Combination, str]:
+    def unsteady(self) -> dict[Combination, Steadiness]:
         """The cells whose rate was not steady, with the reason."""
         return unsteady(self.results)
 
@@ -228,14 +230,16 @@ class Report:
 
 def report_of(
     study: Study,
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[ResultRow],
     manifest: Mapping[str, Any],
     consoles: Consoles | None = None,
     logs: Logs | None = None,
-    elsewhere: Sequence[Mapping[str, Any]] = (),
+    elsewhere: Sequence[ResultRow] = (),
     left_out: Sequence[str] = (),
 ) -> Report:
-    """The report's contents from rows of the results table; what was planned and is not among them is missing."""
+    """The report's contents from the rows of its study; what was planned and is not among them is missing. The first
+    axis of the rows `elsewhere` is the system.
+    """
     planned = [
         (tuple(coordinates[axis] for axis in study.axes), seed)
         for coordinates in study.combinations()
@@ -251,8 +255,8 @@ def report_of(
     return Report(study, results, words, manifest, consoles or {}, logs or {}, measured_there, left_out)
 
 
-def _elsewhere(study: Study, rows: Sequence[Mapping[str, Any]], planned: Sequence[tuple[Combination, int]]) -> Results:
+def _elsewhere(study: Study, rows: Sequence[ResultRow], planned: Sequence[tuple[Combination, int]]) -> Results:
     """Results with the system as the first axis; what a system has not run is missing there."""
-    systems = list(dict.fromkeys(str(row[SYSTEM]) for row in rows))
+    systems = list(dict.fromkeys(row.combination[0] for row in rows))
     everything = [((system, *combination), seed) for system in systems for combination, seed in planned]
     return results_of({SYSTEM: systems, **study.axes}, rows, everything)

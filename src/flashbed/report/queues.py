@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flashbed.analysis import Combination
 from flashbed.analysis.words import listing
 from flashbed.report.model import SCHEDULER, Report
+from flashbed.result.columns import Combination
 
 NAMED_BY = ("medium", "filesystem")
 """The axes that say which cells are meant."""

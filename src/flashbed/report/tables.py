@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flashbed.analysis import Combination, Numbers, Spread, is_ahead, ratio
+from flashbed.analysis import Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
 from flashbed.report import limits
@@ -18,6 +18,7 @@ from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
+from flashbed.result.columns import Combination
 from flashbed.result.metrics import Metric
 from flashbed.study.format import Table
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flashbed.analysis import Combination, Judgement
+from flashbed.analysis import Judgement
 from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
+from flashbed.result.columns import Combination
 
 HOLDING = ("CPU", "write cache")
 """What decides a figure, and leaves the order of what is compared as it is."""

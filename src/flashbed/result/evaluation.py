@@ -18,7 +18,7 @@ from flashbed.common import foreign_text
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
-from flashbed.guest_output.steadiness import NOT_SETTLED, Series
+from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.result.result import Measurement, Result, ResultError
 from flashbed.result.store import RESULT
@@ -68,11 +68,11 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
     try:
         parameters = cell["workload"]["parameters"]
         series = _checked_series(workload.series(parameters, out))
-        settled = steadiness.settled_verdict(steadiness.programmed(out), series)
+        settled = steadiness.settling(steadiness.programmed(out), series)
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
         return Measurement(
             mounted=foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
-            durable=durability.told(workload.commits(parameters, out), out, cell["medium"]),
+            durable=durability.durability(workload.commits(parameters, out), out, cell["medium"]),
             settled=settled,
             metrics=_checked(metrics),
             medium=medium,
@@ -124,7 +124,7 @@ def read(document: object, folder: Path, medium_bytes: int | None = None) -> Res
 
 
 def _medium_and_metrics(
-    cell: Cell, out: Out, medium_bytes: int, settled: str
+    cell: Cell, out: Out, medium_bytes: int, settled: Settling
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """What the medium counted, and all metrics. A life is told only where write amplification had settled."""
     numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
@@ -158,7 +158,7 @@ def _medium_and_metrics(
             programmed_blocks,
             numbers.get("pages_per_block", 0) * (page_bytes or 0),
             _with_warm_up(found),
-            settled=not settled.startswith(NOT_SETTLED),
+            settled=settled.state != NOT_SETTLED,
         ),
     }
     return {**medium, **marked}, metrics

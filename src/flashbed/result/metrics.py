@@ -25,26 +25,6 @@ def _read() -> dict[str, Metric]:
     return {name: Metric(name, said["title"], said["unit"], said["better"] or None) for name, said in table.items()}
 
 
-BOOKKEEPING = (
-    "seed",
-    "outcome",
-    "reason",
-    "key",
-    "check",
-    "limit",
-    "mounted",
-    "durable",
-    "steady",
-    "settled",
-    "fresh",
-    "writes",
-    "kernel_source",
-)
-"""The columns of the results table that are neither axes nor metrics."""
-
-COUNTED = "counted."
-"""What columns begin with that hold what was counted, and are no metrics either: the names in LAYERS."""
-
 CPU_TIME, CPU_NS = "CPU time", "cpu_ns"
 FLUSHES = "flushes"
 LAYERS = {

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flashbed.guest_output.steadiness import Series
+from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.steadiness import Series, Settling
 
 MEASURED = "measured"
 """The outcome of a repetition that has figures; any other is how it failed."""
@@ -30,10 +31,10 @@ class Measurement:
 
     mounted: str = ""
     """How the kernel had its file system mounted."""
-    durable: str = ""
-    """Whether commits were carried out, in the words of durability.py."""
-    settled: str = ""
-    """Whether write amplification was the same in both halves, in the words of steadiness.py."""
+    durable: Durability = field(default_factory=Durability)
+    """Whether commits were carried out."""
+    settled: Settling = field(default_factory=Settling)
+    """Whether write amplification was the same in both halves."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     medium: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """The medium's counters, by the moment or the phase that they are of."""

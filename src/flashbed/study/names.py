@@ -11,7 +11,8 @@ from flashbed.common.units import meaning
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library, LookupProblem
-from flashbed.result.metrics import BOOKKEEPING, METRICS
+from flashbed.result import columns
+from flashbed.result.metrics import METRICS
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     OWN_FILES,
@@ -25,7 +26,7 @@ LARGEST = 100_000
 """More repetitions than this in one study are a mistake."""
 
 
-_COLUMNS = (*BOOKKEEPING, "tool", *OWN_FILES)
+_COLUMNS = (*columns.names(), "tool", *OWN_FILES)
 """What else the results table and [workload] name."""
 
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}

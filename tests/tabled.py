@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of made-up tables for tests: a row as a dict by column, as data frames give it, or as texts say it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flashbed.analysis import Results
+from flashbed.analysis import results as analysis_results
+from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.steadiness import Settling, Steadiness
+from flashbed.guest_output.wear import Freshness
+from flashbed.report import freshness, model
+from flashbed.report.model import Report
+from flashbed.result.columns import COUNTED, Combination, ResultRow, names
+from flashbed.study.format import SYSTEM
+from flashbed.study.loading import Study
+
+Tabled = Mapping[str, Any]
+
+_VERDICTS = {"durable": Durability, "steady": Steadiness, "settled": Settling, "fresh": Freshness}
+
+
+def row_of(tabled: Tabled, axes: Iterable[str]) -> ResultRow:
+    """What is None or not a number is not there."""
+    told = {name: value for name, value in tabled.items() if value is not None and value == value}
+    held = {name: told[name] for name in names() if name in told}
+    held |= {name: kind.parsed(held[name]) for name, kind in _VERDICTS.items() if name in held}
+    numbers = {name: value for name, value in told.items() if name not in {*axes, *held} and math.isfinite(value)}
+    counted = {name.removeprefix(COUNTED): int(value) for name, value in numbers.items() if name.startswith(COUNTED)}
+    metrics = {name: float(value) for name, value in numbers.items() if not name.startswith(COUNTED)}
+    return ResultRow(tuple(str(told[axis]) for axis in axes), metrics=metrics, counted=counted, **held)
+
+
+def results_of(
+    axes: Mapping[str, Sequence[object]],
+    rows: Iterable[Tabled],
+    planned: Iterable[tuple[Combination, int]] = (),
+) -> Results:
+    return analysis_results.results_of(axes, [row_of(row, list(axes)) for row in rows], planned)
+
+
+def rows_of_study(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:
+    return [row_of(row, list(study.axes)) for row in rows]
+
+
+def _elsewhere(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:
+    return [row_of(row, [SYSTEM, *study.axes]) for row in rows]
+
+
+def report_of(
+    study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *, elsewhere: Sequence[Tabled] = (), **more: Any
+) -> Report:
+    return model.report_of(study, rows_of_study(study, rows), manifest, elsewhere=_elsewhere(study, elsewhere), **more)
+
+
+def bring_up_to_date(
+    study: Study,
+    rows: Iterable[Tabled],
+    manifest: Mapping[str, Any],
+    folder: Path,
+    consoles: Any = None,
+    logs: Any = None,
+    elsewhere: Sequence[Tabled] = (),
+    left_out: Sequence[str] = (),
+    owner: str = "",
+) -> Path:
+    table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
+    return freshness.bring_up_to_date(study, table, manifest, folder, consoles, logs, there, left_out, owner)
+
+
+def inputs_digest(
+    study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], consoles: Any = None, elsewhere: Any = ()
+) -> str:
+    table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
+    return freshness.inputs_digest(study, table, manifest, consoles, there)
