@@ -24,7 +24,7 @@ STUDY = """
 
 RESULT: dict[str, object] = {
     **{"key": "ab" * 32, "outcome": "failed", "reason": "step format: exit status 1", "check": None},
-    **{"coordinates": {}, "metrics": {}, "medium": {}, "cell": {}, "environment": {}},
+    **{"coordinates": {}, "seed": 1, "metrics": {}, "medium": {}, "cell": {}, "environment": {}},
 }
 
 
