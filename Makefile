@@ -16,13 +16,13 @@ help:
 	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
-	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/accuracy.md"
-	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/yaffs2-figures.md"
-	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/kernel-size.md"
+	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/generated/accuracy.md"
+	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
+	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/generated/kernel-size.md"
 	@echo "make columns    write the table of the columns of results in docs/studies.md"
-	@echo "make papers     write docs/papers.md from the stored results of the studies after papers"
+	@echo "make papers     write docs/generated/papers.md from the stored results of the studies after papers"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
-	@echo "make reliability  write docs/reliability.md from the records of what was tried to break it"
+	@echo "make reliability  write docs/generated/reliability.md from the records of what was tried to break it"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
 setup:

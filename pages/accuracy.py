@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the models against measured devices of their class, and against what can be computed by hand or read in a
-data sheet, and writes docs/accuracy.md and the error of the models that the package has (model_error.py).
+data sheet, and writes docs/generated/accuracy.md and the error of the models that the package has (model_error.py).
 
     python pages/accuracy.py [--check]
 
@@ -34,7 +34,7 @@ from flashbed.image import hosttools
 from flashbed.image.cache import Cache
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs/accuracy.md"
+PAGE = REPOSITORY / "docs/generated/accuracy.md"
 
 SECTIONS: Sequence[tuple[str, str, Section]] = (
     (
@@ -119,7 +119,7 @@ def _new(folder: Path, name: str) -> Path:
 
 
 def main() -> int:
-    said = argparse.ArgumentParser(description="Run what docs/accuracy.md compares, and write it.")
+    said = argparse.ArgumentParser(description="Run what docs/generated/accuracy.md compares, and write it.")
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     options = said.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sections of docs/accuracy.md are made of: requests put to new media, rows of expected and found, tables.
+"""Parts of the sections of docs/generated/accuracy.md: requests put to new media, rows of expected and found, tables.
 
 Must not know what is checked.
 """

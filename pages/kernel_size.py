@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the appliance's kernels, measures what their options cost, and writes docs/kernel-size.md and the lists of
-prices that flashbed comes with, appliance/kernel/prices/.
+"""Builds the appliance's kernels, measures what their options cost, and writes docs/generated/kernel-size.md and
+the lists of prices that flashbed comes with, appliance/kernel/prices/.
 
     python pages/kernel_size.py [--check] [--stored]
 
@@ -33,7 +33,7 @@ from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.prices import Price
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs/kernel-size.md"
+PAGE = REPOSITORY / "docs/generated/kernel-size.md"
 
 MOST_BYTES = 1_100_000
 """What the kernel that serves may have, packed by xz."""
@@ -42,14 +42,14 @@ TEXT = """\
 # How small the appliance's kernel is
 
 Written by `make kernel-size` from builds and boots; do not edit. What is measured, and how, and what such a kernel
-lacks: [small-kernels.md](small-kernels.md). Linux {version} ({package}) of Debian, with the patches that are listed
+lacks: [small-kernels.md](../small-kernels.md). Linux {version} ({package}) of Debian, with the patches that are listed
 there. What is *not packed* holds the filling between sections and within them; x86_64's is mostly that, as code, data
 that is only read and other data begin at multiples of 2 MiB there. Filling packs to next to nothing.
 
 {summary}
 {sections}## Kernels of lee2002
 
-The two that [the study](nfs.md) compares, both for arm64: Debian's as it installs it, and the lab's smallest with an
+The two that [the study](../nfs.md) compares, both for arm64: Debian's as it installs it, and the lab's smallest with an
 NFS server, which also has what cells need: two CPUs, PCI, modules, namespaces, a link's delay. Packed by xz as above,
 modules one by one. *Modules* are those that the study loads: the disk's driver, ext4, which serves ext2 there, and the
 NFS server; the link's two are not counted.

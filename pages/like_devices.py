@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first part of docs/accuracy.md: shipped profiles against measured devices of their class, by themselves and in
-a guest. Must not know how a row is run.
+"""The first part of docs/generated/accuracy.md: shipped profiles against measured devices of their class, by
+themselves and in a guest. Must not know how a row is run.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Devices:
     """What is compared with published figures, as text."""
 
     page: str
-    """The part of docs/accuracy.md."""
+    """The part of docs/generated/accuracy.md."""
     error: str
     """The file that model_error.py writes."""
     faults: Sequence[str]

@@ -50,7 +50,8 @@ HEAD = """\
 # on both sides, and their ratio is better known than either. Where the kinds differ, as random writes against
 # sequential ones, each side has its own.
 #
-# Left out are devices of a class that no shipped profile has. docs/accuracy.md compares each of them by itself:
+# Left out are devices of a class that no shipped profile has. docs/generated/accuracy.md compares each of them by
+# itself:
 """
 
 

@@ -54,7 +54,8 @@ def written(path: Path, page: str, *, check: bool, target: str) -> bool:
         return True
     if path.is_file() and path.read_text() == text:
         return True
-    print(f"docs/{path.name} is not what its command writes now; run `make {target}`", file=sys.stderr)
+    name = f"docs/{path.parent.name}/{path.name}"
+    print(f"{name} is not what its command writes now; run `make {target}`", file=sys.stderr)
     return False
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/papers.md from the stored results of the studies after papers: their claims, verdicts and figures.
+"""Writes docs/generated/papers.md from the stored results of the studies after papers: claims, verdicts and figures.
 
     python pages/papers.py [--check] [--partial] [--only STUDY...]
 
@@ -26,7 +26,7 @@ from flashbed.report.sentences import companions, rows, rows_in
 from flashbed.study.loading import Study, shipped_studies
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs/papers.md"
+PAGE = REPOSITORY / "docs/generated/papers.md"
 
 
 def studies_after_papers() -> list[Study]:
@@ -45,7 +45,8 @@ def missing(reports: list[Report]) -> Iterator[str]:
 
 def main(words: list[str] | None = None) -> int:
     studies = studies_after_papers()
-    said = argparse.ArgumentParser(description="Write docs/papers.md from the stored results of studies after papers.")
+    about = "Write docs/generated/papers.md from the stored results of studies after papers."
+    said = argparse.ArgumentParser(description=about)
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
     said.add_argument(
@@ -59,7 +60,7 @@ def main(words: list[str] | None = None) -> int:
     for line in lost:
         print(line, file=sys.stderr)
     if lost and not options.partial:
-        print("docs/papers.md is not written; --partial writes it, and marks what is missing", file=sys.stderr)
+        print("docs/generated/papers.md is not written; --partial writes it with gaps marked", file=sys.stderr)
         return 1
     for claim in unexplained([reports[study.name] for study in asked]):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"

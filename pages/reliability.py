@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad inputs, and
-what was lost.
+"""Writes docs/generated/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad
+inputs, and what was lost.
 
     python pages/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
 
@@ -21,7 +21,7 @@ from page_text import written
 from reliability_page import lost, page
 from reliability_records import REPOSITORY
 
-PAGE = REPOSITORY / "docs/reliability.md"
+PAGE = REPOSITORY / "docs/generated/reliability.md"
 
 
 def arguments() -> argparse.Namespace:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reliability.md out of the records of reliability_records.py. Every figure of the page is taken from them.
+"""docs/generated/reliability.md, made of the records of reliability_records.py. Every figure is taken from them.
 
 Must not run anything.
 """
@@ -63,8 +63,8 @@ on a kept stick, JFFS2 on raw NAND. A fault happens at a moment that a seed draw
 - Ten seconds later no process of the run may be alive.
 - The cache may hold nothing that the undisturbed cache lacks. The exceptions are kept on purpose: damaged results
   (`results/quarantine/`) and the last failed attempt (`failures/`).
-- The disturbed commands must end with [a documented status](studies.md#how-a-command-ends) that fits the fault, without
-  a traceback.
+- The disturbed commands must end with [a documented status](../studies.md#how-a-command-ends) that fits the fault,
+  without a traceback.
 
 {faults}
 ## Bad inputs

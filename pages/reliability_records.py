@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that break things on purpose, and the records of what they counted, for docs/reliability.md.
+"""The commands that break things on purpose, and the records of what they counted, for docs/generated/reliability.md.
 
 A record is made of what a command has printed or logged, and of nothing else. Must not know how the page looks.
 """

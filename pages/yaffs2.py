@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures YAFFS2 in guests and writes docs/yaffs2-figures.md.
+"""Measures YAFFS2 in guests and writes docs/generated/yaffs2-figures.md.
 
     python pages/yaffs2.py [--check] [--quick]
 
@@ -22,7 +22,7 @@ import yaffs2_time
 from page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs/yaffs2-figures.md"
+PAGE = REPOSITORY / "docs/generated/yaffs2-figures.md"
 
 TEXT = """\
 # YAFFS2 in figures
@@ -96,7 +96,7 @@ def page(folder: Path) -> tuple[str, list[str]]:
 
 
 def main() -> int:
-    said = argparse.ArgumentParser(description="Measure YAFFS2 in guests, and write docs/yaffs2-figures.md.")
+    said = argparse.ArgumentParser(description="Measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md.")
     said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     said.add_argument("--quick", action="store_true", help="only the first row of each table; writes nothing")
     options = said.parse_args()
@@ -104,7 +104,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             other = yaffs2_quick.otherwise(PAGE.read_text(), yaffs2_quick.first_rows(Path(folder)))
         for line in other:
-            print(f"docs/{PAGE.name} does not have, or has with other figures: {line}", file=sys.stderr)
+            print(f"docs/generated/{PAGE.name} does not have, or has with other figures: {line}", file=sys.stderr)
         return 1 if other else 0
     with tempfile.TemporaryDirectory() as folder:
         text, wrong = page(Path(folder))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first row of each table of docs/yaffs2-figures.md, measured anew, and where the page has it otherwise.
+"""The first row of each table of docs/generated/yaffs2-figures.md, measured anew, and where the page has it otherwise.
 
 It tells in two guests what the whole page takes many for: whether its figures are still those of the file system.
 """

@@ -87,7 +87,7 @@ def test_papers_are_what_the_results_say_as_far_as_there_are_any() -> None:
     done = make("papers", OPTIONS="--check")
     lacks = [line for line in done.stderr.splitlines() if "have no result; `flashbed run " in line]
     assert done.returncode == (2 if lacks else 0), done.stderr  # make has 2 for any failure of a command
-    assert ("docs/papers.md is not written" in done.stderr) == bool(lacks)
+    assert ("docs/generated/papers.md is not written" in done.stderr) == bool(lacks)
 
 
 def test_yaffs2_figures_begin_as_they_are_now() -> None:

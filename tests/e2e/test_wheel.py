@@ -126,7 +126,8 @@ def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cac
 
     assert said(programs / "flashbed", "--version") == "flashbed 0.1.0\n"
     (docs,) = (tmp_path / "environment").glob("lib/python*/site-packages/flashbed/_data/docs")
-    assert {page.name for page in docs.glob("*.md")} == {page.name for page in (REPOSITORY / "docs").glob("*.md")}
+    ours = {page.relative_to(REPOSITORY / "docs") for page in (REPOSITORY / "docs").rglob("*.md")}
+    assert {page.relative_to(docs) for page in docs.rglob("*.md")} == ours
     assert str(docs) in "".join(said(programs / "flashbed", "--help").split())  # wherever the terminal breaks it
     listed = said(programs / "flashbed", "list")
     assert all(word in listed for word in ("quick", "arm64-1000", "usb-stick-2g", "yaffs2", "cfq"))
@@ -134,9 +135,9 @@ def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cac
     assert "is measured yet" in said(programs / "flashbed", "report", "quick", status=2)
     root, keys, sources = json.loads(said(programs / "python", "-c", KEYS))
     assert Path(root).is_relative_to(tmp_path / "environment")
-    ours = json.loads(said(sys.executable, "-c", KEYS))
+    here = json.loads(said(sys.executable, "-c", KEYS))
     assert len(keys) > 10
-    assert [keys, sources] == ours[1:]
+    assert [keys, sources] == here[1:]
     assert not list(empty.iterdir())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every figure of docs/accuracy.md is what the models do now, and within what its table allows."""
+"""Every figure of docs/generated/accuracy.md is what the models do now, and within what its table allows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/yaffs2-figures.md: its generator runs, and its checks find figures that cannot be."""
+"""docs/generated/yaffs2-figures.md: its generator runs, and its checks find figures that cannot be."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_the_page_on_studies_names_every_metric() -> None:
 
 def test_no_line_of_the_docs_is_longer_than_120() -> None:
     """But for tables, pictures and what a command prints."""
-    for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")):
+    for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")):
         prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
         assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))], page
 

@@ -58,5 +58,5 @@ def test_a_long_numbered_heading_keeps_its_number() -> None:
 
 @pytest.mark.parametrize("page", ["accuracy", "papers", "reliability", "yaffs2-figures"])
 def test_each_page_is_wrapped(page: str) -> None:
-    text = (DOCS / f"{page}.md").read_text()
+    text = (DOCS / f"generated/{page}.md").read_text()
     assert wrapped(text) == text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/papers.md: our figures beside the printed ones, reasons with their verdict only, and nothing without results."""
+"""docs/generated/papers.md: our figures beside the printed ones, reasons with their verdict only, none unmeasured."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_the_command_refuses_to_write_without_results(
 
 def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = tmp_path / "papers.md"
-    stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
+    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
     written.write_text(stored)
     monkeypatch.setattr(papers, "PAGE", written)
     monkeypatch.setattr(run, "stored", lambda study: study)
@@ -151,11 +151,11 @@ def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
     itself waits to be written from new results.
     """
     studies = papers.studies_after_papers()
-    stored = (Path(papers.REPOSITORY) / "docs/papers.md").read_text()
+    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
     now = wrapped(one_page([report_of(study, [], {}) for study in studies]))
     assert BEHIND not in now
     if BEHIND in stored:
-        assert headings(stored) != headings(now), "docs/papers.md says that it is behind, and is not"
+        assert headings(stored) != headings(now), "docs/generated/papers.md says that it is behind, and is not"
         return
     assert headings(stored) == headings(now)
     words = sentences(stored)

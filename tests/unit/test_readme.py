@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README and docs/trust.md say of accuracy is what docs/accuracy.md has, and what they name is there."""
+"""README.md and docs/trust.md give the accuracy that docs/generated/accuracy.md has, and their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS = re.compile(r"^\| ([a-z][^|]+?)" + r" \| (\d+)" * 8 + r" \|$", re.MULTIL
 
 
 def like_devices() -> str:
-    return (REPOSITORY / "docs/accuracy.md").read_text().partition("\n## What the models compute")[0]
+    return (REPOSITORY / "docs/generated/accuracy.md").read_text().partition("\n## What the models compute")[0]
 
 
 def rows() -> list[tuple[float, str]]:
@@ -74,9 +74,24 @@ def test_no_paper_that_a_study_judges_is_evidence_for_the_models() -> None:
     assert [name for name in names if name in sources] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
-    path = REPOSITORY / page
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text())
-    assert len(links) >= 3
-    assert [link for link in links if not (path.parent / link).exists()] == []
+PROSE_PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that lead to the headings of a page, as GitHub and GitLab make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PROSE_PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", prose)
+    targets = [(page.parent / name if name else page, anchor) for name, anchor in links]
+    assert [str(path) for path, _ in targets if not path.exists()] == []
+    assert [f"{path}#{anchor}" for path, anchor in targets if anchor and anchor not in anchors(path)] == []
+
+
+def test_pages_link_to_others() -> None:
+    assert len(PROSE_PAGES) > 25
+    assert (REPOSITORY / "README.md").read_text().count("](docs/") > 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reliability.md: its figures are those of the records, and what was not carried out says so."""
+"""docs/generated/reliability.md: its figures are those of the records, and what was not carried out says so."""
 
 from __future__ import annotations
 

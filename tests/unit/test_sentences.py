@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the papers' own sentences, which opens docs/papers.md."""
+"""The table of the papers' own sentences, which opens docs/generated/papers.md."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def model_error(medium: str, load: Load) -> ModelError | None:
 
 
 SAME_LOAD = 1.03
-"""What is left where all else cancels: another build of the same kernel moves a figure by up to 3 % (docs/accuracy.md,
-"In the guest").
+"""What is left where all else cancels: another build of the same kernel moves a figure by up to 3 %
+(docs/generated/accuracy.md, "In the guest").
 """
 
 RATES, TIMES = ("MiB/s", "1/s"), ("s", "us")
@@ -149,7 +149,8 @@ ENOUGH = 3
 
 CPU_FACTOR = 3.5
 """By so much a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts write at
-random no faster than a board of 800 MIPS, where this lab's has 2830 (docs/accuracy.md, "Why rows are off"; 2830 / 800).
+random no faster than a board of 800 MIPS, where this lab's has 2830
+(docs/generated/accuracy.md, "Why rows are off"; 2830 / 800).
 """
 
 BLOCK = 4096

@@ -46,8 +46,8 @@ HEAD = """\
 
 Written by `make papers` from the results; do not edit. Times are virtual: the page is the same on every host.
 
-Each claim is held to what its sentence says, by one set of words for all studies ([studies.md](studies.md#claim)). It
-*holds*, *does not hold*, is *within the model's error* ([the rule](studies.md#the-models-error-in-a-verdict)), is
+Each claim is held to what its sentence says, by one set of words for all studies ([studies.md](../studies.md#claim)).
+It *holds*, *does not hold*, is *within the model's error* ([the rule](../studies.md#the-models-error-in-a-verdict)), is
 *undecided* (the seeds disagree) or *cannot be decided* (something is not measured). Under "Paper" stand its figures as
 printed. A ratio is of the first to the second. What a study says on why a claim came to its verdict stands below it,
 and only as long as that is the verdict.
