@@ -124,7 +124,7 @@ def test_a_new_environment_with_the_wheel(wheel: Path, tmp_path: Path, fresh_cac
         assert done.returncode == status, done.stderr
         return done.stdout or done.stderr
 
-    assert said(programs / "flashbed", "--version") == "flashbed 0.1.0\n"
+    assert said(programs / "flashbed", "--version") == "flashbed 0.2.0\n"
     (docs,) = (tmp_path / "environment").glob("lib/python*/site-packages/flashbed/_data/docs")
     ours = {page.relative_to(REPOSITORY / "docs") for page in (REPOSITORY / "docs").rglob("*.md")}
     assert {page.relative_to(docs) for page in docs.rglob("*.md")} == ours

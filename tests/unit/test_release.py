@@ -22,10 +22,31 @@ def test_the_version_is_one() -> None:
     cited = re.search(r"^version: (\S+)$", (REPOSITORY / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited is not None
     assert cited[1] == version
+    wheel = re.search(r"flashbed-(\S+)-py3-none-any\.whl", (REPOSITORY / "README.md").read_text())
+    assert wheel is not None
+    assert wheel[1] == version
+
+
+KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text()
-    assert changes.startswith("# Changelog\n\n## Unreleased\n")
-    released = re.findall(r"^## (\d+\.\d+\.\d+)", changes, re.MULTILINE)
-    assert released in ([], [version, *released[1:]])
+    first, *released = re.findall(r"^## (.*)$", changes, re.MULTILINE)
+    assert first == "[Unreleased]"
+    heads = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)", line) for line in released]
+    versions = [(tuple(map(int, head.groups()[:3])), head[4]) for head in heads if head]
+    assert len(versions) == len(released)
+    assert versions == sorted(versions, reverse=True)
+    assert ".".join(map(str, versions[0][0])) == project()["version"]
+    assert cited_date() == versions[0][1]
+    assert set(re.findall(r"^### (.*)$", changes, re.MULTILINE)) <= KINDS
+
+
+def cited_date() -> str:
+    date = re.search(r"^date-released: (\S+)$", (REPOSITORY / "CITATION.cff").read_text(), re.MULTILINE)
+    assert date is not None
+    return date[1]
 
 
 def test_no_licence_is_cited_that_is_of_a_part_only() -> None:
