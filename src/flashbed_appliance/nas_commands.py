@@ -12,15 +12,15 @@ from flashbed.commands.terminal import out, say
 from flashbed.common.units import parse_size
 
 nas_app = typer.Typer(
-    help="The network-storage appliance: a small kernel and little else, which serves files over NFS. "
-    "docs/appliance.md has its settings, and how to put it on a board.",
+    help="The network-storage appliance: a small kernel that serves files over NFS. "
+    "docs/appliance.md explains its settings and how to boot it on a board.",
     no_args_is_help=True,
 )
 
 File = Annotated[
     Path | None,
     typer.Argument(
-        metavar="SETTINGS", help="A TOML file: network, disks, exports. Default: one for a trial on this host."
+        metavar="SETTINGS", help="A TOML file: network, disks, exports. Default: settings for a trial on this host."
     ),
 ]
 Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
@@ -30,9 +30,9 @@ Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME
 def nas_build(
     file: File = None,
     architecture: Architecture = "x86_64",
-    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the file goes.")] = Path("nas"),
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Directory for the file.")] = Path("nas"),
 ) -> None:
-    """Build an appliance: one file, FOLDER/appliance, which firmware, a boot loader or QEMU starts."""
+    """Build an appliance: one file, FOLDER/appliance, that firmware, a boot loader or QEMU starts."""
     from flashbed_appliance.nas import building, shipped
 
     settings = shipped.settings(file)
@@ -48,23 +48,28 @@ def nas_run(
     architecture: Architecture = "x86_64",
     kernel: Annotated[
         str,
-        typer.Option(metavar="NAME", help="small, which is built the first time, or debian, which is only fetched."),
+        typer.Option(metavar="NAME", help="small is compiled the first time; debian is only downloaded."),
     ] = "small",
     folder: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where its disks are kept. Default: in the cache.")
+        Path | None, typer.Option(metavar="FOLDER", help="Directory of the disk images. Default: in the cache.")
     ] = None,
-    size: Annotated[str, typer.Option(metavar="SIZE", help="Of each disk that is not there yet.")] = "256M",
+    size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Size of each disk image that does not exist yet.")
+    ] = "256M",
     listen: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Of this host; others come to it by their own addresses.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Address of this host to listen on; clients keep their own addresses."),
     ] = "127.0.0.1",
-    nfs_port: Annotated[int, typer.Option(min=1, max=65535, help="Where NFS is on this host.")] = 20490,
-    mount_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the mount protocol is.")] = 20480,
-    portmap_port: Annotated[int, typer.Option(min=1, max=65535, help="Where the portmapper is.")] = 20111,
-    ssh_port: Annotated[int, typer.Option(min=1, max=65535, help="Where ssh is, if there are users.")] = 20022,
+    nfs_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of NFS on this host.")] = 20490,
+    mount_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the mount protocol on this host.")] = 20480,
+    portmap_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the portmapper on this host.")] = 20111,
+    ssh_port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Port of ssh on this host, if there are users.")
+    ] = 20022,
 ) -> None:
-    """Start an appliance under QEMU, and say how to mount it. Ctrl-C ends it, and so does closing its terminal.
+    """Start an appliance under QEMU and print how to mount it. Ctrl-C or closing the terminal ends it.
 
-    Its disks are files, made and formatted the first time and kept. Needs no root.
+    The disks are image files, created and formatted at the first run, then kept. Needs no root.
     """
     from flashbed_appliance.nas import building, preparing, running, shipped
     from flashbed_appliance.nas.ports import Ports

@@ -90,7 +90,7 @@ def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatc
 def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     run(tmp_path, monkeypatch, ended_by(said), saying(LEFT_OUT) + STANDS_FOR_QEMU, shipped.settings(None))
-    assert "/data: is not served, as no disk is mounted there; the log above says why" in said
+    assert any(line.startswith("/data: not served") for line in said)
     assert not [line for line in said if "mount -t nfs" in line]
     said.clear()
     run(tmp_path, monkeypatch, ended_by(said), settings=shipped.settings(None))
@@ -141,7 +141,7 @@ while True:
 def test_once_the_plug_is_pulled_an_interrupt_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "STOP_S", 0.1)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with pytest.raises(InterruptedByUser, match="the plug was pulled"):
+    with pytest.raises(InterruptedByUser, match="QEMU was killed"):
         run(tmp_path, monkeypatch, ended_by([]), INTERRUPTS_WHO_ENDS_IT.format(who=os.getpid()))
     assert before == {number: signal.getsignal(number) for number in before}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -90,9 +91,9 @@ def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ('hardware = "pc"\n[disks.data]\ndevice = "/dev/sda"\n', "under QEMU the disks are /dev/vda"),
-        ('[disks.data]\nvolume = "vg0/data"\n', "disks/vda.img: is not there. Volumes are not made here"),
+        ('[disks.data]\nvolume = "vg0/data"\n', "disks/vda.img: no such file"),
         ('[network]\ninterface = "eth1"\n', 'network.interface: under QEMU the only card is "eth0"'),
-        ('[network]\naddress = "192.168.1.10/24"\n', 'network.address: under QEMU it is "dhcp", or one of 10.0.2.0/24'),
+        ('[network]\naddress = "192.168.1.10/24"\n', "10.0.2.0/24"),
         ('[network]\naddress = "10.0.2.2/24"\n', "network.address: under QEMU"),
         ('[network]\naddress = "10.0.2.20/28"\n', "network.address: under QEMU"),
         ('[network]\naddress = "10.0.2.15/8"\n', "network.address: under QEMU"),
@@ -106,7 +107,7 @@ def test_answers_need_a_way_back_to_clients_elsewhere(tmp_path: Path) -> None:
     fixed = DISK + '[network]\naddress = "10.0.2.15/24"\n'
     everywhere = replace(free(), listen="0.0.0.0")
     for text in (fixed, fixed + 'gateway = "10.0.2.7"\n'):
-        assert 'give gateway = "10.0.2.2", or take address = "dhcp"' in refused(tmp_path, text, where=everywhere)
+        assert 'gateway = "10.0.2.2"' in refused(tmp_path, text, where=everywhere)
     for text, where in ((fixed, free()), (fixed + 'gateway = "10.0.2.2"\n', everywhere), (DISK, everywhere)):
         with preparing.prepared(read(tmp_path, text), X86, "small", tmp_path / "more", SIZE, where) as images:
             assert images
@@ -119,15 +120,15 @@ def test_a_version_that_debians_kernel_does_not_serve_is_told(tmp_path: Path) ->
 
 def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
     assert "--kernel smal: is none of" in refused(tmp_path, DISK, kernel="smal")
-    assert "--size: a disk needs 8M" in refused(tmp_path, DISK, size_bytes=1 << 20)
+    assert "--size: a disk needs at least 8M" in refused(tmp_path, DISK, size_bytes=1 << 20)
     for kernel in ("small", "debian"):
         assert '"pc": a PC is x86_64' in refused(tmp_path, 'hardware = "pc"\n', target=ARM, kernel=kernel)
-    assert "--listen ::1: is no IPv4 address" in refused(tmp_path, DISK, where=Ports("::1"))
-    assert "--listen 203.0.113.9: this host has no such address" in refused(tmp_path, DISK, where=Ports("203.0.113.9"))
+    assert "--listen ::1: not an IPv4 address" in refused(tmp_path, DISK, where=Ports("::1"))
+    assert "--listen 203.0.113.9: this host does not have" in refused(tmp_path, DISK, where=Ports("203.0.113.9"))
     for nobodys in ("224.0.0.1", "255.255.255.255"):
-        assert f"--listen {nobodys}: no machine has this address" in refused(tmp_path, DISK, where=Ports(nobodys))
+        assert f"--listen {nobodys}: no machine can have" in refused(tmp_path, DISK, where=Ports(nobodys))
     same = Ports("127.0.0.1", nfs=20490, mount=20490)
-    assert "--mount-port 20490: --nfs-port is the same; give another" in refused(tmp_path, DISK, where=same)
+    assert "--mount-port 20490: --nfs-port has the same port" in refused(tmp_path, DISK, where=same)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -136,19 +137,19 @@ def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
 
 
 def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
-    assert "QEMU's microvm has room for 7 disks; there are 8 here" in refused(tmp_path, disks(8))
+    assert "QEMU's microvm has room for 7 disks, and there are 8" in refused(tmp_path, disks(8))
     for how in ({"target": ARM}, {"kernel": "debian"}, {"text": disks(7)}):
         asked: dict[str, Any] = {"target": X86, "kernel": "small", "text": disks(16), **how}
         found = read(tmp_path, str(asked.pop("text")))
         with preparing.prepared(found, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:
             assert len(images) == len(found.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
-    assert "26 disks at most" in refused(tmp_path, mirrors)
+    assert "under QEMU there are at most 26" in refused(tmp_path, mirrors)
 
 
 def test_a_folder_where_a_disk_s_image_would_be_is_told(tmp_path: Path) -> None:
     (tmp_path / "vda.img").mkdir()
-    with pytest.raises(InputError, match=r"vda\.img: is a folder, and the image of a disk has that name"):
+    with pytest.raises(InputError, match=r"vda\.img: is a directory"):
         disk_images.files(read(tmp_path, DISK).disks, tmp_path, SIZE)
 
 
@@ -158,7 +159,11 @@ def test_a_place_where_the_one_file_cannot_be_is_told_before_a_kernel_is_built(
     monkeypatch.setattr(kernels, "named", lambda *_: pytest.fail("a kernel is built"))
     (tmp_path / "file").write_text("")
     (tmp_path / "full" / "appliance").mkdir(parents=True)
-    for place, told in (("file", "is no folder"), ("file/below", "is no folder"), ("full", "full/appliance: is a")):
+    for place, told in (
+        ("file", "--to .*file: not a"),
+        ("file/below", "--to .*below: not a"),
+        ("full", "full/appliance: is a"),
+    ):
         with pytest.raises(InputError, match=told):
             building.bootable(read(tmp_path, DISK), "x86_64", tmp_path / place)
 
@@ -203,7 +208,7 @@ def test_a_command_tells_it_and_has_built_nothing(tmp_path: Path) -> None:
         env={**os.environ, "FLASHBED_CACHE": str(tmp_path)},
     )
     assert done.returncode == 2
-    assert done.stderr == ('flashbed: --listen here: is no IPv4 address; give one of this host, such as "127.0.0.1"\n')
+    assert re.fullmatch(r'flashbed: --listen here: .*"127.0.0.1"\n', done.stderr)
 
 
 def test_a_command_names_the_file_of_settings_that_do_not_suit(tmp_path: Path) -> None:
@@ -225,7 +230,7 @@ def test_commands_are_those_that_work(tmp_path: Path) -> None:
     assert libnfs == "nfs-ls 'nfs://127.0.0.1/data?nfsport=20490&mountport=20480'"
     assert linux.endswith("-o vers=3,nolock,proto=tcp,port=20490,mountproto=tcp,mountport=20480 127.0.0.1:/data /mnt")
     why, linux = told(tmp_path, DISK + EXPORT + 'any_port = true\n[nfs]\ntransports = ["udp"]\n')
-    assert why == "/data: is served by version 3 over udp, which libnfs and many kernels have not:"
+    assert why.startswith("/data: served by version 3 over udp, ")
     assert "proto=udp,port=20490,mountproto=udp," in linux
     assert "tcp" not in linux
     why, linux = told(tmp_path, DISK + EXPORT + "any_port = true\n[nfs]\nversions = [2]\n")
@@ -235,13 +240,12 @@ def test_commands_are_those_that_work(tmp_path: Path) -> None:
 
 def test_an_export_for_root_or_for_others_is_named_with_the_reason(tmp_path: Path) -> None:
     why, libnfs, linux = told(tmp_path, DISK + EXPORT)
-    assert why == "/data: is for reserved ports only (any_port), which root alone may have:"
+    assert why.startswith("/data: needs a reserved port (any_port is off)")
     assert libnfs.startswith("sudo nfs-ls ")
     assert linux.startswith("sudo mount ")
     others = EXPORT.replace("10.0.2.0/24", "192.168.1.0/24")
-    assert told(tmp_path, DISK + others) == [
-        "/data: is not for this host, which comes as 10.0.2.2; no line of its export names that address"
-    ]
+    (only,) = told(tmp_path, DISK + others)
+    assert only.startswith("/data: not exported to this host, whose address is 10.0.2.2;")
 
 
 def test_who_forgot_the_exports_is_told(tmp_path: Path) -> None:
@@ -249,7 +253,7 @@ def test_who_forgot_the_exports_is_told(tmp_path: Path) -> None:
 
 
 def test_the_loopback_is_hidden_and_no_other_address(tmp_path: Path) -> None:
-    assert "comes as 192.168.1.5;" in told(tmp_path, DISK + EXPORT, Ports("192.168.1.5"))[0]
+    assert "whose address is 192.168.1.5;" in told(tmp_path, DISK + EXPORT, Ports("192.168.1.5"))[0]
     assert "nfs://127.0.0.1/data?" in told(tmp_path, DISK + EXPORT, Ports("0.0.0.0"))[1]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts an appliance together: a kernel, and a packed first file system with all that it runs and is told."""
+"""Builds an appliance: a kernel, and a packed initramfs with its programs and settings."""
 
 from __future__ import annotations
 
@@ -31,41 +31,41 @@ APPLETS = (
     "rmdir rmmod route sed seq sh sha256sum sleep sort stat sync tail tar tee test time top touch true "
     "umount uname uptime vi wc which xargs"
 )
-"""What a person at the console may want of busybox, by name; nothing that stands in for the appliance's own."""
+"""Applets of busybox for a person at the console. None replaces a program of the appliance."""
 
 
 @dataclass(frozen=True)
 class Appliance:
-    """What was built, and how many bytes each part has, not packed."""
+    """A built appliance."""
 
     architecture: Architecture
     kernel: Path
     initramfs: Path | None
-    """The first file system; None where the kernel has it inside, and its command line."""
+    """The initramfs; None if the kernel contains it and its command line."""
 
     parts: Mapping[str, int]
-    """Of the first file system, not packed."""
+    """Bytes of each part of the initramfs, not packed."""
 
     machine: str
-    """Of QEMU: one of qemu.MACHINES."""
+    """QEMU's machine, one of qemu.MACHINES."""
 
     memory_mb: int
-    """Of a machine that has enough."""
+    """MB of RAM that are enough."""
 
     words: str = ""
-    """That this kernel is told more than others."""
+    """Additional words of this kernel's command line."""
 
     @property
     def bytes(self) -> int:
-        """All that a boot loader loads."""
+        """The size of everything that a boot loader loads."""
         return sum(file.stat().st_size for file in (self.kernel, self.initramfs) if file)
 
 
 def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
-    """The appliance for the architecture `name` (x86_64, arm64), as one file in `folder`, which is made.
+    """Build the appliance for the architecture `name` (x86_64, arm64) as one file in `folder`, which is created.
 
-    Raises InputError for an architecture that there is not and for a place where it cannot be, SetupError where it
-    cannot be built. What lies there stays until the new file is whole.
+    An existing file stays until the new one is complete. Raises InputError for an unknown architecture and for an
+    unusable folder, and SetupError if the build fails.
     """
     target = architecture.named(name)
     _check_place(folder)
@@ -80,8 +80,10 @@ def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
 
 
 def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernels.SMALL) -> Appliance:
-    """As `bootable`, but two files, for a trial under QEMU: other settings need no link. `kernel_name`: one of
-    kernels.NAMES, or InputError is raised.
+    """Build the appliance for the architecture `name` as two files, kernel and initramfs, for a trial under QEMU: other
+    settings need no link. `kernel_name` is one of kernels.NAMES.
+
+    Raises InputError for an unknown architecture or kernel, and SetupError if the build fails.
     """
     target = architecture.named(name)
     kernel = kernels.named(kernel_name, settings, target)
@@ -100,7 +102,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            part = folder / f".{name}.{os.getpid()}.part"  # another may write there at the same time
+            part = folder / f".{name}.{os.getpid()}.part"  # another process may write there at the same time
             try:
                 part.write_bytes(content)
                 part.replace(folder / name)
@@ -111,14 +113,14 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _check_place(folder: Path) -> None:
-    """That the one file can go there, before a kernel is built for it. Raises InputError and HostResourceError."""
+    """Check that the file can be written, before a kernel is built for it. Raises InputError and HostResourceError."""
     if (folder / BOOTABLE).is_dir():
-        raise InputError(f"{folder / BOOTABLE}: is a folder, and the file would have that name; name another place")
+        raise InputError(f"{folder / BOOTABLE}: is a directory, but the file needs this name; give another --to")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except (FileExistsError, NotADirectoryError):
-        raise InputError(f"--to {folder}: is no folder, or lies in none; name one") from None
+        raise InputError(f"--to {folder}: not a directory, or below a file; give a directory") from None
     except OSError as error:
         raise host_refusal(folder, error) from None
 
@@ -128,7 +130,7 @@ def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
 
 
 def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpio.Node]]:
-    """By what they are for."""
+    """Return the files of the initramfs, by the part that they belong to."""
     cache, target = image.open_cache(), kernel.architecture
     order = module_order.in_order(kernel.modules, compiling.modules_wanted(settings))
     program = programs.own(cache, target).read_bytes()
@@ -151,7 +153,7 @@ def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpi
 
 
 def _below(root: Path) -> list[cpio.Node]:
-    """Programs and libraries of a folder; of two that are the same, the second is a link."""
+    """Return the programs and libraries below a directory. If two files are equal, the second is a link."""
     found: dict[bytes, str] = {}
     nodes = []
     for path in sorted(path for path in root.rglob("*") if path.is_file()):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an appliance's settings to what its first process reads: /etc/nas.conf, carried out line by line, and the files
-of users. appliance/user/ has the other side.
+"""Translates an appliance's settings to the files that its first process reads: /etc/nas.conf, which it executes line
+by line, and the files of users. appliance/user/ has the other side.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from flashbed.image import cpio
 from flashbed_appliance.nas.settings import Disk, Export, Settings
 
 READ_ONLY, ANY_PORT, ROOT_SQUASH, ALL_SQUASH = 1, 2, 4, 8
-"""Flags of an export as the kernel has them (include/uapi/linux/nfsd/export.h)."""
+"""The kernel's flags of an export (include/uapi/linux/nfsd/export.h)."""
 
 LOCKD_PORT = 32768
-"""Where the lock manager listens; a fixed one, for who has to let it through."""
+"""Port of the lock manager. It is fixed, so that a packet filter can let it through."""
 
 MODULE_FOLDER = "/lib/modules"
 VIRTUAL_MODULES = ("virtio_pci", "virtio_mmio", "virtio_blk", "virtio_net")
 MIRROR_MODULES = ("raid1",)
 VOLUME_MODULES = ("dm_mod", "dm_snapshot")
-"""A volume that has snapshots cannot be had without the second one."""
+"""A volume with snapshots cannot be activated without dm_snapshot."""
 PC_MODULES = ("ahci", "sd_mod", "e1000", "e1000e", "r8169")
-"""What appliance/kernel/pc.config has."""
+"""The modules of appliance/kernel/pc.config."""
 FILESYSTEM_MODULES = ("ext2", "ext4")
 SERVER_MODULES = ("lockd", "nfsd")
 ALL_MODULES = (*VIRTUAL_MODULES, *MIRROR_MODULES, *VOLUME_MODULES, *FILESYSTEM_MODULES, *SERVER_MODULES)
-"""All that settings for a virtual machine can want."""
+"""Every module that settings for a virtual machine may need."""
 
 
 def modules_wanted(settings: Settings) -> list[str]:
-    """What has to be in the kernel for these settings, whether built in or as a module."""
+    """Return the names of the modules that these settings need, whether they are built in or files."""
     wanted = [*VIRTUAL_MODULES]
     if settings.hardware == "pc":
         wanted += PC_MODULES
@@ -44,30 +44,30 @@ def modules_wanted(settings: Settings) -> list[str]:
 
 
 def memory_mb(settings: Settings) -> int:
-    """Of a machine that has enough, as tried. One plain disk is served in 24 MB, but there clients that write much at
-    once leave the kernel without memory, and it ends; LVM's program has room in 64.
+    """Return the MB of RAM that were enough in tests. 24 MB serve one plain disk, but clients that write much at once
+    then exhaust the kernel's memory, and it panics. LVM's program needs 64 MB.
     """
     return 64 if has_volumes(settings) else 48
 
 
 def command_line(hardware: str, architecture: str) -> str:
-    """What the kernel is told."""
+    """Return the kernel's command line."""
     words = ["console=ttyAMA0" if architecture == "arm64" else "console=ttyS0"]
     if architecture == "x86_64" and hardware == "virtual":
-        # No ACPI, and so no way to turn off: it starts anew instead, where QEMU ends. The kernel's check of its timer
-        # counts ticks against instructions, and ends the machine where a busy host gave QEMU no time for them.
+        # Without ACPI there is no power-off: the machine restarts instead, and QEMU ends. The kernel's timer check
+        # counts ticks against instructions, and panics if a busy host gave QEMU no time for the ticks.
         words += ["nas.off=restart", "reboot=t", "no_timer_check"]
-    # Of the kernel's messages those that say something; and all of ours
+    # The kernel's messages up to KERN_NOTICE (5), and all of ours
     return " ".join([*words, "loglevel=6", "printk.devkmsg=on", "panic=10"])
 
 
 def has_volumes(settings: Settings) -> bool:
-    """Whether a disk is a volume of LVM."""
+    """True if a disk is a logical volume of LVM."""
     return any(disk.volume for disk in settings.disks.values())
 
 
 def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
-    """Of /etc/nas.conf; `modules` are the names of those that are files, in the order to load them."""
+    """Return the lines of /etc/nas.conf. `modules` are the names of the module files, in the order to load them."""
     said = [f"hostname {settings.hostname}"]
     if settings.log.syslog:
         said.append(f"syslog {settings.log.syslog}")
@@ -100,8 +100,8 @@ def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
 
 
 def export_number(path: str) -> int:
-    """What names an export in file handles: it follows from the path, so that handles outlive a restart, and another
-    order of exports.
+    """Return the number (fsid) of an export in file handles. It depends on the path only, so handles stay valid after a
+    restart and in another order of exports.
     """
     return (zlib.crc32(path.encode()) & 0x7FFFFFFF) or 1
 
@@ -120,7 +120,7 @@ def _export_lines(export: Export, disk: Disk) -> list[str]:
 
 
 def nodes(settings: Settings, modules: Mapping[str, bytes]) -> list[cpio.Node]:
-    """The files that hang on the settings: what the first process reads, its modules, mount points, users."""
+    """Return the files that depend on the settings: /etc/nas.conf, modules, mount points, users' files."""
     conf = "".join(f"{line}\n" for line in lines(settings, list(modules)))
     found = [cpio.file("/etc/nas.conf", conf.encode())]
     found += [cpio.file(f"{MODULE_FOLDER}/{name}.ko", content) for name, content in modules.items()]

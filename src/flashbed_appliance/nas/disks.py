@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image files for an appliance's disks under QEMU: made and formatted once, then left as they are."""
+"""Image files of an appliance's disks under QEMU: created and formatted once, then left unchanged."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from flashbed.image.command import run
 from flashbed_appliance.nas.settings import Disk, UnsuitableError
 
 MOST = 26
-"""Disks, by letters."""
+"""Disks under QEMU, one for each letter: vda to vdz."""
 NOBODY = 65534
 SUPERBLOCK_ROOM = 128 << 10
-"""What a mirror's superblock may take at the end of a member."""
+"""Bytes reserved for a mirror's superblock at the end of a member."""
 SMALLEST_BYTES = 8 << 20
 
 
 def images(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
-    """The images in the order of their devices; those that are missing are made, `size_bytes` large.
+    """Return the images in the order of their devices. Create those that are missing with `size_bytes`.
 
-    The root of each file system belongs to nobody, as whom a client's root comes. Raises InputError as `files` does.
+    The root of each file system belongs to NOBODY, the user to whom a client's root is mapped. Raises InputError as
+    `files` does.
     """
     found, devices = files(disks, folder, size_bytes), _by_device(disks)
     for file, device in zip(found, sorted(devices), strict=False):
@@ -33,28 +34,28 @@ def images(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Pat
 
 
 def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
-    """The same, and nothing is made. Images of volumes never are: all that are there behind those of the devices are
-    taken for theirs.
+    """Return the paths of the images in the order of their devices, without creating any. The disks of LVM volumes are
+    never created: every existing image after those of the devices counts as one of them.
 
-    Raises InputError for devices that QEMU does not have here, for a size without room for a file system, and where no
-    image can have the volumes.
+    Raises InputError for devices that QEMU does not have, for a size without room for a file system, and if there are
+    volumes and no image that could hold them.
     """
     if size_bytes < SMALLEST_BYTES:
-        raise InputError(f"--size: a disk needs {SMALLEST_BYTES >> 20}M at least")
+        raise InputError(f"--size: a disk needs at least {SMALLEST_BYTES >> 20}M")
     devices = _by_device(disks)
     volumes = [disk.volume for disk in disks.values() if disk.volume]
     if len(devices) + bool(volumes) > MOST:
-        raise UnsuitableError(f"under QEMU there are {MOST} disks at most, and the settings want more; take fewer")
+        raise UnsuitableError(f"the settings have too many disks: under QEMU there are at most {MOST}; use fewer")
     wanted = [_device(number) for number in range(len(devices))]
     if sorted(devices) != wanted:
         raise UnsuitableError(
-            f"under QEMU the disks are {', '.join(wanted)}, one after the other; the settings name "
-            f"{', '.join(sorted(devices))}. Give `nas run` a file with those names."
+            f"under QEMU the disks are {', '.join(wanted)}, without gaps; the settings name "
+            f"{', '.join(sorted(devices))}. Give `nas run` settings with QEMU's names."
         )
     found = [_file(folder, device) for device in wanted]
     for file in found:
         if file.is_dir():
-            raise InputError(f"{file}: is a folder, and the image of a disk has that name; give another --folder")
+            raise InputError(f"{file}: is a directory, but a disk image has this name; give another --folder")
     return [*found, *_with_volumes(volumes, folder, len(found))] if volumes else found
 
 
@@ -71,14 +72,16 @@ def _file(folder: Path, device: str) -> Path:
 
 
 def _with_volumes(volumes: Sequence[str], folder: Path, first: int) -> list[Path]:
-    """LVM makes groups of block devices only, for which this host would want root."""
+    """Return the existing images from number `first` on. They must exist: LVM makes groups of block devices only, which
+    needs root on this host.
+    """
     places = [_file(folder, _device(number)) for number in range(first, MOST)]
     found = list(takewhile(Path.exists, places))
     if not found:
         names = ", ".join(place.name for place in places[:2])
         raise InputError(
-            f"{places[0]}: is not there. Volumes are not made here: put the disks of {', '.join(volumes)} into "
-            f"that folder, as {names} and so on; docs/appliance.md says how to make them."
+            f"{places[0]}: no such file. `nas run` does not create volumes: put the disks of {', '.join(volumes)} into "
+            f"that directory as {names} and so on; docs/appliance.md says how to make them."
         )
     return found
 
@@ -96,7 +99,7 @@ def _make(disk: Disk, file: Path, size_bytes: int) -> None:
             made.truncate(size_bytes)
         blocks = (size_bytes - (SUPERBLOCK_ROOM if disk.mirror else 0)) // 4096
         owner = f"root_owner={NOBODY}:{NOBODY}"
-        # Members of a mirror are equal: the same identity, no random seed of folders
+        # Members of a mirror are equal: the same UUID, and no random seed for the hash of directories
         same = ["-U", "6e617364-6174-6100-0000-000000000000"] if disk.mirror else []
         seed = ",hash_seed=6e617364-6174-6100-0000-000000000000" if disk.mirror else ""
         options = ["-b", "4096", "-m", "0", "-E", f"{owner}{seed}", *same]

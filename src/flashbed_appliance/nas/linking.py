@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links an appliance's kernel again, with its first file system and its command line inside: one file that boots alone.
+"""Links an appliance's kernel again, with its initramfs and its command line inside: one file that boots alone.
 
-Kept by content. Knows neither settings nor what the archive holds.
+The cache keeps it by content. Knows neither settings nor the content of the archive.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.fragment import Fragment, Setting
 
 PLAIN, PACKED = "appliance.cpio", "appliance.cpio.xz"
-"""The archive in the folder of objects: Linux's build takes files of these endings as they are."""
+"""Names of the archive in the object directory. Linux's build uses files with these extensions unchanged."""
 
 LINKED = "linked"
 
 
 def linked(target: Architecture, kernel: Fragment, archive: bytes, line: str) -> Path:
-    """What a loader takes: the kernel of these settings, which has been built, with `archive` inside. `line` is its
-    command line: on x86_64 a loader's words come behind it, on arm64 they replace it.
+    """Return the file for a boot loader: the kernel of these settings, already built, with `archive` inside.
 
-    Takes a link, or longer if another kernel was compiled in the folder of objects since.
+    `line` is its command line. On x86_64 the loader's arguments are appended to it; on arm64 they replace it. This
+    takes one link, or longer if another kernel was compiled in the object directory since.
     """
     cache = image.open_cache()
     source, _ = kernels.unpacked_source(cache, image.open_archive())
-    # What packs the kernel packs the archive better, and with two unpackings a machine of 24 MB ends in want of memory
+    # The kernel's own compression packs the archive better, and unpacking twice exhausts a machine of 24 MB
     name, content = (PLAIN, archive) if target.packs_itself else (PACKED, cpio.packed(archive))
     wanted = Fragment([*kernel, *_inside(target, name, line)])
 
@@ -52,7 +52,7 @@ def linked(target: Architecture, kernel: Fragment, archive: bytes, line: str) ->
 
 
 def for_loaders(target: Architecture, built: Path) -> bytes:
-    """bzImage unpacks itself. An Image is packed with gzip, which QEMU and U-Boot unpack."""
+    """Return the bytes for a boot loader: a bzImage as it is, or an Image packed by gzip, for QEMU and U-Boot."""
     content = built.read_bytes()
     return content if target.packs_itself else gzip.compress(content, 9, mtime=0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The appliance's ports, and where they are on the host that runs it under QEMU."""
+"""The appliance's ports, and the ports of the QEMU host that are forwarded to them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONS = {NFS: "--nfs-port", MOUNT: "--mount-port", PORTMAP: "--portmap-port", 
 
 @dataclass(frozen=True)
 class Ports:
-    """Where the appliance's ports are on this host, and on which address."""
+    """The ports and the address of this host that are forwarded to the appliance."""
 
     listen: str = "127.0.0.1"
     nfs: int = 20490
@@ -38,31 +38,34 @@ class Ports:
 
     @property
     def reached_at(self) -> str:
-        """The address by which a client on this host asks."""
+        """The address that a client on this host connects to."""
         return "127.0.0.1" if self.listen == "0.0.0.0" else self.listen
 
     @property
     def seen_as(self) -> str:
-        """The address of such a client, as the appliance sees it: QEMU hides the loopback only."""
+        """The address of a client on this host, as the appliance sees it: QEMU hides the loopback only."""
         return qemu.CLIENT if ipaddress.IPv4Address(self.reached_at).is_loopback else self.reached_at
 
 
 def check(listen: str, ports: Sequence[Port]) -> None:
-    """Raises InputError for what is no address, for two ports that are one, and where somebody else has one. QEMU's own
-    message names no option.
+    """Check that QEMU can listen on these ports; QEMU's own error message names no option.
+
+    Raises InputError for an invalid address, for a port that is given twice, and for a port that is in use.
     """
     try:
         found = ipaddress.IPv4Address(listen)
     except ValueError:
-        raise InputError(f'--listen {listen}: is no IPv4 address; give one of this host, such as "127.0.0.1"') from None
+        raise InputError(
+            f'--listen {listen}: not an IPv4 address; give one of this host, such as "127.0.0.1"'
+        ) from None
     if found.is_multicast or found.is_reserved:
-        raise InputError(f"--listen {listen}: no machine has this address; give one of this host")
+        raise InputError(f"--listen {listen}: no machine can have this address; give one of this host")
     taken: dict[tuple[str, int], str] = {}
     for port in ports:
         option = OPTIONS[port.inside]
         other = taken.setdefault((port.protocol, port.outside), option)
         if other != option:
-            raise InputError(f"{option} {port.outside}: {other} is the same; give another")
+            raise InputError(f"{option} {port.outside}: {other} has the same port; give another")
     for port in ports:
         _check_free(listen, port)
 
@@ -76,6 +79,8 @@ def _check_free(listen: str, port: Port) -> None:
             trial.bind((listen, port.outside))
         except OSError as error:
             if error.errno == errno.EADDRNOTAVAIL:
-                raise InputError(f"--listen {listen}: this host has no such address; give one that it has") from None
+                raise InputError(
+                    f"--listen {listen}: this host does not have this address; give one that it has"
+                ) from None
             option = f"{OPTIONS[port.inside]} {port.outside} ({port.protocol})"
             raise InputError(f"{option} of {listen}: {error.strerror}; give another") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run under QEMU needs before a kernel is built for it: all that can be known to fail fails here."""
+"""Checks and prepares a run under QEMU, so that every foreseeable failure comes before a kernel is built."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flashbed_appliance.shrinking.architecture import Architecture
 def prepared(
     settings: Settings, target: Architecture, kernel: str, folder: Path, size_bytes: int, where: Ports
 ) -> Iterator[list[Path]]:
-    """The images of the disks in `folder`, made where they are missing; in the block, the folder is nobody else's.
+    """Yield the images of the disks in `folder`, and create those that are missing. In the block, `folder` is locked.
 
     Raises InputError, SetupError and HostResourceError for what cannot work.
     """
@@ -37,11 +37,11 @@ def prepared(
 
 
 def _check_network(network: Network) -> None:
-    """QEMU's user-mode network is a small one of its own."""
+    """Check the settings against QEMU's user-mode network, which has one card and one small network."""
     if network.interface != "eth0":
         raise UnsuitableError(
             f'network.interface: under QEMU the only card is "eth0"; the settings name "{network.interface}". Give '
-            "`nas run` a file with that name."
+            '`nas run` settings with "eth0".'
         )
     if network.address == DHCP:
         return
@@ -50,18 +50,19 @@ def _check_network(network: Network) -> None:
     usual = own.ip in whole and str(own.ip) not in qemu.TAKEN
     if not usual or ipaddress.IPv4Address(qemu.CLIENT) not in own.network or not own.network.subnet_of(whole):
         raise UnsuitableError(
-            f'network.address: under QEMU it is "dhcp", or one of {qemu.NETWORK} but {", ".join(qemu.TAKEN)}, such as '
-            f'"10.0.2.15/24"; the settings name "{network.address}". Give `nas run` a file with such an address.'
+            f'network.address: under QEMU it must be "dhcp", or in {qemu.NETWORK} but not {", ".join(qemu.TAKEN)}, '
+            f'such as "10.0.2.15/24"; the settings name "{network.address}". Give `nas run` settings with such an '
+            "address."
         )
 
 
 def _check_way_back(network: Network, listen: str) -> None:
-    """QEMU hides the address of a client on this host's loopback only."""
+    """Check that replies to clients have a route: QEMU hides a client's address only on this host's loopback."""
     if network.address == DHCP or network.gateway == qemu.CLIENT or ipaddress.IPv4Address(listen).is_loopback:
         return
     raise UnsuitableError(
-        f"network.gateway: with --listen {listen} clients have addresses of their own, and the answers go by "
-        f'"{qemu.CLIENT}"; give gateway = "{qemu.CLIENT}", or take address = "dhcp"'
+        f"network.gateway: with --listen {listen} clients keep their own addresses, and replies go through "
+        f'"{qemu.CLIENT}"; set gateway = "{qemu.CLIENT}", or address = "dhcp"'
     )
 
 
@@ -69,12 +70,12 @@ def _check_room(count: int, machine: str, debians: str) -> None:
     most = qemu.MACHINES[machine].disks
     if count > most:
         more = ", or use --kernel debian, whose machine has more" if count <= qemu.MACHINES[debians].disks else ""
-        raise UnsuitableError(f"QEMU's {machine} has room for {most} disks; there are {count} here: take fewer{more}")
+        raise UnsuitableError(f"QEMU's {machine} has room for {most} disks, and there are {count}: use fewer{more}")
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Two machines on one disk would destroy its file system."""
+    """Hold the lock of the directory of the disks: two machines on one disk would destroy its file system."""
     lock = locks.take(folder / ".lock")
     if lock is None:
         raise HostResourceError(f"{folder}: another appliance runs on these disks; give this one a --folder of its own")

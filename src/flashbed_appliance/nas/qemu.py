@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command that starts an appliance under Debian's QEMU: a small machine, disks, a network with forwarded ports.
 
-The lab's own emulator has no network, and its clock is virtual; this one runs in real time and is for use and trial. It
-emulates (TCG) on every host: it has to run where there is no KVM, and where there is one that does not work.
+The lab's own emulator has no network, and its clock is virtual. This QEMU runs in real time, for use and trial. It
+always emulates (TCG), so that it runs on hosts without a working KVM.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from flashbed_appliance.shrinking.architecture import Architecture
 NETWORK = "10.0.2.0/24"
 """QEMU's user-mode network."""
 CLIENT = "10.0.2.2"
-"""The address that this host has in it, seen by the appliance."""
+"""This host's address in that network, as the appliance sees it."""
 TAKEN = ("10.0.2.0", CLIENT, "10.0.2.3", "10.0.2.4", "10.0.2.255")
-"""Addresses that QEMU has itself there, and those of no machine."""
+"""Addresses of that network that QEMU uses itself, and those that no machine can have."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What QEMU is told for a machine, how many disks that has room for beside its card, and on which bus."""
+    """A QEMU machine: its arguments, how many disks it has room for besides its network card, and their bus."""
 
     arguments: tuple[str, ...]
     disks: int
     bus: str = "device"
     last_disk_first: bool = False
-    """The order in which Linux finds virtio-mmio disks, against that on the command line."""
+    """True if Linux finds virtio-mmio disks in the reverse of their order on the command line."""
 
 
 MACHINES = {
@@ -43,28 +43,28 @@ MACHINES = {
 }
 
 TELL_ERRORS = "werror=report,rerror=report"
-"""QEMU's default stops the machine, in silence, when this host's disk is full."""
+"""Report write and read errors to the guest. By default QEMU silently stops the machine if this host's disk is full."""
 
 PROGRAMS = {
     "x86_64": ("qemu-system-x86_64", "qemu-system-x86"),
     "arm64": ("qemu-system-aarch64", "qemu-system-arm"),
 }
-"""By architecture: the program, and Debian's package of it."""
+"""By architecture: QEMU's program and its Debian package."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """A port of the appliance, and where it is on this host."""
+    """A port of the appliance (`inside`) and the port of this host (`outside`) that is forwarded to it."""
 
     protocol: str
     inside: int
     outside: int
     to: str = ""
-    """The appliance's address; without it, the one that QEMU's DHCP server gives first."""
+    """The appliance's address; if empty, the first address of QEMU's DHCP server."""
 
 
 def program(architecture: Architecture) -> str:
-    """QEMU for an architecture. Raises SetupError if it is not installed."""
+    """Return the path of QEMU for an architecture. Raises SetupError if it is not installed."""
     name, package = PROGRAMS[architecture.name]
     found = shutil.which(name)
     if found is None:
@@ -75,7 +75,7 @@ def program(architecture: Architecture) -> str:
 def command(
     appliance: Appliance, disks: Sequence[Path], ports: Sequence[Port], listen: str, serial: Sequence[str]
 ) -> list[str]:
-    """The call of QEMU. Raises SetupError if it is not installed."""
+    """Return QEMU's command line. Raises SetupError if QEMU is not installed."""
     machine = MACHINES[appliance.machine]
     words = [program(appliance.architecture), *machine.arguments]
     words += ["-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
@@ -94,5 +94,5 @@ def command(
 
 
 def _escaped(path: Path) -> str:
-    """A comma would end QEMU's word."""
+    """Return the path with its commas doubled: a single comma ends a value of QEMU's -drive option."""
     return str(path).replace(",", ",,")

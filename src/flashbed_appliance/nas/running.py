@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an appliance under QEMU until it is told to end: shows its log, says how to use it (usage.py), ends it
-cleanly."""
+"""Runs an appliance under QEMU: shows its log, prints how to use it (usage.py), and shuts it down cleanly."""
 
 from __future__ import annotations
 
@@ -28,7 +27,9 @@ LEFT_OUT = re.compile(r"exportd: an export is left out: [^:]*: *(/[^ ]+)")
 
 GOING_DOWN, DOWN = "nas: going down", "nas: down"
 START_S, STOP_S = 300.0, 30.0
-"""Of the host's time: so long a kernel that is to end may start, and so long an appliance that serves may go down."""
+"""Host seconds. If the shutdown is requested, a kernel may first take START_S to finish its start; an appliance that
+serves may take STOP_S to go down.
+"""
 
 ASK_AGAIN_S = 3.0
 
@@ -38,11 +39,11 @@ HANGUPS, INTERRUPTS = (signal.SIGHUP, signal.SIGQUIT), (signal.SIGINT, signal.SI
 def run(
     settings: Settings, appliance: Appliance, images: Sequence[Path], where: Ports, say: Callable[[str], None]
 ) -> None:
-    """Returns when the appliance is down: by itself, by Ctrl-C, or because the terminal or who reads `say` is gone.
-    Raises SetupError if it ends before it was ready, InterruptedByUser if the plug was pulled, and FlashbedError if it
-    ended without saying that it is down.
+    """Run the appliance until it is down. It goes down by itself, at Ctrl-C, or if the terminal or the reader of `say`
+    is gone. Call this within preparing.prepared, which yields `images`.
 
-    To be called within preparing.prepared, whose `images` they are.
+    Raises SetupError if the appliance ends before it was ready, InterruptedByUser if QEMU had to be killed, and
+    FlashbedError if QEMU ended before the appliance reported that it is down.
     """
     forwarded = where.forwarded(settings)
     ports.check(where.listen, forwarded)  # again: a kernel may have taken minutes
@@ -57,25 +58,23 @@ def run(
                     watched.tell(line)
             watched.until_end()
         except InterruptedByUser:
-            # The kernel, the shell and who ends a session may each tell that the terminal is gone: no second Ctrl-C
+            # Kernel, shell and session manager may each send SIGHUP for one closed terminal: that is no second Ctrl-C
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             watched.end()
     if not watched.ready and not watched.asked:
         raise SetupError("the appliance ended before it was ready; its last lines are above")
     if not watched.down:
         if watched.unplugged:
-            raise InterruptedByUser(
-                "the plug was pulled before the appliance was down; its disks are as after a power cut"
-            )
+            raise InterruptedByUser("QEMU was killed before the appliance was down; its disks are as after a power cut")
         raise FlashbedError(
             "QEMU ended before the appliance was down; its last lines are above, and its disks are as after a power "
-            "cut: start it again"
+            "cut. Start it again"
         )
     watched.tell("flashbed: the appliance is down")
 
 
 class _Watched:
-    """QEMU, its serial line on pipes."""
+    """A running QEMU whose serial line is on pipes."""
 
     def __init__(self, process: subprocess.Popen[bytes], say: Callable[[str], None]) -> None:
         self._process = process
@@ -99,15 +98,15 @@ class _Watched:
             pass
 
     def end(self) -> None:
-        """Asks as a person at the console would; pulls the plug if that does not help. A second Ctrl-C does at once."""
+        """Type `poweroff` on the console. If that does not help, or at a second Ctrl-C, kill QEMU."""
         self.asked = True
         with contextlib.suppress(InterruptedByUser):
             self.tell("flashbed: ending the appliance ...")
-            self._end_within(START_S, until=lambda: self.ready)  # nobody reads the console before
+            self._end_within(START_S, until=lambda: self.ready)  # nothing reads the console earlier
             self._end_within(STOP_S)
         if not self._ended:
             for number in INTERRUPTS:
-                signal.signal(number, signal.SIG_IGN)  # there is nothing left to be interrupted
+                signal.signal(number, signal.SIG_IGN)  # nothing is left to interrupt
             self.unplugged = True
             self._process.terminate()
 
@@ -121,7 +120,9 @@ class _Watched:
                 pass
 
     def tell(self, text: str) -> None:
-        """Says it. Where nobody can read it any more, the appliance is ended, and that is not stopped by it."""
+        """Print a line. If the reader is gone, shut the appliance down; a broken pipe does not interrupt the
+        shutdown.
+        """
         if not self._heard:
             return
         try:
@@ -129,17 +130,17 @@ class _Watched:
         except OSError:
             self._heard = False
             if not (self.asked or self._ended):
-                raise InterruptedByUser("nobody reads what the appliance says") from None
+                raise InterruptedByUser("the reader of the appliance's log is gone") from None
 
     def _ask_to_go_down(self) -> None:
-        """A shell that is just starting throws away what was typed before."""
+        """Type `poweroff`. The caller repeats it, because a shell that is just starting discards earlier input."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(b"\npoweroff\n")
             self._process.stdin.flush()
 
     def _line(self, deadline: float | None = None) -> bool:
-        """Shows the next line; False at the end, or when the time is up."""
+        """Show the next line. Return False at the end of the output or at the deadline (time.monotonic())."""
         assert self._process.stdout is not None
         while b"\n" not in self._rest:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -164,8 +165,8 @@ class _Watched:
 
 @contextlib.contextmanager
 def _ended_by_hangup() -> Iterator[None]:
-    """SIGHUP and SIGQUIT end the appliance as Ctrl-C does: else they would pull the plug. `nohup` is left its way.
-    Afterwards all that end it are as before.
+    """In the block, SIGHUP and SIGQUIT shut the appliance down as Ctrl-C does; their default would kill it. A signal
+    that is ignored, as under `nohup`, stays ignored. Afterwards all handlers are restored.
     """
     before = {number: signal.getsignal(number) for number in (*HANGUPS, *INTERRUPTS)}
     try:
@@ -180,13 +181,13 @@ def _ended_by_hangup() -> Iterator[None]:
 
 def _interrupt(number: int, _: object) -> NoReturn:
     if number == signal.SIGHUP:
-        signal.signal(number, signal.SIG_IGN)  # the next may come before `run` has this one
+        signal.signal(number, signal.SIG_IGN)  # the next may arrive before `run` has handled this one
     raise InterruptedByUser("interrupted")
 
 
 @contextlib.contextmanager
 def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """In a process group of its own, so that Ctrl-C reaches this program only."""
+    """Start QEMU in a process group of its own, so that Ctrl-C reaches this program only."""
     guarded = children.guarded(command)
     with children.started(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr) as process:
         yield process

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings that come with the project, and what is said of an appliance that was built."""
+"""The settings that come with the project, and the description of a built appliance."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from flashbed_appliance.nas.settings import Settings, UnsuitableError
 
 
 def settings(file: Path | None) -> Settings:
-    """Those of a file; without one those for a trial under QEMU, appliance/trial.toml. Raises InputError."""
+    """Return the settings of `file`, or of appliance/trial.toml if there is none. Raises InputError."""
     return appliance_settings.read(file or paths.appliance() / "trial.toml")
 
 
 @contextmanager
 def named(file: Path | None) -> Iterator[None]:
-    """In the block, settings that do not suit are told with their file."""
+    """In the block, turn an UnsuitableError into an InputError that names the settings' file."""
     try:
         yield
     except UnsuitableError as error:
@@ -30,12 +30,12 @@ def named(file: Path | None) -> Iterator[None]:
 
 
 def folder(architecture: str) -> Path:
-    """Where `nas run` keeps disks if it is told no folder."""
+    """Return the default directory of the disks of `nas run`."""
     return paths.cache_root() / "nas" / architecture
 
 
 def describe(settings: Settings, appliance: Appliance) -> Iterator[str]:
-    """Lines: its bytes, what is in the first file system, and what its owner may have forgotten."""
+    """Yield lines: the size in bytes, the parts of the initramfs, and a warning if nothing is exported."""
     yield f"{appliance.kernel}: {appliance.bytes:,} bytes"
     inside = ", ".join(f"{part} {size:,}" for part, size in appliance.parts.items() if size)
     yield f"unpacked, in bytes: {inside}"

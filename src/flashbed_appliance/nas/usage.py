@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of an appliance that runs under QEMU: the commands of a client on this host, those that work."""
+"""What `nas run` prints about a running appliance: the commands that work for a client on this host."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ NOTHING = "Nothing is exported: the settings have no [[exports]], so nobody can 
 
 
 def lines(settings: Settings, ports: Ports, left_out: Collection[str] = ()) -> Iterator[str]:
-    """How a client on this host uses each export that it may, and why not the others. `left_out`: paths that the
-    appliance said it does not serve.
+    """Yield lines: the commands for each export that a client on this host may use, and for the others the reason.
+
+    `left_out` has the paths that the appliance reported as not served.
     """
     yield ""
     if not settings.exports:
         yield NOTHING
     for export in settings.exports:
         if f"/{export.disk}" in left_out:
-            yield f"/{export.disk}: is not served, as no disk is mounted there; the log above says why"
+            yield f"/{export.disk}: not served, because no disk is mounted there; the log above says why"
         else:
             yield from _export(settings, export, ports)
     for user in settings.users:
@@ -33,17 +34,17 @@ def lines(settings: Settings, ports: Ports, left_out: Collection[str] = ()) -> I
 def _export(settings: Settings, export: Export, ports: Ports) -> Iterator[str]:
     path, client = f"/{export.disk}", ipaddress.IPv4Address(ports.seen_as)
     if not any(client in ipaddress.IPv4Network(named) for named in (*export.read_write, *export.read_only)):
-        yield f"{path}: is not for this host, which comes as {client}; no line of its export names that address"
+        yield f"{path}: not exported to this host, whose address is {client}; no line of the export names it"
         return
     version, protocol = max(settings.nfs.versions), "tcp" if "tcp" in settings.nfs.transports else "udp"
     where = f"nfsport={ports.nfs}&mountport={ports.mount}"
     options = f"vers={version},nolock,proto={protocol},port={ports.nfs},mountproto={protocol},mountport={ports.mount}"
     if version == 4:  # it needs no other port
         where, options = f"version=4&nfsport={ports.nfs}", f"vers=4,proto=tcp,port={ports.nfs}"
-    if not export.any_port:  # QEMU keeps the port that a client comes from
-        yield f"{path}: is for reserved ports only (any_port), which root alone may have:"
+    if not export.any_port:  # QEMU keeps a client's source port
+        yield f"{path}: needs a reserved port (any_port is off), and only root may use one:"
     if protocol == "tcp" and version > 2:
         yield f"{'' if export.any_port else 'sudo '}nfs-ls 'nfs://{ports.reached_at}{path}?{where}'"
     else:
-        yield f"{path}: is served by version {version} over {protocol}, which libnfs and many kernels have not:"
+        yield f"{path}: served by version {version} over {protocol}, which libnfs and many kernels do not support:"
     yield f"sudo mount -t nfs -o {options} {ports.reached_at}:{path} /mnt"
