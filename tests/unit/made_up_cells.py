@@ -49,9 +49,10 @@ class Cell(SimpleNamespace):
 
 
 def cell(number: int) -> Any:
-    medium = SimpleNamespace(size_bytes=0, conditioned=False, start=None)
+    medium = SimpleNamespace(size_bytes=0, kind="flash", conditioned=False, start=None)
     between = SimpleNamespace(device="nothing is checked")
-    return Cell(coordinates={"number": str(number)}, seed=1, medium=medium, translation=between)
+    board = SimpleNamespace(ram=0)
+    return Cell(coordinates={"number": str(number)}, seed=1, board=board, medium=medium, translation=between)
 
 
 def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, *_: object) -> Finished:
