@@ -40,8 +40,8 @@ def main() -> None:
     def prepare(_: Any, **__: Any) -> list[Any]:
         made = []
         for name in cells:
-            medium = SimpleNamespace(conditioned=False, size_bytes=0)
-            board = SimpleNamespace(cpu="cortex-a53")
+            medium = SimpleNamespace(conditioned=False, kind="flash", size_bytes=0)
+            board = SimpleNamespace(cpu="cortex-a53", ram=0)
             between = SimpleNamespace(device="nothing is checked")
             cell = SimpleNamespace(
                 coordinates={"name": name},
