@@ -48,7 +48,6 @@ lint: setup $(STAMP)-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(foreach file,$(wildcard tests/*/conftest.py),$(BIN)/mypy $(file) &&) true
 	$(BIN)/lint-imports --no-cache --no-logo
 	kernel/checkpatch
 
@@ -69,7 +68,7 @@ test-long: lint
 	$(MAKE) test-sfsload
 	$(BIN)/flashbed image build
 	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST)
-	$(BIN)/python faults/campaign.py --faults 100 --seed 2
+	$(BIN)/python -m faults.campaign --faults 100 --seed 2
 
 # Targets and values beside `test`; their names are none that a Makefile of a part has
 OF_YAFFS2 = cuts CUTS=200
@@ -92,37 +91,37 @@ test-distil:
 SIZE ?=
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
-	$(BIN)/python bench/cell_price.py $(if $(SIZE),--cells 1) $(STUDY)
-	$(BIN)/python bench/several_cpus.py $(if $(SIZE),--quick)
-	$(BIN)/python bench/kernel_objects.py $(if $(SIZE),--objects 2)
+	$(BIN)/python -m bench.cell_price $(if $(SIZE),--cells 1) $(STUDY)
+	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
+	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
 
 # OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows
 OPTIONS ?=
 accuracy: setup $(STAMP)-dev
-	$(BIN)/python pages/accuracy.py $(OPTIONS)
+	$(BIN)/python -m pages.accuracy $(OPTIONS)
 
 yaffs2-figures: setup $(STAMP)-dev
 	$(BIN)/flashbed image build
-	$(BIN)/python pages/yaffs2.py $(OPTIONS)
+	$(BIN)/python -m pages.yaffs2 $(OPTIONS)
 
 # OPTIONS=--stored measures no price that is not there
 kernel-size: setup $(STAMP)-dev
-	$(BIN)/python pages/kernel_size.py $(OPTIONS)
+	$(BIN)/python -m pages.kernel_size $(OPTIONS)
 
 # OPTIONS=--partial writes it with results missing, and marks them; "--only lee2013" writes the section of this study
 papers: setup $(STAMP)-dev
-	$(BIN)/python pages/papers.py $(OPTIONS)
+	$(BIN)/python -m pages.papers $(OPTIONS)
 
 columns: setup $(STAMP)-dev
-	$(BIN)/python pages/columns_table.py $(OPTIONS)
+	$(BIN)/python -m pages.columns_table $(OPTIONS)
 
 # OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
 faults: setup $(STAMP)-dev
-	$(BIN)/python faults/campaign.py $(OPTIONS)
+	$(BIN)/python -m faults.campaign $(OPTIONS)
 
 # OPTIONS="--measure all": carries out what the page tells of, about half an hour; "--campaign LOG": takes in a log of make faults
 reliability: setup $(STAMP)-dev
-	$(BIN)/python pages/reliability.py $(OPTIONS)
+	$(BIN)/python -m pages.reliability $(OPTIONS)
 
 clean:
 	rm -rf $(VENV) build reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

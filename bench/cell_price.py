@@ -3,7 +3,7 @@
 until the file system is made and mounted (mkfs), its preparation, its measurement and what comes after, for each cell
 of a study's first seed.
 
-    python bench/cell_price.py [--cells N] [STUDY]
+    python -m bench.cell_price [--cells N] [STUDY]
 
 Prints figures, judges nothing. With --cells only of the study's first N cells. They run one at a time; run it on an
 idle machine. A time for which a driver is busy counts as instructions, and the CPUs of a board with several count

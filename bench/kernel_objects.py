@@ -2,7 +2,7 @@
 """What an object of a kernel costs to compile: by the compiler alone, by the one that distils first, and by that one
 when ccache has it, in CPU time of this host. Prices of options are mostly the last.
 
-    python bench/kernel_objects.py [--objects N]
+    python -m bench.kernel_objects [--objects N]
 
 Takes files from the appliance's kernels that were compiled here; without one it says so, and measures nothing.
 """

@@ -2,7 +2,7 @@
 """What several CPUs are: how many instructions the emulator executes in a second of this host, how even CPUs are, and
 how locks scale with and without a price for cache lines that move between cores.
 
-    python bench/several_cpus.py [--quick]
+    python -m bench.several_cpus [--quick]
 
 The instructions a second are this host's. All else is virtual time, and the same on every host; docs/time.md has it.
 """
@@ -10,15 +10,10 @@ The instructions a second are this host's. All else is virtual time, and the sam
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-
-import bare_metal
-from bare_metal import Machine
 
 from flashbed.common import children
+from tests.support import bare_metal
+from tests.support.bare_metal import Machine
 
 CPUS = (1, 2, 4, 8, 32, 120)
 SLICE = 100

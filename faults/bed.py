@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import runs
-from runs import REPOSITORY, Begun, Ended
-
+from faults import runs
+from faults.runs import REPOSITORY, Begun, Ended
 from flashbed import image
 from flashbed.common import paths
 from flashbed.execution import run

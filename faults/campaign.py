@@ -2,7 +2,7 @@
 """The fault campaign: disturbs runs of a small study, at moments and in ways drawn from a seed, and looks whether the
 next run ends as if nothing had been.
 
-    python faults/campaign.py [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
+    python -m faults.campaign [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
 
 A fault is killed processes, two runs at once, a host that refuses, damaged files of every kind that the cache holds
 (kinds.py), what killed runs leave. After it the next run must end with 0 and the same bytes (results, raw files,
@@ -31,15 +31,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import damage
-import disturbances
-import leftovers
-import processes
-import refusals
-import runs
-import verdict
-from bed import Bed, commit
-from fault import Fault, Note
+from faults import damage, disturbances, leftovers, processes, refusals, runs, verdict
+from faults.bed import Bed, commit
+from faults.fault import Fault, Note
 
 FAULTS: Sequence[Fault] = (*disturbances.FAULTS, *refusals.FAULTS, *damage.faults(), *leftovers.FAULTS)
 

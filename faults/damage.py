@@ -10,12 +10,11 @@ import signal
 import time
 from pathlib import Path
 
-import kinds
-from bed import NEVER_COPIED, Bed
-from fault import Act, Fault, Note, disturbed, is_conditioned, wait_for_moment
-from kinds import Kind
-from verdict import files_of
-
+from faults import kinds
+from faults.bed import NEVER_COPIED, Bed
+from faults.fault import Act, Fault, Note, disturbed, is_conditioned, wait_for_moment
+from faults.kinds import Kind
+from faults.verdict import files_of
 from flashbed.guest_output import request_log
 
 IN_THE_MIDST = 0.3

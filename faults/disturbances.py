@@ -10,10 +10,10 @@ import random
 import signal
 import time
 
-import processes
-from bed import Bed
-from fault import Fault, Note, disturbed, wait_for_moment
-from runs import Begun
+from faults import processes
+from faults.bed import Bed
+from faults.fault import Fault, Note, disturbed, wait_for_moment
+from faults.runs import Begun
 
 ENDS_WITHIN_S = 30.0
 """A run that is asked to end does so in about a second; the host may be busy."""

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bed import Bed
-from runs import Begun, Ended
+from faults.bed import Bed
+from faults.runs import Begun, Ended
 
 CHEAP = ("cpio-", "outbox-", "programs-", "sysroot-")
 """Parts of the guest that are made anew in a second; a run that finds them missing can be disturbed while it makes

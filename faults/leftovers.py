@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bed import Bed
-from fault import Fault, Note, is_conditioned
+from faults.bed import Bed
+from faults.fault import Fault, Note, is_conditioned
 
 Leave = Callable[[Bed, random.Random], None]
 

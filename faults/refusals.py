@@ -9,9 +9,9 @@ import shutil
 import subprocess
 from functools import cache
 
-from bed import Bed
-from fault import Fault, Note, disturbed
-from runs import HUNG_S
+from faults.bed import Bed
+from faults.fault import Fault, Note, disturbed
+from faults.runs import HUNG_S
 
 IN_A_SPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 

@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import kinds
-import processes
-from bed import NEVER_COPIED, Bed
-
+from faults import kinds, processes
+from faults.bed import NEVER_COPIED, Bed
 from flashbed.image.cache import MANIFEST
 
 WHOLE = ("results/cells", "conditions", "media", "allowed", "elsewhere")

@@ -2,7 +2,7 @@
 """Checks the models against measured devices of their class, and against what can be computed by hand or read in a
 data sheet, and writes docs/generated/accuracy.md and the error of the models that the package has (model_error.py).
 
-    python pages/accuracy.py [--check]
+    python -m pages.accuracy [--check]
 
 Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page or the file is not
 what would be written. Everything in them is computed in virtual time: it is the same on each host. What a guest had a
@@ -18,20 +18,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import amplification
-import disks
-import flash_paths
-import like_devices
-import log_blocks
-import model_error
-import power_cuts
-import steady_state
-from checks import Bench, Section, as_rows
-from page_text import wrapped
-
 from flashbed.common import paths
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
+from pages import amplification, disks, flash_paths, like_devices, log_blocks, model_error, power_cuts, steady_state
+from pages.checks import Bench, Section, as_rows
+from pages.page_text import wrapped
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/accuracy.md"

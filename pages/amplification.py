@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from checks import CLOSE, Bench, Row, plain
-from page_text import table
+from pages.checks import CLOSE, Bench, Row, plain
+from pages.page_text import table
 
 BLOCKS, PAGES, RESERVE, PAGE_BYTES = 2048, 64, 4, 2048
 

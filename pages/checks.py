@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from page_text import table
-
 from flashbed.common import paths
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
+from pages.page_text import table
 
 LIBRARY = Library((paths.profiles(),))
 BLOCK_MEDIA = [name for name in LIBRARY.names("medium") if LIBRARY.medium(name).provides == "block"]

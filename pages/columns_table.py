@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of the columns of results in docs/studies.md, out of the columns themselves.
 
-    python pages/columns_table.py [--check]
+    python -m pages.columns_table [--check]
 
 --check writes nothing, and ends with status 1 if the page would change.
 """
@@ -12,9 +12,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from page_text import table
-
 from flashbed.result import columns
+from pages.page_text import table
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/studies.md"
 BEGIN = "| column | what it holds |\n"

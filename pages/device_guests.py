@@ -9,22 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from device_rows import DeviceRow
-
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/machine"))
-from guest_rig import NO_MOUNT, Rig, boot, new
-from raw_chip import mtd_modules
+from pages.device_rows import DeviceRow
+from tests.machine.raw_chip import mtd_modules
+from tests.support.guest_rig import NO_MOUNT, Rig, boot, new
 
 LIMIT_S = 900
 """This host's time after which a guest counts as hung."""

@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checks import LIBRARY, Bench, Request
-from device_rows import DeviceRow
+from pages.checks import LIBRARY, Bench, Request
+from pages.device_rows import DeviceRow
 
 SEED = 1
 

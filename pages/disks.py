@@ -6,9 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from checks import CLOSE, Bench, Row, media
-
 from flashbed.profiles.profile import Medium
+from pages.checks import CLOSE, Bench, Row, media
 
 DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
     "hdd-25-4200-ide-4g": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks import CLOSE, EXACT, Bench, Row, media
+from pages.checks import CLOSE, EXACT, Bench, Row, media
 
 FLASH_ALONE: dict[str, int | str] = {
     "ftl": "page",

@@ -2,7 +2,7 @@
 """Builds the appliance's kernels, measures what their options cost, and writes docs/generated/kernel-size.md and
 the lists of prices that flashbed comes with, appliance/kernel/prices/.
 
-    python pages/kernel_size.py [--check] [--stored]
+    python -m pages.kernel_size [--check] [--stored]
 
 With --check nothing is written; it ends with status 1 if the page is not what would be written. With --stored no
 price is measured that is not there; the page then says so of each option that has none. What a list has is not
@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from page_text import table, written
-
 from flashbed import image
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import PageTable
@@ -31,6 +29,7 @@ from flashbed_appliance.shrinking.building import VERSION, SmallKernel
 from flashbed_appliance.shrinking.fragment import Fragment
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.prices import Price
+from pages.page_text import table, written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/kernel-size.md"

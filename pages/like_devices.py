@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import device_guests
-import device_replays
-import model_error
-from checks import Bench
-from device_rows import NEEDS_A_REASON, NEVER, WIDE, DeviceRow, load
-from page_text import table
+from pages import device_guests, device_replays, model_error
+from pages.checks import Bench
+from pages.device_rows import NEEDS_A_REASON, NEVER, WIDE, DeviceRow, load
+from pages.page_text import table
 
 GUESTS = "### In the guest"
 """Above the rows that a guest's kernel has a part in."""

@@ -11,10 +11,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks import CLOSE, Bench, Request, Row, media, plain
-from page_text import table
-
 from flashbed.profiles.profile import Medium
+from pages.checks import CLOSE, Bench, Request, Row, media, plain
+from pages.page_text import table
 
 SAMPLE = 0.03
 """Some 10,000 merges at random places are a sample; so are 2,000 requests."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from device_rows import LOADS, DeviceRow
+from pages.device_rows import LOADS, DeviceRow
 
 FILE = Path(__file__).resolve().parent.parent / "src/flashbed/analysis/model_error.toml"
 

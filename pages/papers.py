@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/generated/papers.md from the stored results of the studies after papers: claims, verdicts and figures.
 
-    python pages/papers.py [--check] [--partial] [--only STUDY...]
+    python -m pages.papers [--check] [--partial] [--only STUDY...]
 
 Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
 them as open. With --only it writes the sections of these studies, and the others stay as they are: all of them take
@@ -17,13 +17,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from page_text import written
-
 from flashbed.execution import run
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import heading, page, section, sections, unexplained
 from flashbed.report.sentences import companions, rows, rows_in
 from flashbed.study.loading import Study, shipped_studies
+from pages.page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/papers.md"

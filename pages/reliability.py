@@ -2,7 +2,7 @@
 """Writes docs/generated/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad
 inputs, and what was lost.
 
-    python pages/reliability.py [--check] [--measure NAME|all] [--campaign LOG]
+    python -m pages.reliability [--check] [--measure NAME|all] [--campaign LOG]
 
 --measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half
 an hour, and the appliance's calls another hour. --campaign takes in the log of a fault campaign (make faults
@@ -16,10 +16,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import reliability_records as records
-from page_text import written
-from reliability_page import lost, page
-from reliability_records import REPOSITORY
+from pages import reliability_records as records
+from pages.page_text import written
+from pages.reliability_page import lost, page
+from pages.reliability_records import REPOSITORY
 
 PAGE = REPOSITORY / "docs/generated/reliability.md"
 

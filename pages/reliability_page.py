@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from page_text import table
-from reliability_records import Counts, Record
+from pages.page_text import table
+from pages.reliability_records import Counts, Record
 
 NOT_RUN = "not run"
 

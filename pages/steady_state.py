@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from checks import EXACT, LIBRARY, Bench, Row, plain
-from page_text import table
+from pages.checks import EXACT, LIBRARY, Bench, Row, plain
+from pages.page_text import table
 
 MEDIA = ("nvme-960pro-class", "emmc-64g")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures YAFFS2 in guests and writes docs/generated/yaffs2-figures.md.
 
-    python pages/yaffs2.py [--check] [--quick]
+    python -m pages.yaffs2 [--check] [--quick]
 
 Ends with status 1 if figures contradict each other or, with --check, if the page is not what would be written. With
 --quick it measures the first row of each table, in half a minute, and looks whether the page says the same; writes
@@ -15,11 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import yaffs2_checks
-import yaffs2_mount
-import yaffs2_quick
-import yaffs2_time
-from page_text import written
+from pages import yaffs2_checks, yaffs2_mount, yaffs2_quick, yaffs2_time
+from pages.page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/yaffs2-figures.md"

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-import yaffs2_mount
-import yaffs2_time
-from page_text import table
+from pages import yaffs2_mount, yaffs2_time
+from pages.page_text import table
 
 PROPORTIONAL = 0.1
 """By how much a scan may be off the straight line through two others."""

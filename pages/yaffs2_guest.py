@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from flashbed.machine.base import Outcome
 from flashbed.study.plan import Cell
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-import guest_rig
+from tests.support import guest_rig
 
 STUDY = """\
 title = "YAFFS2"

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from yaffs2_guest import boot, statistics
-
 from flashbed.guest_output.filesystem import (
     EMPTY,
     MEMORY_DOWN,
@@ -18,6 +16,7 @@ from flashbed.guest_output.filesystem import (
     SPACE,
     upkeep_metrics,
 )
+from pages.yaffs2_guest import boot, statistics
 
 MIB = 1 << 20
 

@@ -11,9 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaffs2_checks
-import yaffs2_mount
-import yaffs2_time
+from pages import yaffs2_checks, yaffs2_mount, yaffs2_time
 
 MAY_DIFFER = 0.03
 """By so much a figure may differ from the page where another package of Linux is in the guest."""

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from yaffs2_guest import boot, statistics
-
 from flashbed.guest_output import cpu_load, medium_counters
 from flashbed.study.plan import Cell
 from flashbed.workload.fio import output
 from flashbed.workload.fio.jobs import FIO, OUTPUT
+from pages.yaffs2_guest import boot, statistics
 
 CHIP = "slc-nand-256m"
 BOARDS = ("arm64-1000", "arm64-250-pio")

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from borrowed_guest import empty_cache
-from fixture_types import Measure, StudyWriter
 from hypothesis import settings
 
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Finished, Repetition
+from tests.support.borrowed_guest import empty_cache
+from tests.support.fixture_types import Measure, StudyWriter
 
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fixture_types import FLASHBED, Flashbed, Start
+
+from tests.support.fixture_types import FLASHBED, Flashbed, Start
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from fixture_types import Flashbed, StudyWriter
-from one_cell import WRITE
+from tests.e2e.one_cell import WRITE
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
 

@@ -7,9 +7,10 @@ import os
 import subprocess
 from pathlib import Path
 
-import name_space
 import pytest
-from fixture_types import FLASHBED
+
+from tests.support import name_space
+from tests.support.fixture_types import FLASHBED
 
 READ_ONLY = 'mount -t tmpfs tmpfs "$0" && mkdir "$0/cache" && mount -o remount,ro "$0" && exec "$@"'
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixture_types import Flashbed, Start, StudyWriter
-from small_disk import small_disk
+
+from tests.support.fixture_types import Flashbed, Start, StudyWriter
+from tests.support.small_disk import small_disk
 
 SMALL = "usb-stick-2g:used_bytes=64M"
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dask_processes import plain_worker, scheduler
-from fixture_types import Flashbed, Start, StudyWriter
-from running import command_lines
 
 from flashbed.execution.run import prepare
 from flashbed.study.loading import load_study
+from tests.support.dask_processes import plain_worker, scheduler
+from tests.support.fixture_types import Flashbed, Start, StudyWriter
+from tests.support.running import command_lines
 
 STUDY = """
     [axes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixture_types import Flashbed
-from made_up_exports import Row, write
+from tests.support.fixture_types import Flashbed
+from tests.support.made_up_exports import Row, write
 
 
 def slow(row: Row) -> None:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.support.repository import REPOSITORY
+
 FENCE = re.compile(r"^```(?P<language>\w+) tested\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\S+\.toml)\n")
 PAGES = sorted(

@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-import web_folder
-from fixture_types import Flashbed
+
+from tests.support import web_folder
+from tests.support.fixture_types import Flashbed
 
 SETUP = 3
 NO_MIRROR = "http://127.0.0.1:9/debian/"

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from make_target import make
+
+from tests.support.make_target import make
 
 SLICE = "--faults 9 --seed 256"
 """A seed that draws a kill, a SIGTERM, QEMU killed, two runs, a full and a read-only disk, and damaged files."""

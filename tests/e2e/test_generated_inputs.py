@@ -21,11 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from borrowed_guest import empty_cache
-from generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from mutated_inputs import toml
 
 from flashbed import cli, image
 from flashbed.common.errors import SetupError
@@ -37,6 +34,9 @@ from flashbed.machine.base import Outcome
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
+from tests.support.borrowed_guest import empty_cache
+from tests.support.generated_inputs import PLAIN_STUDY, Input, imports, profiles, studies
+from tests.support.mutated_inputs import toml
 
 ENDS = (0, 1, 2, 3, 4)
 """All is well, cells failed, the input is wrong, something is not there, no room: docs/studies.md."""

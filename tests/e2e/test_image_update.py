@@ -14,17 +14,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import made_up_archive
-import name_space
 import pytest
-import web_folder
-from fixture_types import FLASHBED
-from small_disk import small_disk
 
 from flashbed.common import paths
 from flashbed.image import lockfile, mirrors, pins
 from flashbed.image.debian import NOTES
 from flashbed.image.lockfile import File, Lockfile
+from tests.support import made_up_archive, name_space, web_folder
+from tests.support.fixture_types import FLASHBED
+from tests.support.small_disk import small_disk
 
 HOST_RESOURCE, SETUP = 4, 3
 

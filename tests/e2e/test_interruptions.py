@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fixture_types import Flashbed, Start, StudyWriter
-from running import command_lines
-from small_disk import small_disk
+
+from tests.support.fixture_types import Flashbed, Start, StudyWriter
+from tests.support.running import command_lines
+from tests.support.small_disk import small_disk
 
 STUDY = """
     [axes]

@@ -2,7 +2,8 @@
 """What is wrong on the command line of `flashbed kernel` is told before anything is built."""
 
 import pytest
-from fixture_types import Flashbed
+
+from tests.support.fixture_types import Flashbed
 
 
 @pytest.mark.parametrize(

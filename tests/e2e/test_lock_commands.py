@@ -6,11 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fixture_types import Flashbed, StudyWriter
-from one_cell import WRITE
-
 from flashbed.common import paths
 from flashbed.image import pins
+from tests.e2e.one_cell import WRITE
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 
 def locked(flashbed: Flashbed, study_file: StudyWriter) -> tuple[Path, Path]:

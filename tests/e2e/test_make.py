@@ -11,8 +11,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from make_target import REPOSITORY, make
+
+from tests.support.fixture_types import StudyWriter
+from tests.support.make_target import make
+from tests.support.repository import REPOSITORY
 
 TARGETS = re.findall(r"^\.PHONY: (.*)", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)[0].split()
 

@@ -8,9 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from fixture_types import Flashbed, StudyWriter
-
 from flashbed.result import evaluation
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 SMALL = "usb-stick-2g:used_bytes=64M"
 

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
-from fixture_types import FLASHBED, Flashbed, Start
-from running import command_lines
 
 from flashbed.profiles.stored_medium import locate
+from tests.support.fixture_types import FLASHBED, Flashbed, Start
+from tests.support.running import command_lines
 
 IN_A_SPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
 STICK = "usb-stick-2g:used_bytes=4M"

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
-from fixture_types import Flashbed, StudyWriter
 
 from flashbed.execution import run as run_module
 from flashbed.image import NotBuilt
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 STUDY = """
     [axes]

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fixture_types import Flashbed, StudyWriter
+
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 STUDY = """
     filesystem = "ext2"

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from borrowed_guest import empty_cache
-from counted_emulators import CountedEmulators
-from fixture_types import FLASHBED, Flashbed
-from running import command_lines
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
 from flashbed.packs import making
 from flashbed.replay import pack_file
+from tests.support.borrowed_guest import empty_cache
+from tests.support.counted_emulators import CountedEmulators
+from tests.support.fixture_types import FLASHBED, Flashbed
+from tests.support.running import command_lines
 
 STUDY = """
 title  = "Ext2 on a stick"

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixture_types import Flashbed
 
 from flashbed.common import paths
+from tests.support.fixture_types import Flashbed
 
 STUDY = """
     filesystem = "ext2:block=4k"

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fixture_types import Flashbed
+from tests.support.fixture_types import Flashbed
+from tests.support.repository import REPOSITORY
 
-README = Path(__file__).parents[2] / "README.md"
+README = REPOSITORY / "README.md"
 
 
 def test_it_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> None:

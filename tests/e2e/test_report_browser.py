@@ -12,14 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, CLOSED, EDGES, LOOK, OPEN, PICTURE, PRINTED, broken, printed, visit, without_scripts
-from made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
-from made_up_results import MANIFEST, traced_report, traced_study
-from tabled import bring_up_to_date, report_of
 
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.report.figures import drawings
 from flashbed.study.relation import Verdict
+from tests.e2e.browser import (
+    CHROMIUM,
+    CLOSED,
+    EDGES,
+    LOOK,
+    OPEN,
+    PICTURE,
+    PRINTED,
+    broken,
+    printed,
+    visit,
+    without_scripts,
+)
+from tests.support.made_up_papers import PAPERS, metrics_of, paper, paper_report, paper_rows, widened
+from tests.support.made_up_results import MANIFEST, traced_report, traced_study
+from tests.support.tabled import bring_up_to_date, report_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `apt-get install chromium` brings it")
 

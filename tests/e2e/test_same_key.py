@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from fixture_types import Flashbed, StudyWriter
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 STUDY = """
     [axes]

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
-from make_target import REPOSITORY, make
 
 from flashbed.common import paths
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
+from tests.support.make_target import make
+from tests.support.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/sfsload.md").read_text()
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fixture_types import Flashbed, StudyWriter
+from tests.support.fixture_types import Flashbed, StudyWriter
 
 STUDY = """
     [axes]

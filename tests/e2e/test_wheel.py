@@ -16,11 +16,12 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-from borrowed_guest import empty_cache
-from fixture_types import FLASHBED
-from one_cell import WRITE
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.e2e.one_cell import WRITE
+from tests.support.borrowed_guest import empty_cache
+from tests.support.fixture_types import FLASHBED
+from tests.support.repository import REPOSITORY
+
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
 
 KEYS = """

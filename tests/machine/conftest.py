@@ -6,9 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import raw_chip
-from fixture_types import NewChip, StudyWriter
-from guest_rig import Rig
+
+from tests.machine import raw_chip
+from tests.support.fixture_types import NewChip, StudyWriter
+from tests.support.guest_rig import Rig
 
 
 @pytest.fixture(scope="module", params=["x86_64", "arm64"])

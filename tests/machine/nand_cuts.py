@@ -12,13 +12,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import guest_rig
-import raw_chip
-
 from flashbed.common import paths
 from flashbed.execution.repetition import Repetition
 from flashbed.image import modules
 from flashbed.image.cache import Cache
+from tests.machine import raw_chip
+from tests.support import guest_rig
 
 CHIPS = {
     "small pages": (

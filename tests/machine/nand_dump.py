@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from guest_rig import Rig
 from jefferson import jffs2
-from raw_chip import marked_blocks
+
+from tests.machine.raw_chip import marked_blocks
+from tests.support.guest_rig import Rig
 
 
 class Entry(NamedTuple):

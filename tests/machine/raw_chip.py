@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import guest_rig
-import mtd_test_programs
-from fixture_types import StudyWriter
-from guest_rig import Rig
-
 from flashbed.common import paths
 from flashbed.image import modules, programs, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from flashbed.machine.base import Outcome
+from tests.machine import mtd_test_programs
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import Rig
+from tests.support.repository import REPOSITORY
 
 PROFILE = """
 title = "JFFS2, and tools for raw flash"
@@ -41,7 +41,7 @@ LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
 
 NOTHING = "true\n"
 
-PROGRAMS = Path(__file__).parents[1] / "guest"
+PROGRAMS = REPOSITORY / "tests/guest"
 """Sources of programs that only tests put into a guest."""
 
 WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"

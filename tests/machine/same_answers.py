@@ -10,9 +10,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-import guest_rig
-
 from flashbed.execution import repetition
+from tests.support import guest_rig
 
 RECORD = struct.Struct("<QQQQII")
 """LabRecord of emulator/lab-medium-notes.h."""

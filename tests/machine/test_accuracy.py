@@ -6,11 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import like_devices
 import pytest
-from checks import LIBRARY
-from device_rows import DeviceRow, load
-from make_target import make
+
+from pages import like_devices
+from pages.checks import LIBRARY
+from pages.device_rows import DeviceRow, load
+from tests.support.make_target import make
 
 
 def test_the_page_is_up_to_date() -> None:

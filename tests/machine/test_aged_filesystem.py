@@ -8,14 +8,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import LIMIT_S
-from same_bytes import bytes_of, differing
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.guest_output import medium_counters
 from flashbed.study.loading import load_study
+from tests.machine.same_bytes import bytes_of, differing
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import LIMIT_S
 
 LOAD = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "2M", flush = "fsync" }\n'
 LOAD_BYTES, FILL = 2 << 20, 0.7

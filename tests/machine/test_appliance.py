@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from appliance_rig import Appliance, libnfs, running
-from malformed_calls import pester_all
-from nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
 
 from flashbed.common import paths
+from tests.support.appliance_rig import Appliance, libnfs, running
+from tests.support.malformed_calls import pester_all
+from tests.support.nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from appliance_rig import Appliance, free_ports, running
+
+from tests.support.appliance_rig import Appliance, free_ports, running
 
 # It builds a kernel of its own first.
 pytestmark = [

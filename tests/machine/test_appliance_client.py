@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from appliance_client import SOURCES, asking, our_own, serving
-from appliance_pair import Kernel, client_command, debian_kernel, on_a_wire, run_pair
-from wire import Wire
+
+from tests.support.appliance_client import SOURCES, asking, our_own, serving
+from tests.support.appliance_pair import Kernel, client_command, debian_kernel, on_a_wire, run_pair
+from tests.support.wire import Wire
 
 CASES = [
     *("mount", "files_and_folders", "a_tree", "the_mount_point", "attributes", "content", "links_and_renames"),

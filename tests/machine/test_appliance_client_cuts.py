@@ -16,12 +16,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-import power_log
 import pytest
-from appliance_client import asking, our_own, serving
-from appliance_pair import Kernel, client_command, debian_kernel, on_a_wire
-from careful_client import started
-from wire import Wire
+
+from tests.support import power_log
+from tests.support.appliance_client import asking, our_own, serving
+from tests.support.appliance_pair import Kernel, client_command, debian_kernel, on_a_wire
+from tests.support.careful_client import started
+from tests.support.wire import Wire
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long

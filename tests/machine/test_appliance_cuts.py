@@ -3,8 +3,8 @@
 COMMITted is there afterwards, and so is each change of a folder that was answered; the file system is whole after its
 journal was replayed, and the client goes on with the handles that it has.
 
-The disk forgets what was not flushed, by chance (tests/power_log.py). FLASHBED_SEED is the first seed, FLASHBED_CUTS
-how often the power goes.
+The disk forgets what was not flushed, by chance (tests/support/power_log.py). FLASHBED_SEED is the first seed,
+FLASHBED_CUTS how often the power goes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import random
 import threading
 from pathlib import Path
 
-import power_log
 import pytest
-from appliance_machines import SIZE_BYTES, client_of, some_ports
-from careful_client import started
 
 from flashbed_appliance.nas import building, disks, qemu, shipped
 from flashbed_appliance.nas.building import Appliance
+from tests.support import power_log
+from tests.support.appliance_machines import SIZE_BYTES, client_of, some_ports
+from tests.support.careful_client import started
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

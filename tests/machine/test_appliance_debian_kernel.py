@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from appliance_rig import libnfs, running
+
+from tests.support.appliance_rig import libnfs, running
 
 pytestmark = pytest.mark.skipif(shutil.which("nfs-cp") is None, reason="libnfs-utils is not installed")
 

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from appliance_rig import free_ports
+
+from tests.support.appliance_rig import free_ports
 
 LIMIT_S = 900
 """Of the host's time: with an empty cache all that the appliance is made of is fetched and built first."""

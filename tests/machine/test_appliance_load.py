@@ -15,15 +15,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import power_log
 import pytest
-from appliance_machines import client_of, go_down, some_ports
-from appliance_rig import Appliance, running
-from careful_client import started
-from make_target import make
-from nfs_calls import Server
 
 from flashbed_appliance.nas import building, disks, qemu, shipped
+from tests.support import power_log
+from tests.support.appliance_machines import client_of, go_down, some_ports
+from tests.support.appliance_rig import Appliance, running
+from tests.support.careful_client import started
+from tests.support.make_target import make
+from tests.support.nfs_calls import Server
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from appliance_machines import PC, SIZE_BYTES, medium, pc, sata_medium, serves, some_ports, uefi, unpacked
 
 from flashbed_appliance.nas import building, disks, qemu, settings, shipped
 from flashbed_appliance.nas.ports import Ports
+from tests.support.appliance_machines import PC, SIZE_BYTES, medium, pc, sata_medium, serves, some_ports, uefi, unpacked
+from tests.support.repository import REPOSITORY
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/appliance.md"
+PAGE = REPOSITORY / "docs/appliance.md"
 
 GRUB_MENU = """\
 serial

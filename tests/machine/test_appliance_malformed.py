@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from appliance_console import Console, machine, of_the_log
-from appliance_machines import some_ports
-from malformed_calls import Sent, pester, pester_all
-from nfs_calls import MOUNT, NFS, OK, PORTMAP, Server
 
 from flashbed.common import paths
+from tests.support.appliance_console import Console, machine, of_the_log
+from tests.support.appliance_machines import some_ports
+from tests.support.malformed_calls import Sent, pester, pester_all
+from tests.support.nfs_calls import MOUNT, NFS, OK, PORTMAP, Server
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from appliance_console import Console, machine
-from appliance_machines import some_ports
-from nfs_calls import BAD_HANDLE, NFS, OK, STALE, Server, header, text
+
+from tests.support.appliance_console import Console, machine
+from tests.support.appliance_machines import some_ports
+from tests.support.nfs_calls import BAD_HANDLE, NFS, OK, STALE, Server, header, text
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

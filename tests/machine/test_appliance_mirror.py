@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from appliance_machines import SIZE_BYTES, client_of, go_down, some_ports
-from careful_client import Client, started
 
 from flashbed_appliance.nas import building, disks, qemu, settings
+from tests.support.appliance_machines import SIZE_BYTES, client_of, go_down, some_ports
+from tests.support.careful_client import Client, started
 
 # It builds a kernel of its own first.
 pytestmark = [

@@ -6,8 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from appliance_nfstest import Suite, differences, nodes
-from appliance_pair import (
+
+from flashbed import image
+from flashbed_appliance.nas import programs
+from flashbed_appliance.shrinking import architecture
+from tests.support.appliance_nfstest import Suite, differences, nodes
+from tests.support.appliance_pair import (
     CLIENT,
     NETWORK_OF_ITS_OWN,
     client_archive,
@@ -17,11 +21,7 @@ from appliance_pair import (
     run_pair,
     served,
 )
-from wire import Wire
-
-from flashbed import image
-from flashbed_appliance.nas import programs
-from flashbed_appliance.shrinking import architecture
+from tests.support.wire import Wire
 
 SETTINGS = f"""
 {NETWORK_OF_ITS_OWN}

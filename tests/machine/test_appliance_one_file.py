@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from appliance_machines import PC, SIZE_BYTES, medium, pc, serves, some_ports, uefi
 
 from flashbed_appliance.nas import building, disks, qemu, settings, shipped
+from tests.support.appliance_machines import PC, SIZE_BYTES, medium, pc, serves, some_ports, uefi
 
 # It builds kernels of its own first.
 pytestmark = pytest.mark.long

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from make_target import REPOSITORY
 
 from flashbed_appliance.nas import building, disks, qemu, running, shipped
+from tests.support.repository import REPOSITORY
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

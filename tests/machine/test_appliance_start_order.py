@@ -10,12 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import name_space
 import pytest
 
 from flashbed import image
 from flashbed_appliance.nas import programs
 from flashbed_appliance.shrinking import architecture
+from tests.support import name_space
 
 CHANNELS = ("auth.unix.ip", "auth.unix.gid", "nfsd.export", "nfsd.fh")
 

@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import nfs4_calls as v4
 import pytest
-from appliance_rig import Appliance, libnfs, running
-from malformed_calls import pester_all
-from nfs_calls import ACCESS, Denied
+
+from tests.support import nfs4_calls as v4
+from tests.support.appliance_rig import Appliance, libnfs, running
+from tests.support.malformed_calls import pester_all
+from tests.support.nfs_calls import ACCESS, Denied
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
-from appliance_rig import running
-from careful_client import started
 
 from flashbed_appliance.nas import building, disks, qemu, settings
+from tests.support.appliance_rig import running
+from tests.support.careful_client import started
 
 # It builds a kernel of its own first.
 pytestmark = [

@@ -7,11 +7,11 @@ import statistics
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 SECTOR_BYTES, REQUEST_BYTES = 512, 4096
 PIO_SECTOR_NS = 30_000

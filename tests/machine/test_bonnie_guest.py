@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 from flashbed.workload.bonnie import Bonnie
+from tests.support.fixture_types import Measure, StudyWriter
 
 MIB = 1 << 20
 PHASES = ("char_output", "rewrite", "block_output", "char_input", "block_input", "random_seeks")

@@ -9,9 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
@@ -19,6 +17,8 @@ from flashbed.execution import cell_medium, failures, repetition, run
 from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.study.loading import Study, load_study
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 StudyOn = Callable[..., Study]
 

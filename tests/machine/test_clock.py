@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-import raw_chip
-from fixture_types import NewChip
-from guest_rig import NO_MOUNT, boot
+
+from tests.machine import raw_chip
+from tests.support.fixture_types import NewChip
+from tests.support.guest_rig import NO_MOUNT, boot
 
 INSTRUCTIONS = 1_000_000
 BUSY_NS = 1_000_000

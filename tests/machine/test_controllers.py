@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import guest_rig
 import pytest
-import raw_chip
-from fixture_types import StudyWriter
-from test_power_cut import (
+
+from tests.machine import raw_chip
+from tests.machine.test_power_cut import (
     AFTER_FLUSH_NS,
     BLOCK_BYTES,
     BLOCKS,
@@ -20,6 +19,8 @@ from test_power_cut import (
     new_medium,
     rounds,
 )
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 CACHE_OFF = """
 for file in /sys/class/scsi_disk/*/cache_type; do echo "write through" >$file; done

@@ -9,16 +9,16 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import Measure, StudyWriter
-from test_determinism import repeats
 
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.guest_output import profile
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS
 from flashbed.study.loading import load_study
+from tests.machine.test_determinism import repeats
+from tests.support import guest_rig
+from tests.support.fixture_types import Measure, StudyWriter
 
 QUICK = tomllib.loads((paths.studies() / "quick.toml").read_text())
 FILESYSTEMS = QUICK["axes"]["filesystem"]

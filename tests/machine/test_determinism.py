@@ -16,10 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fixture_types import Measure, NewChip, StudyWriter
-from guest_rig import NO_MOUNT, boot
-from same_bytes import bytes_of, differing
-from small_disk import small_disk
 
 from flashbed.execution import cell_medium, memory, repetition, run
 from flashbed.execution.repetition import Repetition
@@ -28,6 +24,10 @@ from flashbed.profiles.interface import interface
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell
+from tests.machine.same_bytes import bytes_of, differing
+from tests.support.fixture_types import Measure, NewChip, StudyWriter
+from tests.support.guest_rig import NO_MOUNT, boot
+from tests.support.small_disk import small_disk
 
 CELLS = """
     [axes]

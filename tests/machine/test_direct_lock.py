@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import raw_chip
-from fixture_types import Measure, StudyWriter
-from guest_rig import boot, new, words
 
 from flashbed.execution import run
 from flashbed.result.result import Result
 from flashbed.study.loading import load_study
+from tests.machine import raw_chip
+from tests.support.fixture_types import Measure, StudyWriter
+from tests.support.guest_rig import boot, new, words
 
 TWO, EIGHT, MEDIUM = "arm64-2x1000", "arm64-8x2000", "nvme-960pro-class:used_bytes=2G"
 LOCKS = ("none", "submission", "completion", "range", "percpu")

@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 STUDY = """
     [workload]

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import STUDY, boot, new
+
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import STUDY, boot, new
 
 IN_PLACE_ALWAYS, IN_PLACE_FOR_SMALL_FSYNCS = 1, 16
 """Bits of ipu_policy (Linux, Documentation/ABI/testing/sysfs-fs-f2fs)."""

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import StudyWriter
 
 RunWith = Callable[..., Finished]
 

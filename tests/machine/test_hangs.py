@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.common import children, paths
 from flashbed.execution import repetition
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import sampled
 from flashbed.study.plan import Cell
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
+from tests.support.repository import REPOSITORY
 
 TOLD_WITHIN_S = 90
 """A slow host takes 65 s for 120 CPUs that take no interrupts, 15 of it until they are up."""
 
-HANG = Path(__file__).parents[1] / "guest/hang"
+HANG = REPOSITORY / "tests/guest/hang"
 
 ROUND = "one of its CPUs went round without an end"
 LOCK = "queued_spin_lock_slowpath"

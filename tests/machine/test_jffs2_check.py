@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import NewChip
-from raw_chip import boot
 
 from flashbed.guest_output import medium_counters
+from tests.machine.raw_chip import boot
+from tests.support.fixture_types import NewChip
 
 PAGE = 512
 DATA = (1 << 20) // PAGE

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.guest_output import medium_counters
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 BOARD = "arm64-1000:ram=512M"
 """A kernel that looks for its own bugs needs more memory than the board has."""

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import bare_metal
 import pytest
-from bare_metal import Machine
+
+from tests.support import bare_metal
+from tests.support.bare_metal import Machine
 
 KINDS = ("mapped elsewhere", "mapped elsewhere, all flushed", "written anew", "with a breakpoint", "one unmasked")
 """What becomes of the code that is called, by its number in jumps.c."""

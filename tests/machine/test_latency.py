@@ -9,11 +9,11 @@ import statistics
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 Measured = tuple[Repetition, list[int], list[int]]
 

@@ -7,12 +7,12 @@ import struct
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.run import Record, Run
 from flashbed.result.columns import ResultRow
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 LOAD = """
     [workload]

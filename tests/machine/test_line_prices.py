@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 CPUS = 4
 BOARD = f"arm64-1000:cpus={CPUS},sockets=2,ram=512M"

@@ -8,12 +8,11 @@ import threading
 from pathlib import Path
 from unittest.mock import patch
 
-from fixture_types import StudyWriter
-from guest_rig import STUDY
-
 from flashbed.execution import repetition, run
 from flashbed.machine.guest_job import Job
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import STUDY
 
 LONG = random.Random(1).randbytes(300_001)
 """More than the guest takes at a time, and no whole number of what the emulator hands over at once."""

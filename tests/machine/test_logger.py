@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure
 
 from flashbed.common import paths
 from flashbed.execution import run
@@ -15,6 +14,7 @@ from flashbed.guest_output.request_log import OPERATIONS
 from flashbed.guest_output.steadiness import NOT_SETTLED
 from flashbed.study.loading import load_study
 from flashbed.study.slicing import narrowed
+from tests.support.fixture_types import Measure
 
 
 @pytest.mark.parametrize(

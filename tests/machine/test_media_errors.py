@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import raw_chip
-from fixture_types import NewChip, StudyWriter
-from guest_rig import NO_MOUNT, STUDY, boot, new
-from raw_chip import NOTHING
 
 from flashbed.machine.base import Outcome
+from tests.machine import raw_chip
+from tests.machine.raw_chip import NOTHING
+from tests.support.fixture_types import NewChip, StudyWriter
+from tests.support.guest_rig import NO_MOUNT, STUDY, boot, new
 
 BLOCKS = 32
 """Of 4 KiB, in which reads are tried."""

@@ -7,10 +7,10 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import cell_medium, run
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 STUDY = """
     [axes]

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fixture_types import NewChip
-from guest_rig import NO_MOUNT, Rig, boot, words
-from raw_chip import marked_blocks, mtd_modules, mtd_programs
 
 from flashbed.common import paths
 from flashbed.machine.base import Outcome
+from tests.machine.raw_chip import marked_blocks, mtd_modules, mtd_programs
+from tests.support.fixture_types import NewChip
+from tests.support.guest_rig import NO_MOUNT, Rig, boot, words
 
 NewFaultyChip = Callable[[str, str], Rig]
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from nand_cuts import STACKS, run_rounds, write_profiles
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+from tests.machine.nand_cuts import STACKS, run_rounds, write_profiles
+from tests.support.fixture_types import StudyWriter
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

@@ -11,11 +11,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fixture_types import NewChip
-from guest_rig import Rig, boot
-from nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
 
 from flashbed.machine.base import Outcome
+from tests.machine.nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
+from tests.support.fixture_types import NewChip
+from tests.support.guest_rig import Rig, boot
 
 LONG_AGO_S = 1_000_000_000
 

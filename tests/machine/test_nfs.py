@@ -8,14 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
-from own_cache import FLASHBED
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import limit
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
+from tests.support.own_cache import FLASHBED
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long

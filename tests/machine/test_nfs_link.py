@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import NO_MOUNT, Rig, boot, new
 
 from flashbed.common import paths
 from flashbed.image import programs, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import NO_MOUNT, Rig, boot, new
+from tests.support.repository import REPOSITORY
 
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
@@ -72,7 +73,7 @@ wait
 @pytest.fixture
 def datagrams() -> bytes:
     archive = Archive(paths.cache_root() / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
-    source = Path(__file__).parent.parent / "guest" / "datagrams.c"
+    source = REPOSITORY / "tests/guest" / "datagrams.c"
     return programs.own(Cache(paths.cache_root() / "image"), archive, source).path("datagrams").read_bytes()
 
 

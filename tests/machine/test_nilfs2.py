@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixture_types import Measure, StudyWriter
-
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 STUDY = """
     filesystem = "nilfs2"

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.guest_output import profile
 from flashbed.machine import process
 from flashbed.machine.base import Outcome
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 FXMARK = """
     filesystem = "f2fs"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import kernel_tree
-import one_percent
 import pytest
-from fixture_types import StudyWriter
-from kernel_tree import BASE
-from one_percent import Change, unused
+
+from tests.support import kernel_tree, one_percent
+from tests.support.fixture_types import StudyWriter
+from tests.support.kernel_tree import BASE
+from tests.support.one_percent import Change, unused
 
 INODE, FILE = "fs/ext2/inode.c", "fs/ext2/file.c"
 

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import one_percent
-import own_cache
-import own_module
 import pytest
-from one_percent import Change, unused
+
+from tests.support import one_percent, own_cache, own_module
+from tests.support.one_percent import Change, unused
 
 WRITE, WRITE_BACK, APPEND = "vfs_file.c", "writeback.c", "core/append.c"
 

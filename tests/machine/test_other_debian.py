@@ -11,10 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
-import other_debian
 import pytest
-from fixture_types import Measure, StudyWriter
-from same_bytes import bytes_of, differing
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
@@ -22,6 +19,9 @@ from flashbed.execution.run import prepare
 from flashbed.image import emulator, open_archive, open_cache, toolchain
 from flashbed.image.command import run
 from flashbed.study.loading import load_study
+from tests.machine.same_bytes import bytes_of, differing
+from tests.support import other_debian
+from tests.support.fixture_types import Measure, StudyWriter
 
 pytestmark = pytest.mark.long
 

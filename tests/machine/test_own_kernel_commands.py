@@ -11,13 +11,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import kernel_tree
 import pytest
-from fixture_types import StudyWriter
-from own_cache import said
 
 from flashbed.image import modules
 from flashbed.image.kernel import COMPILE_STEPS, IMAGE
+from tests.support import kernel_tree
+from tests.support.fixture_types import StudyWriter
+from tests.support.own_cache import said
 
 STUDY = """
     [axes]

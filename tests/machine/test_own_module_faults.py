@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import guest_rig
-import own_cache
-import own_module
 import pytest
-from edits import replace_once
-from fixture_types import StudyWriter
+
+from tests.support import guest_rig, own_cache, own_module
+from tests.support.edits import replace_once
+from tests.support.fixture_types import StudyWriter
 
 AXES = f'{guest_rig.STUDY}[axes]\nfilesystem = ["jffs2", "mine"]\n'
 CODE = "\tif (copied < len && !folio_test_uptodate(folio))\n"

@@ -9,16 +9,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import guest_rig
-import own_cache
-import own_module
 import pytest
-from edits import replace_once
-from fixture_types import Measure, StudyWriter
-from own_cache import said
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+from tests.support import guest_rig, own_cache, own_module
+from tests.support.edits import replace_once
+from tests.support.fixture_types import Measure, StudyWriter
+from tests.support.own_cache import said
 
 CHIP = "slc-nand-64m"
 ALL_BEFORE = "1 repetitions, all measured before"

@@ -6,11 +6,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import other_debian
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.commands.on_packs import pack_command
+from tests.support import other_debian
+from tests.support.fixture_types import StudyWriter
 
 pytestmark = pytest.mark.long
 

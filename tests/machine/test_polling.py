@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixture_types import NewChip
-from guest_rig import NO_MOUNT, boot
-
 from flashbed.guest_output import cpu_load
+from tests.support.fixture_types import NewChip
+from tests.support.guest_rig import NO_MOUNT, boot
 
 BLOCKS = 100
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import Rig, Scripts
 
 from flashbed.machine.base import Outcome
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import Rig, Scripts
 
 BLOCKS = 64
 ROUNDS = 8

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import cell_price
-from fixture_types import Measure, StudyWriter
-
+from bench import cell_price
 from flashbed.execution import run
 from flashbed.guest_output import cpu_load
 from flashbed.machine.process import PRICE
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 CELL = """
     filesystem = "ext2"

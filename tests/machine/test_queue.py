@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import STUDY, boot, new
 
 from flashbed.guest_output import medium_counters
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import STUDY, boot, new
 
 READS_OF_A_CPU = 200
 MEASURE = f"""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import guest_rig
-from fixture_types import StudyWriter
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 NOTE = """
     dmesg | grep -o "random: crng init done" >/out/seeded

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fixture_types import NewChip
-from guest_rig import NO_MOUNT, Rig, boot, words
-from raw_chip import marked_blocks
 
 from flashbed.guest_output import medium_counters
+from tests.machine.raw_chip import marked_blocks
+from tests.support.fixture_types import NewChip
+from tests.support.guest_rig import NO_MOUNT, Rig, boot, words
 
 CHIPS = ("slc-nand-64m", "slc-nand-256m")
 

@@ -7,10 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from checks import LIBRARY, Bench
-
 from flashbed.common import paths
 from flashbed.image import hosttools
 from flashbed.image.cache import Cache
 from flashbed.study.loading import load_study
+from pages.checks import LIBRARY, Bench
 
 BLOCK, FILE, CHUNK = 4 << 10, 64 << 20, 1 << 20
 UNDER_WAY = 120 * 8

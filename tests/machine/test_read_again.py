@@ -8,13 +8,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.execution import run
 from flashbed.guest_output import cpu_load
 from flashbed.machine import qemu
 from flashbed.result.result import Measurement
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import StudyWriter
 
 STUDY = """
     [workload]

@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.guest_output import request_log
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 STUDY = """
     filesystem = "ext2:block=4k"

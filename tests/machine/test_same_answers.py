@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from same_answers import check, random_job
 
 from flashbed.common import paths
 from flashbed.profiles.library import Library
+from tests.machine.same_answers import check, random_job
+from tests.support.fixture_types import StudyWriter
 
 SHIPPED = Library((paths.profiles(),))
 MEDIA = [name for name in SHIPPED.names("medium") if SHIPPED.medium(name).provides == "block"]

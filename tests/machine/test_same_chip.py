@@ -8,11 +8,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.common import paths
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 CYCLES = 1 << 21
 """Room in the emulator's log, 24 bytes each."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition, run
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import StudyWriter
 
 OURS = ("anticipatory", "cfq")
 

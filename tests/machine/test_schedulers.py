@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import guest_rig
 import pytest
-from fixture_types import StudyWriter
 
 from flashbed.execution import run
 from flashbed.study.loading import load_study
+from tests.support import guest_rig
+from tests.support.fixture_types import StudyWriter
 
 Guest = Callable[..., dict[str, str]]
 

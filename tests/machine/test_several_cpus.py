@@ -6,9 +6,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import bare_metal
 import pytest
-from bare_metal import EXCLUSIVE, LSE, Machine
+
+from tests.support import bare_metal
+from tests.support.bare_metal import EXCLUSIVE, LSE, Machine
 
 LONG = pytest.mark.long
 MANY = [1, 2, 8, pytest.param(32, marks=LONG), pytest.param(120, marks=LONG)]

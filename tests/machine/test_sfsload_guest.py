@@ -6,14 +6,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from fixture_types import StudyWriter
-from guest_rig import NO_MOUNT, STUDY, boot, new
-from make_target import make
-
 from flashbed.common import paths
 from flashbed.image import toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import NO_MOUNT, STUDY, boot, new
+from tests.support.make_target import make
 
 OPTIONS = "--load 20 --seed 3 --only list"
 

@@ -17,8 +17,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from fixture_types import Measure, StudyWriter
-from same_bytes import bytes_of, differing
 
 from flashbed.common.errors import InterruptedByUser
 from flashbed.execution import attempt, repetition, run
@@ -29,6 +27,8 @@ from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
 from flashbed.study.loading import load_study
+from tests.machine.same_bytes import bytes_of, differing
+from tests.support.fixture_types import Measure, StudyWriter
 
 LIMITS = Limits(900, 0)
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
-import bare_metal
 import pytest
-from bare_metal import EXCLUSIVE, LSE, Machine
+
+from tests.support import bare_metal
+from tests.support.bare_metal import EXCLUSIVE, LSE, Machine
 
 NS = 500_000
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fixture_types import Measure
 
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, plan
+from tests.support.fixture_types import Measure
 
 pytestmark = pytest.mark.long
 

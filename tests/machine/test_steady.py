@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import guest_rig
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import steadiness
 from flashbed.study.loading import load_study
+from tests.support import guest_rig
+from tests.support.fixture_types import Measure, StudyWriter
 
 FioJob = Callable[[str], Finished]
 

@@ -6,14 +6,15 @@ the page is held to it to the last digit.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import bare_metal
 import pytest
-import several_cpus
-from bare_metal import LOCKS, Machine
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/time.md").read_text()
+from bench import several_cpus
+from tests.support import bare_metal
+from tests.support.bare_metal import LOCKS, Machine
+from tests.support.repository import REPOSITORY
+
+PAGE = (REPOSITORY / "docs/time.md").read_text()
 LONG = pytest.mark.long
 LOCK_COLUMNS = ("test and set", "ticket", "queue (MCS)", "queue, plain accesses", "queue, free")
 

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import guest_rig
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import wear
 from flashbed.study.loading import load_study
+from tests.support import guest_rig
+from tests.support.fixture_types import Measure, StudyWriter
 
 FinishedOn = Callable[..., Finished]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_types import Measure, StudyWriter
 
 from flashbed.execution import run
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import request_log
 from flashbed.study.loading import load_study
+from tests.support.fixture_types import Measure, StudyWriter
 
 READS = """
     [axes]

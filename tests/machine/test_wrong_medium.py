@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fixture_types import StudyWriter
-from guest_rig import STUDY, Rig, new, outcome_of
+
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import STUDY, Rig, new, outcome_of
 
 
 def cut(rig: Rig) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Unpack
 
 import pytest
-import raw_chip
-from fixture_types import StudyWriter
-from guest_rig import Scripts
-from raw_chip import LARGE, NOTHING, SMALL
 
 from flashbed.machine.base import Outcome
+from tests.machine import raw_chip
+from tests.machine.raw_chip import LARGE, NOTHING, SMALL
+from tests.support.fixture_types import StudyWriter
+from tests.support.guest_rig import Scripts
 
 BootNew = Callable[..., Outcome]
 

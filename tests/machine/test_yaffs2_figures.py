@@ -10,13 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaffs2_checks
-import yaffs2_guest
-import yaffs2_mount
-import yaffs2_quick
-import yaffs2_time
 
 from flashbed.guest_output import medium_counters
+from pages import yaffs2_checks, yaffs2_guest, yaffs2_mount, yaffs2_quick, yaffs2_time
 
 RUN = yaffs2_time.Row(
     board="arm64-1000",

@@ -12,13 +12,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import raw_chip
-import yaffs2_dump
-from fixture_types import StudyWriter
-from raw_chip import LARGE, NOTHING, SMALL
-from test_yaffs2 import TREE
 
 from flashbed.common import paths
+from tests.machine import raw_chip, yaffs2_dump
+from tests.machine.raw_chip import LARGE, NOTHING, SMALL
+from tests.machine.test_yaffs2 import TREE
+from tests.support.fixture_types import StudyWriter
 
 pytestmark = pytest.mark.long
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import raw_chip
-from fixture_types import StudyWriter
-from raw_chip import LARGE, NOTHING, SMALL, WORN
 
 from flashbed.machine.base import Outcome
+from tests.machine import raw_chip
+from tests.machine.raw_chip import LARGE, NOTHING, SMALL, WORN
+from tests.support.fixture_types import StudyWriter
 
 Stress = Callable[..., Outcome]
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import raw_chip
-from fixture_types import StudyWriter
-from raw_chip import LARGE, NOTHING, SMALL, WORN
+
+from tests.machine import raw_chip
+from tests.machine.raw_chip import LARGE, NOTHING, SMALL, WORN
+from tests.support.fixture_types import StudyWriter
 
 pytestmark = pytest.mark.long
 

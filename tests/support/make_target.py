@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a target of the Makefile as a person does, for tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.repository import REPOSITORY
+
+
+def make(*words: str, folder: Path = REPOSITORY, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The finished process, with the environment of this Python but for other variables of make's."""
+    # A make that runs the tests must not rule this one
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    given = {"VENV": sys.prefix, **variables}
+    return subprocess.run(
+        ["make", *words, *(f"{name}={value}" for name, value in given.items())],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )

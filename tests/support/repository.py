@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The repository that the tests lie in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]

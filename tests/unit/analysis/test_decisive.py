@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What decides nothing: figures that memory, a transient or the CPU made, and what a comparison makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from flashbed.analysis import (
+    Load,
+    Results,
+    Words,
+    compare,
+    doubts,
+    lines,
+    sentence,
+    unsteady,
+    why_not,
+    with_memory_told,
+)
+from flashbed.guest_output.limit import Limit
+from flashbed.guest_output.steadiness import Steadiness
+from flashbed.result.columns import ResultRow
+from tests.support.samples import shipped
+from tests.support.tabled import results_of
+
+
+def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> ResultRow:
+    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=Steadiness.parsed(steady))
+
+
+def kind(found: ResultRow, metric: str) -> str:
+    doubt = why_not(found, metric)
+    return doubt.kind if doubt else ""
+
+
+# --- one repetition -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "steady", "expected"),
+    [
+        ("medium", "", ""),
+        ("bus", "steady", ""),
+        ("load", "steady", ""),
+        ("memory", "steady", "memory"),
+        ("memory", "not steady: 30 % slower in the second half", "memory"),
+        ("medium", "not steady: 30 % slower in the second half", "not steady"),
+        ("cpu", "not steady: it rises", "not steady"),
+        ("cpu", "", "CPU"),
+    ],
+)
+def test_columns_of_the_results_table_tell(limit: Limit, steady: str, expected: str) -> None:
+    found = repetition(limit, steady, bandwidth=1.0, latency_p99_us=1.0)
+    assert kind(found, "bandwidth") == kind(found, "latency_p99_us") == expected
+
+
+def test_the_reason_is_told() -> None:
+    unsteady = why_not(repetition(steady="not steady: it rises"), "bandwidth")
+    assert unsteady
+    assert unsteady.text == "its rate was not steady (it rises)"
+    assert unsteady.bars
+    cpu = why_not(repetition("cpu"), "bandwidth")
+    assert cpu
+    assert (cpu.text, cpu.bars) == ("the CPU decides", False)
+
+
+def test_a_phase_has_its_own_bytes() -> None:
+    # The measurement as a whole reached the medium; of the seeks 8 % did.
+    found = repetition(
+        "medium", block_output=5.0, block_output_reached_percent=101.0, random_seeks=9.0,
+        random_seeks_cpu_percent=99.0, random_seeks_reached_percent=8.4, write_amplification=2.0,
+    )  # fmt: skip
+    assert kind(found, "block_output") == ""
+    assert kind(found, "random_seeks") == kind(found, "random_seeks_cpu_percent") == "memory"
+    doubt = why_not(found, "random_seeks")
+    assert doubt
+    assert doubt.text == "only 8 % of the bytes passed between board and medium"
+
+
+def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
+    # A rewrite whose reads all came from memory passes the half that it writes.
+    assert kind(repetition(rewrite=1.0, rewrite_reached_percent=50.0), "rewrite") == "memory"
+    assert kind(repetition(read_s=1.0, read_reached_percent=74.9), "read_s") == "memory"
+    assert kind(repetition(read_s=1.0, read_reached_percent=75.0), "read_s") == ""
+    # What the cell as a whole had in memory says nothing of a phase that is told by itself.
+    assert kind(repetition("memory", write_bandwidth=1.0, write_reached_percent=100.0), "write_bandwidth") == ""
+
+
+def test_a_write_cache_is_told_and_bars_nothing() -> None:
+    """A drive whose platters needed 1.34 times the run for what it was given: the rate is 1.34 times theirs."""
+    found = repetition(bandwidth=110.0, platters_percent=134.0, medium_written_bytes=1e7)
+    doubt = why_not(found, "bandwidth")
+    assert doubt
+    assert (doubt.kind, doubt.bars) == ("write cache", False)
+    assert kind(found, "medium_written_bytes") == ""
+    assert kind(repetition(bandwidth=98.0, platters_percent=133.0), "bandwidth") == ""
+    assert kind(repetition("memory", bandwidth=300.0, platters_percent=400.0), "bandwidth") == "memory"
+
+
+def test_what_is_no_speed_is_not_doubted() -> None:
+    found = repetition(
+        "memory", "not steady: it rises", mount_s=1.0, write_amplification=1.0, write_reached_percent=9.0
+    )
+    assert kind(found, "mount_s") == kind(found, "write_amplification") == ""
+
+
+# --- cells ----------------------------------------------------------------------------------------------------------
+
+AXES = {"medium": ("disk", "card", "chip"), "pattern": ("randread",)}
+
+
+def results(*cells: tuple[str, float, str]) -> Results:
+    """Medium, bandwidth, limit."""
+    rows: list[dict[str, Any]] = [
+        {"medium": name, "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": value, "limit": limit}
+        for name, value, limit in cells
+    ]
+    return results_of({**AXES, "medium": tuple(name for name, *_ in cells)}, rows)
+
+
+def told(found: Results) -> tuple[list[str], list[str]]:
+    comparison = compare(found, "medium", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
+    words = Words(found.axes)
+    loads = [Load(comparison, group) for group in comparison.groups]
+    return lines(loads, words), [sentence(comparison, group, words) for group in comparison.groups]
+
+
+def test_half_of_the_seeds_decide_for_the_cell() -> None:
+    def of(*limits: str) -> str:
+        rows = [
+            {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
+            | {"bandwidth": 1.0, "limit": limit}
+            for seed, limit in enumerate(limits, start=1)
+        ]
+        found = doubts(results_of(AXES, rows), "bandwidth")
+        return found["disk", "randread"].kind if found else ""
+
+    assert of("memory", "medium", "medium") == ""
+    assert of("memory", "medium") == "memory"
+    assert of("cpu", "memory", "memory", "cpu") == "memory"
+    assert of("cpu", "cpu", "cpu", "memory") == "CPU"
+
+
+def test_a_transient_takes_more_than_half_of_the_seeds() -> None:
+    def of(*seeds: tuple[str, str]) -> tuple[str, int]:
+        rows = [
+            {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
+            | {"bandwidth": 1.0, "limit": limit, "steady": steady}
+            for seed, (limit, steady) in enumerate(seeds, start=1)
+        ]
+        measured = results_of(AXES, rows)
+        found = doubts(measured, "bandwidth")
+        return (found["disk", "randread"].kind if found else "", len(unsteady(measured)))
+
+    even, rising = ("medium", "steady"), ("medium", "not steady: it rises")
+    assert of(rising) == of(rising, rising, even) == ("not steady", 1)
+    assert of(rising, even) == of(rising, even, even) == ("", 0)
+    # What else those seeds say stays
+    assert of(("cpu", "not steady: it rises"), ("cpu", "steady"), even) == ("CPU", 0)
+    assert of(("memory", "steady"), rising) == ("memory", 0)
+
+
+def test_what_was_too_fast_to_be_measured_was_memory() -> None:
+    """bonnie++ prints no rate for a phase that memory answers at once."""
+    rows = [
+        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"block_input_reached_percent": 0.0, "block_output": 5.0, "block_output_reached_percent": 100.0}
+    ]
+    found = results_of(AXES, rows)
+    assert [doubt.kind for doubt in doubts(found, "block_input").values()] == ["memory"]
+    assert doubts(found, "block_output") == doubts(found, "flush_p99_us") == {}
+
+
+def test_a_disk_in_memory_is_not_recommended() -> None:
+    """890 against 100: the lead was that of RAM."""
+    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
+    assert told(found) == (
+        ["Not decided: memory, everywhere; nothing is recommended there."],
+        [
+            "For random read, not decided: memory kept most of the bytes from the medium. "
+            "Only card was measured without that."
+        ],
+    )
+
+
+def test_the_others_are_compared_and_nobody_is_called_best() -> None:
+    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"), ("chip", 50.0, "medium"))
+    assert told(found) == (
+        ["Not decided: memory, everywhere; nothing is recommended there."],
+        [
+            "For random read, card is 2.0 times as fast as chip. "
+            "Not decided: disk, because memory kept most of the bytes from the medium."
+        ],
+    )
+
+
+def test_where_the_cpu_decides_the_order_still_holds() -> None:
+    found = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
+    # The picture greys it, so the words do not recommend it either: they say whose order it is
+    assert told(found)[0] == ["The CPU decides: on this board disk is fastest, 2.0 times as fast as card."]
+
+
+def test_bytes_tell_of_memory_where_no_limit_does() -> None:
+    rows = [
+        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": 1.0, "requested_bytes": 100.0, "medium_read_bytes": read, "medium_written_bytes": 500.0}
+        for read in (49.0,)
+    ]
+    found = with_memory_told(results_of(AXES, rows), {})
+    assert [one.limit for one in found.repetitions] == ["memory"]
+    alone = [{name: value for name, value in row.items() if name != "pattern"} for row in rows]
+    writing = with_memory_told(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
+    assert [one.limit for one in writing.repetitions] == [""]
+
+
+def test_fewer_bytes_may_be_compression() -> None:
+    rows = [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
+        for name in ("small", "large")
+    ]
+    found = with_memory_told(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
+    kinds = {cell: doubt.kind for cell, doubt in doubts(found, "write_s").items()}
+    assert kinds == {("small",): "memory or compression", ("large",): "memory"}
+    assert doubts(found, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
+
+
+def test_profiles_tell_which_file_systems_compress() -> None:
+    library = shipped()
+    told = {name: library.filesystem(name).compresses for name in ("jffs2", "jffs2:compression=none", "ubifs", "ext2")}
+    assert told == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}
+
+
+def flushed(**more: Any) -> Results:
+    """One process writes 36,571 requests a second, each of 5.69 us: a fifth of its run, and the rest is a flush."""
+    row = {"filesystem": "a", "seed": 1, "outcome": "measured", "reason": "", "key": "k", "limit": "medium"}
+    numbers = {"iops": 36571.0, "latency_mean_us": 5.69, "latency_p99_us": 7.6, "bandwidth": 142.9}
+    return results_of({"filesystem": ("a",)}, [{**row, **numbers, **more}])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "more", "expected"),
+    [
+        ({"pattern": "write", "flush": "fsync"}, {}, "memory"),
+        ({"pattern": "randwrite", "flush": "fsync", "direct": "false"}, {}, "memory"),
+        # Memory was full for most of the run, so that calls waited for the medium
+        ({"pattern": "write", "flush": "fsync"}, {"latency_mean_us": 20.0}, ""),
+        ({"pattern": "write", "flush": "fsync", "processes": "4"}, {"latency_mean_us": 50.0}, "memory"),
+        ({"pattern": "write", "flush": "fsync-each"}, {}, ""),
+        ({"pattern": "write", "flush": "fsync", "direct": "true"}, {}, ""),
+        ({"pattern": "read", "flush": "fsync"}, {}, ""),
+        ({}, {}, ""),
+    ],
+)
+def test_a_latency_without_its_flush_is_memorys(
+    parameters: dict[str, str], more: dict[str, float], expected: str
+) -> None:
+    found = with_memory_told(flushed(**more), parameters)
+    told = doubts(found, "latency_p99_us")
+    assert [doubt.kind for doubt in told.values()] == ([expected] if expected else [])
+    assert doubts(found, "bandwidth") == {}
+
+
+def test_a_metric_that_nothing_tells_is_named() -> None:
+    found = results_of({"filesystem": ("a", "b")}, [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": 1.0}
+        for name in ("a", "b")
+    ])  # fmt: skip
+    comparison = compare(found, "filesystem", (), "block_output", True)
+    words = Words(found.axes)
+    loads = [Load(comparison, group) for group in comparison.groups]
+    assert lines(loads, words) == ["No result has a figure for block output."]
+    assert sentence(comparison, comparison.groups[0], words) == "No result has a figure for it."

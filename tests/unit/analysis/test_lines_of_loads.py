@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a line says of one load: how sure a lead is, what decides it, and over what it is a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flashbed.analysis import Load, Words, compare, doubts, lines, sentence
+from tests.support.tabled import results_of
+
+
+def one_load(a: tuple[float, ...], b: tuple[float, ...], limit: str = "medium") -> tuple[str, str]:
+    """The line and the sentence of a load, from a bandwidth a seed; `limit` is that of a."""
+    rows = [
+        {"filesystem": name, "pattern": "read", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": value, "limit": told}
+        for name, values, told in (("a", a, limit), ("b", b, "medium"))
+        for seed, value in enumerate(values, start=1)
+    ]
+    found = results_of({"filesystem": ("a", "b"), "pattern": ("read",)}, rows)
+    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
+    words = Words(found.axes)
+    [line] = lines([Load(comparison, group) for group in comparison.groups], words)
+    return line, sentence(comparison, comparison.groups[0], words)
+
+
+def test_a_lead_of_a_size_that_the_seeds_do_not_tell_says_so() -> None:
+    """1.24 : 1.22 and 25.1 : 1.22: the middle of the two, 11, is nobody's lead."""
+    assert one_load((1.24, 25.1), (1.22, 1.22)) == (
+        "a is fastest: 1.02 to 21 times as fast as b (the seeds do not tell how far).",
+        "For sequential read, a is 1.02 to 21 times as fast as b (the seeds do not tell how far).",
+    )
+    # 2.0 and 2.5 are 1.25 times apart: both are told, and that it is some two times is known
+    assert one_load((10.0, 10.0), (5.0, 4.0))[0] == "a is fastest: 2.0 to 2.5 times as fast as b."
+
+
+def test_what_the_cpu_decides_is_not_recommended() -> None:
+    line, said = one_load((20.0,), (10.0,), "cpu")
+    assert line == "The CPU decides: on this board a is fastest, 2.0 times as fast as b."
+    assert said == (
+        "For sequential read, a is 2.0 times as fast as b. "
+        "The CPU decides there: it holds on this board, and another may turn it."
+    )
+    assert one_load((10.0,), (10.0,), "cpu")[0] == "The CPU decides, and nothing is best there."
+    # Where it decides for the one behind alone, the best is the medium's and is recommended
+    assert one_load((10.0,), (20.0,), "cpu")[0] == "b is fastest: 2.0 times as fast as a."
+
+
+def test_each_reason_stands_beside_its_loads() -> None:
+    steady = {"read": ("", "medium"), "write": ("not steady: it falls", "medium"), "randread": ("", "memory")}
+    rows = [
+        {"filesystem": name, "pattern": pattern, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+        | {"bandwidth": 1.0, "steady": said_of, "limit": limit}
+        for pattern, (said_of, limit) in steady.items()
+        for name in "ab"
+    ]
+    found = results_of({"filesystem": ("a", "b"), "pattern": tuple(steady)}, rows)
+    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))[1] == (
+        "Not decided: no steady rate, for sequential write; memory, for random read; nothing is recommended there."
+    )
+
+
+def test_nothing_is_left_to_flush_of_what_goes_past_the_page_cache() -> None:
+    words = Words({"pattern": ("write",)})
+    direct = {"pattern": "write", "flush": "none", "direct": "true"}
+    assert words.places(direct) == "sequential write, past the page cache"
+    assert words.places(direct | {"direct": "false"}) == "sequential write, not flushed, through the page cache"
+    assert words.places(direct | {"flush": "fsync"}) == "sequential write, flushed at the end, past the page cache"
+
+
+def averaged(table: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
+    """Lines by pattern alone, from a bandwidth of a and b by pattern and file size; a mean over the sizes."""
+    rows = [
+        {"pattern": pattern, "file": size, "filesystem": name, "seed": 1, "outcome": "measured"}
+        | {"reason": "", "key": "k", "bandwidth": value}
+        for (pattern, size), values in table.items()
+        for name, value in zip("ab", values, strict=True)
+    ]
+    axes = {axis: tuple(dict.fromkeys(at[place] for at in table)) for place, axis in enumerate(("pattern", "file"))}
+    found = results_of({"filesystem": ("a", "b"), **axes}, rows)
+    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
+    return lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))
+
+
+def test_a_load_of_one_size_among_means_names_it() -> None:
+    """ "For random write" alone would be said of the large file, too, which nobody measured."""
+    both = {("write", "10M"): (30.0, 10.0), ("write", "100M"): (30.0, 10.0)}
+    assert averaged(both | {("randwrite", "10M"): (10.0, 30.0)}) == [
+        "a is fastest for sequential write: 3.0 times as fast as b.",
+        "b is fastest for random write, file size 10M: 3.0 times as fast as a.",
+    ]
+    assert averaged(both | {("randwrite", "10M"): (30.0, 10.0)}) == ["a is fastest throughout: 3.0 times as fast as b."]
+
+
+def test_what_is_no_speed_is_higher_by_percent() -> None:
+    rows = [
+        {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "flush_mean_us": value}
+        for name, value in (("a", 100.0), ("b", 107.0))
+    ]
+    found = results_of({"filesystem": ("a", "b")}, rows)
+    comparison = compare(found, "filesystem", (), "flush_mean_us", False)
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
+        "a has the lowest mean time of a flush: that of b is 7 % higher."
+    ]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many made-up repetitions, for the test of a cluster: no guest runs, but files travel to who makes an attempt, and
+what comes of it depends on them. With --preload a Dask worker makes such attempts.
+
+As a program, by `main`, its arguments are CACHE CELLS WORKERS, where WORKERS is the address of a scheduler, or "here".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from flashbed.common import paths
+from flashbed.common.errors import FlashbedError
+from flashbed.execution import attempt, repetition, scheduler
+from flashbed.execution.repetition import Finished, Repetition
+from flashbed.image import GuestImage, emulator
+from flashbed.image.cache import Entry
+from flashbed.image.guest_parts import ProgramSet
+from flashbed.image.hosttools import MediaTool
+from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement
+from flashbed.result.store import Store
+from tests.support.made_up_result import made_up_result
+
+SECONDS = "FLASHBED_TEST_SECONDS"
+"""How long an attempt takes."""
+ATTEMPTS = "FLASHBED_TEST_ATTEMPTS"
+"""The file that gets a line for each attempt, with the process that made it."""
+
+
+class Cell(SimpleNamespace):
+    """What the lab asks of a cell on its way to a result."""
+
+    @property
+    def label(self) -> str:
+        return str(self.coordinates["number"])
+
+
+def cell(number: int) -> Any:
+    medium = SimpleNamespace(size_bytes=0, kind="flash", conditioned=False, start=None)
+    between = SimpleNamespace(device="nothing is checked")
+    board = SimpleNamespace(ram=0)
+    return Cell(coordinates={"number": str(number)}, seed=1, board=board, medium=medium, translation=between)
+
+
+def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, *_: object) -> Finished:
+    """Of all files that came with the order, and of the cell."""
+    with Path(os.environ[ATTEMPTS]).open("a") as file:
+        file.write(f"{os.getpid()} {wanted.key}\n")
+    time.sleep(float(os.environ.get(SECONDS, "0.02")))
+    image = wanted.image
+    files = [image.kernel.image, image.kernel.symbols, *image.archives(NO_PROGRAMS), image.media_tool.program]
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in files) + wanted.key.encode()).hexdigest()
+    result = made_up_result(wanted.key, wanted.cell.coordinates)
+    return Finished(result, {"out/data": data.encode(), "console.log": wanted.cell.label.encode()})
+
+
+NO_PROGRAMS = ProgramSet((), ())
+
+
+def put_on() -> None:
+    """In place of guests, in this process."""
+    patch.object(repetition, "execute", execute).start()
+    patch.object(repetition, "program_set", lambda _: NO_PROGRAMS).start()
+    patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
+
+
+def made_up_image(folder: Path) -> GuestImage:
+    """Files of some kilobytes; the emulator is one that answers."""
+    for number, name in enumerate((IMAGE, SYMBOLS, "base", "tools", "fbmedia", "replay", "empty")):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(hashlib.sha256(name.encode()).digest() * 200 * number if name != "empty" else b"")
+    program = folder / emulator.PROGRAM
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    emulator.program = lambda: program
+    parts = {"tools-fio": folder / "tools"}
+    tool = MediaTool(folder / "fbmedia", folder / "replay", "fbmedia-made-up")
+    return GuestImage(Kernel(Entry(folder, {}), "6.1"), tool, folder / "base", parts, {})
+
+
+def main() -> None:
+    cache, cells, workers = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    os.environ["FLASHBED_CACHE"] = cache
+    os.environ.setdefault(ATTEMPTS, f"{cache}/attempts")
+    logging.basicConfig(format="flashbed: %(message)s")
+    put_on()
+    image = made_up_image(Path(cache) / "made-up")
+    keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(cells)]
+    wanted: list[Any] = [Repetition(cell(number), image, {}, key) for number, key in enumerate(keys)]
+    store, limits = Store(paths.cache_root() / "results"), attempt.Limits(60, 0)
+    try:
+        if workers == "here":
+            with attempt.here(4) as site:
+                records = list(scheduler.measure(store, wanted, site, limits))
+        else:
+            from flashbed.cluster import connecting
+
+            with connecting.connected(workers) as cluster:
+                records = list(scheduler.measure(store, wanted, cluster, limits))
+    except FlashbedError as error:
+        sys.exit(f"{type(error).__name__}: {error.message}")
+    print(json.dumps([record.result.outcome for record in records]))

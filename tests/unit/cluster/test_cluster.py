@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Dask cluster as the site of attempts: what it stores is what this host would have, whoever is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from distributed import Client
+
+from flashbed.cluster import connecting
+from flashbed.common.errors import InputError, SetupError
+from tests.support.dask_processes import SOURCES, environment, plain_worker, scheduler, scheduler_process
+from tests.support.repository import REPOSITORY
+from tests.unit.cluster import made_up_cells
+
+
+def worker(address: str, cache: Path, attempts: Path) -> subprocess.Popen[str]:
+    """One whose attempts are made up."""
+    return plain_worker(
+        address, cache, "--preload", "tests.unit.cluster.made_up_worker", **{made_up_cells.ATTEMPTS: str(attempts)}
+    )
+
+
+def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from tests.unit.cluster import made_up_cells; made_up_cells.main()",
+        str(cache),
+        str(cells),
+        where,
+    ]
+    return subprocess.Popen(command, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[list[str], str]:
+    out, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    return json.loads(out.splitlines()[-1]), said
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def attempts(file: Path) -> list[list[str]]:
+    return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.mark.parametrize(("cells", "seconds"), [(100, "0.3"), pytest.param(1000, "0.04", marks=pytest.mark.long)])
+def test_cells_on_four_workers_one_of_which_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: int, seconds: str
+) -> None:
+    """What is left after that takes longer than the lab needs to see which workers there are."""
+    monkeypatch.setenv(made_up_cells.SECONDS, seconds)
+    log = tmp_path / "attempts"
+    with scheduler(tmp_path / "scheduler") as address:
+        workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(4)]
+        try:
+            process = begin(tmp_path / "cluster", cells, address)
+            while len(attempts(log)) < cells // 2:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            busy = workers[1]
+            busy.send_signal(signal.SIGKILL)
+            before = len(attempts(log))
+            outcomes, said = end(process)
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+    assert outcomes == ["measured"] * cells
+    assert cells // 2 <= before < cells * 3 // 4
+    assert re.search(r"flashbed: worker tcp://\S+ is gone; what it was measuring, others measure", said)
+    made = attempts(log)
+    assert {int(who) for who, _ in made} == {one.pid for one in workers}
+    assert all(0 < often <= 2 for often in Counter(key for _, key in made).values())
+    end(begin(tmp_path / "here", cells, "here"))
+    there = tree(tmp_path / "cluster/results")
+    assert len(there) == 4 * cells
+    assert there == tree(tmp_path / "here/results")
+
+
+def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask asks for it for a while; what was finished is kept."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
+    log = tmp_path / "attempts"
+    with scheduler_process(tmp_path / "scheduler") as (process, address):
+        one = worker(address, tmp_path / "worker", log)
+        try:
+            run = begin(tmp_path / "cluster", 1000, address)
+            while len(attempts(log)) < 5:
+                assert run.poll() is None, run.communicate()
+                time.sleep(0.01)
+            process.kill()
+            said = run.communicate(timeout=60)[1]
+        finally:
+            run.kill()
+            one.kill()
+            one.wait()
+    assert run.returncode == 1
+    told = r"HostResourceError: the scheduler of the cluster is gone.*; what was finished is kept: run again"
+    assert re.fullmatch(told, said.splitlines()[-1]), said
+    assert "Traceback" not in said
+    assert len(list((tmp_path / "cluster/results/cells").glob("*/*"))) >= 3
+
+
+def test_files_come_to_each_worker_once(tmp_path: Path) -> None:
+    log = tmp_path / "attempts"
+    with scheduler(tmp_path / "scheduler") as address:
+        workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(2)]
+        try:
+            end(begin(tmp_path / "cluster", 20, address))
+            shelves = [tree(tmp_path / name / "shared") for name in ("scheduler", "worker-0", "worker-1")]
+            written = [path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()]
+            assert shelves[0] == shelves[1] == shelves[2]
+            assert len(shelves[0]) == 7
+            end(begin(tmp_path / "another", 20, address))
+            assert written == [
+                path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()
+            ]
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+
+
+def another_lab(folder: Path) -> Path:
+    """The lab with a comment more."""
+    copy = folder / "another"
+    shutil.copytree(f"{SOURCES}/flashbed", copy / "flashbed")
+    with (copy / "flashbed/common/units.py").open("a") as file:
+        file.write("# another\n")
+    return copy
+
+
+def no_lab(folder: Path) -> Path:
+    """Something else of that name: what is imported of the lab is not there."""
+    (folder / "nothing/flashbed").mkdir(parents=True)
+    (folder / "nothing/flashbed/__init__.py").touch()
+    return folder / "nothing"
+
+
+@pytest.mark.parametrize("when", ["before", "later"])
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        (
+            another_lab,
+            r"worker tcp://\S+: has flashbed .* \(\w{12}\), and this is .* \(\w{12}\); install the same there",
+        ),
+        (
+            no_lab,
+            r"worker tcp://\S+: cannot load flashbed \(.*No module named 'flashbed.\w+'.*\); install flashbed and dist",
+        ),
+    ],
+    ids=["another lab", "no lab"],
+)
+def test_a_worker_of_another_lab(tmp_path: Path, there: Callable[[Path], Path], told: str, when: str) -> None:
+    """Also one that comes when the run has begun."""
+    with scheduler(tmp_path / "scheduler") as address:
+        sources = f"{there(tmp_path)}:{REPOSITORY}"
+        if when == "later":
+            process = begin(tmp_path / "cluster", 3, address)
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "no workers at the moment" in line:
+                    break
+        other = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
+        try:
+            if when == "before":
+                deadline = time.monotonic() + 30
+                while not workers_of(address):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.1)
+                process = begin(tmp_path / "cluster", 3, address)
+            said = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+            other.kill()
+            other.wait()
+    assert process.returncode == 1
+    assert re.fullmatch(f"SetupError: {told}.*", said.splitlines()[-1]), said
+    assert not list((tmp_path / "cluster/results").glob("cells/*/*"))
+
+
+def workers_of(address: str) -> list[str]:
+    with Client(address, set_as_default=False) as client:
+        return list(client.nthreads())
+
+
+@pytest.mark.parametrize("name", ["", "local", "local:0", "local:-1", "localhost:8786", "tcp://host", "http://host:1"])
+def test_what_is_no_cluster(name: str) -> None:
+    with pytest.raises(InputError, match=r"^--workers .*: give the address of a Dask scheduler, such as tcp://HOST:87"):
+        connecting.check(name)
+
+
+def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "ANSWERS_WITHIN_S", 1)
+    with pytest.raises(SetupError) as caught, connecting.connected("tcp://127.0.0.1:9"):
+        pass
+    assert caught.value.message.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there (")
+    assert caught.value.message.endswith("); `dask scheduler` starts one, and says its address")
+
+
+def test_tls_without_certificates() -> None:
+    with pytest.raises(SetupError, match=r"Dask cannot connect \(.*\); tls:// needs certificates"):
+        connecting.connected("tls://127.0.0.1:9").__enter__()
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SetupError) as caught, connecting.connected("local:1"):
+        pass
+    assert caught.value.message.endswith(f"`{sys.executable} -m pip install distributed`")

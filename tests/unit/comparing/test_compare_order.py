@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison says first, and what has a limit although nobody chose one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from flashbed.comparing import limits, result_set, telling
+from flashbed.comparing.cells import Compared, compare
+from tests.support.made_up_exports import Row, write
+
+
+def of(a: Path, b: Path) -> Compared:
+    return compare(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
+
+
+def flushes_twice(row: Row) -> None:
+    """As a file system does that flushes before a write and behind it."""
+    share = 0.18 if row["filesystem"] == "f2fs" else 0.11
+    row["counted"]["host_flushes"] *= 2
+    row["counted"]["cpu_ns"] = round(row["counted"]["cpu_ns"] * (1.118 + row["seed"] / 1e5))
+    row["metrics"]["bandwidth"] *= 1 - share + row["seed"] / 1e5
+    row["metrics"]["latency_mean_us"] *= 1 / (1 - share) + row["seed"] / 1e5
+
+
+def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_path: Path) -> None:
+    found = of(write(tmp_path / "a"), write(tmp_path / "b", flushes_twice))
+    asked = limits.default([found])
+    bad = list(limits.broken(asked, found))
+    assert [(one.metric, dict(one.cell.place)["filesystem"]) for one in bad] == [
+        ("bandwidth", "f2fs"),
+        ("bandwidth", "ext2"),
+        ("latency_mean_us", "f2fs"),
+        ("latency_mean_us", "ext2"),
+        ("cpu_time", "ext2"),
+        ("cpu_time", "f2fs"),
+    ]
+    told = list(telling.lines(found, asked, bad))
+    at = told.index("2 of 2 cells differ (6 repetitions)")
+    assert told[at + 1 : at + 5] == [
+        "Bandwidth: worse in 2 of 2 cells, up to -18 % (f2fs)",
+        "Mean latency: worse in 2 of 2 cells, up to +22 % (f2fs)",
+        "CPU time: worse in 2 of 2 cells, up to +11.8 % (ext2)",
+        "2 cells begin with flushes: the medium is told to flush more often, with the same bytes "
+        "(CPU time +11.8 %, flushes +100 %)",
+    ]
+    rows = telling.table(found, []).rows
+    assert [row[:2] for row in rows[:3]] == [("f2fs", "Bandwidth"), ("ext2", "Bandwidth"), ("f2fs", "Mean latency")]
+
+
+def test_a_step_of_a_percentile_breaks_no_limit(tmp_path: Path) -> None:
+    """fio counts in steps of 1.6 %, and a rebuild may move all seeds by one of them."""
+
+    def p99(share: float) -> Callable[[Row], None]:
+        return lambda row: row["metrics"].update(latency_p99_us=1000.0 * share)
+
+    for share, count in ((1.016, 0), (1.032, 2)):
+        found = of(write(tmp_path / f"a{share}", p99(1.0)), write(tmp_path / f"b{share}", p99(share)))
+        assert len(list(limits.broken(limits.default([found]), found))) == count
+
+
+def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_differs(tmp_path: Path) -> None:
+    """A rate that is not steady falls by other digits as soon as anything differs; that is nothing to begin with."""
+
+    def slower(share: float) -> Callable[[Row], None]:
+        def change(row: Row) -> None:
+            row["steady"] = f"not steady: falls by {40 * share:.0f} %"
+            row["fresh"] = "" if share > 1 and row["filesystem"] == "f2fs" else f"fresh: {4 * share:.0f} % of it"
+            row["metrics"]["bandwidth"] /= share
+
+        return change
+
+    found = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
+    rows = [row[:2] for row in telling.table(found, []).rows]
+    assert [(cell, text.partition(":")[0]) for cell, text in rows] == [
+        ("f2fs", "fresh"),
+        ("f2fs", "Bandwidth"),
+        ("ext2", "Bandwidth"),
+        ("ext2", "steady"),
+        ("ext2", "fresh"),
+        ("f2fs", "steady"),
+    ]
+    assert not any(cell.is_same for cell in found.cells)

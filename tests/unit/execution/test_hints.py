@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a failed cell says of its profiles: with file, line and key, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flashbed.execution.failures import hints
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
+from tests.support import own_module
+from tests.support.samples import write_study
+
+Told = Callable[[str], list[str]]
+
+AT = "/profiles/schedulers/mine.toml:"
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    """`told(reason)`: the hints for two cells that failed so, with a scheduler that the study brings."""
+    own_module.scheduler(tmp_path)
+    path = write_study(tmp_path)
+    path.write_text(path.read_text().replace('\nmedium     = "stick"', '\nmedium     = "stick"\nscheduler = "mine"', 1))
+    study = load_study(path)
+
+    def call(reason: str) -> list[str]:
+        failures: Any = [
+            SimpleNamespace(repetition=SimpleNamespace(cell=cell), result=SimpleNamespace(reason=reason))
+            for cell in plan(study)[:2]
+        ]
+        return hints(study, failures)
+
+    return call
+
+
+def test_a_module_that_is_not_taken(told: Told, tmp_path: Path) -> None:
+    why = "unknown symbol in module, or unknown parameter"
+    [hint] = told(f"step scheduler: exit status 1: insmod: can't insert '/lib/flashbed/mine.ko': {why}")
+    folder = tmp_path / own_module.SOURCE
+    assert f"{AT}5: module: the guest's kernel did not take mine, made from {folder} ({why}): look at " in hint
+
+
+def test_a_scheduler_of_another_name(told: Told) -> None:
+    [hint] = told("step scheduler: exit status 1: sh: write error: Invalid argument")
+    assert f'{AT}4: name: the guest knows no scheduler "mine", or one of these numbers is out of its range; ' in hint
+
+
+def test_a_file_system_of_another_name(told: Told) -> None:
+    [hint] = told("step mount: exit status 255: mount: mounting /dev/mblk0 on /mnt failed: No such device")
+    assert ': mount.type: the guest knows no file system "vfat", or has no device; ' in hint
+
+
+@pytest.mark.parametrize("reason", ["step measure: exit status 1: fio: No such device", "the guest ran out of memory"])
+def test_other_failures_have_none(told: Told, reason: str) -> None:
+    assert told(reason) == []

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only observes is in the keys of cells that have what it saw, and in no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from unittest.mock import Mock
+
+import pytest
+
+from flashbed.execution import repetition
+from flashbed.image import emulator
+from flashbed.study.loading import load_study
+from flashbed.study.plan import Cell, plan
+from tests.support.fixture_types import StudyWriter
+
+CellOf = Callable[[str], Cell]
+
+FXMARK = '[workload]\ntool = "fxmark"\ntests = "read-private"\nfile = "64K"\n'
+FIO = '[workload]\ntool = "fio"\npattern = "write"\nrequest = "4k"\nfile = "4M"\n'
+
+
+@pytest.fixture
+def cell(study_file: StudyWriter) -> CellOf:
+    def of(workload: str) -> Cell:
+        (found,) = plan(load_study(study_file(workload, filesystem="ext2")))
+        return found
+
+    return of
+
+
+def key(cell: Cell) -> str:
+    image = Mock()
+    image.media_tool.digest.return_value = "0"
+    image.digest.return_value = {}
+    return repetition.prepare(cell, image).key
+
+
+@pytest.mark.parametrize(
+    ("workload", "observer", "moves"),
+    [
+        (FXMARK, "profile", True),
+        (FIO, "profile", False),
+        (FXMARK, "watch", False),
+        (FIO, "price", False),
+    ],
+)
+def test_a_changed_observer_moves_the_keys_that_have_it(
+    workload: str, observer: str, moves: bool, cell: CellOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = key(cell(workload))
+    known = emulator.observer_digest
+    monkeypatch.setattr(emulator, "observer_digest", lambda name: "other" if name == observer else known(name))
+    assert (key(cell(workload)) != before) is moves

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/design.md is the house: its map names every room and every module, and none that is not there. Functions are no
+longer than a reader takes in at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flashbed.result.metrics import METRICS
+from tests.support.repository import REPOSITORY
+
+LAB = REPOSITORY / "src/flashbed"
+
+PACKAGES = {"flashbed": "## Rooms", "flashbed_appliance": "## The appliance's rooms"}
+"""Each with the heading of its map."""
+
+
+def rooms_on_the_map(package: str) -> dict[str, set[str]]:
+    """The rows of the table of rooms: a room, and the modules in its last column."""
+    text = (REPOSITORY / "docs/design.md").read_text().partition(f"{PACKAGES[package]}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w./]+)` \| .* \| ([^|]*)\|$", text, re.MULTILINE)
+    return {room.rstrip("/"): set(re.findall(r"`([\w/]+)`", modules)) for room, modules in rows}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_map_names_every_room_and_module_and_no_other(package: str) -> None:
+    root = REPOSITORY / "src" / package
+    there = {
+        folder.name: {
+            str(file.relative_to(folder).with_suffix("")) for file in folder.rglob("*.py") if file.name != "__init__.py"
+        }
+        for folder in root.iterdir()
+        if (folder / "__init__.py").is_file()
+    }
+    alone: dict[str, set[str]] = {file.name: set() for file in root.glob("*.py") if file.name != "__init__.py"}
+    assert rooms_on_the_map(package) == {**there, **alone}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_map_has_the_order_that_the_linter_holds(package: str) -> None:
+    linter = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [layer for contract in linter["contracts"] for layer in contract.get("layers", [])]
+    names = [name.strip() for layer in layers for name in layer.split("|")]
+    held = [name.removeprefix(f"{package}.") for name in names if name.startswith(f"{package}.")]
+    assert held == [room.removesuffix(".py") for room in rooms_on_the_map(package)]
+
+
+def test_the_map_beside_the_lab_names_every_folder_and_no_other() -> None:
+    block = (REPOSITORY / "docs/design.md").read_text().partition("## Beside the lab\n```\n")[2].partition("\n```")[0]
+    named = set()
+    for line in block.splitlines():
+        whole = re.match(r"[\w/]+/(?= )", line)
+        if whole:
+            above = whole[0].split("/")[0]
+            named.add(whole[0].rstrip("/"))
+        part_of = re.match(r"  ((?:\w+/ )+)", line)  # the rows below media/; what tests/ has is in its sentence
+        named |= {f"{above}/{part.rstrip('/')}" for part in (part_of[1].split() if part_of else ())}
+        if above == "tests":
+            named |= {f"tests/{part}" for part in re.findall(r"(?<= )(\w+)/", line)}
+    folders = [Path(name).parts[:-1] for name in tracked_names()]
+    there = {parts[0] for parts in folders if parts} | {
+        "/".join(parts[:2]) for parts in folders if len(parts) > 1 and parts[0] in ("kernel", "media", "tests")
+    }
+    assert named | {"kernel"} == there - {".ci", "LICENSES", "docs", "src"}
+
+
+def test_what_the_map_tells_to_touch_is_there() -> None:
+    text = (REPOSITORY / "docs/design.md").read_text().partition("## To add something")[2].partition("\n## ")[0]
+    asked = re.findall(r"^\| an? ([\w ]+?)(?:,[^|]*)? \|", text, re.MULTILINE)
+    assert asked[:7] == [
+        "parameter of a medium",
+        "file system",
+        "workload",
+        "metric",
+        "kind of figure",
+        "kind of machine",
+        "scheduler",
+    ]
+    named = re.findall(r"`((?:[\w-]+/)+(?:[\w.-]+\.\w+|Kbuild|))`", text)
+    assert len(named) > 30
+    for name in named:
+        if "NAME" in name:
+            name = str(Path(name).parent)
+        assert (REPOSITORY / name).exists() or (LAB / name).exists(), name
+
+
+def test_the_map_tells_who_names_the_only_kind_of_machine() -> None:
+    row = re.search(r"^\| a kind of machine \|.*$", (REPOSITORY / "docs/design.md").read_text(), re.MULTILINE)
+    assert row is not None
+    callers = {
+        str(file.relative_to(LAB))
+        for file in LAB.rglob("*.py")
+        if file.parent.name != "machine"
+        and re.search(r"^from flashbed\.machine(\.qemu import|.* import .*\bqemu\b)", file.read_text(), re.MULTILINE)
+    }
+    assert set(re.findall(r"`((?:execution|replay)/\w+\.py)`", row[0])) == callers
+
+
+def test_the_page_on_studies_names_every_metric() -> None:
+    """By its name, or as what it is of with a suffix: "each of them with `_erases`"."""
+    page = (REPOSITORY / "docs/studies.md").read_text()
+    words = {word.replace("-", "_") for word in re.findall(r"`\"?([\w-]+)\"?`", page)}
+    suffixes = [word for word in words if word.startswith("_")]
+
+    def is_named(metric: str) -> bool:
+        return metric in words or any(
+            metric.endswith(suffix) and metric.removesuffix(suffix) in words for suffix in suffixes
+        )
+
+    assert len(METRICS) > 100
+    assert [metric for metric in METRICS if not is_named(metric)] == []
+
+
+def test_no_line_of_the_docs_is_longer_than_120() -> None:
+    """But for tables, pictures and what a command prints."""
+    for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")):
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))], page
+
+
+BESIDE_THE_LAB = {"appliance", "bench", "faults", "house", "pages"}
+
+
+def test_unit_tests_lie_in_the_folder_of_a_room() -> None:
+    tests = [Path(name).parts for name in tracked_names("tests/*.py") if name != "tests/conftest.py"]
+    assert {parts[1] for parts in tests} == {"e2e", "machine", "support", "unit"}
+    assert {parts[2] for parts in tests if parts[1] == "unit"} <= {*rooms_on_the_map("flashbed"), *BESIDE_THE_LAB}
+
+
+def test_no_program_changes_where_modules_are_looked_for() -> None:
+    """The folders beside the lab are packages: pytest's pythonpath, or `python -m`, has their parent."""
+    programs = tracked("tests/*.py", "pages/*.py", "bench/*.py", "faults/*.py")
+    assert [name for name, text in programs if re.search(r"^ *sys\.path\.\w+\(", text, re.MULTILINE)] == []
+
+
+FUNCTION_LINES, C_LINES = 60, 500
+
+LONG_BECAUSE = re.compile(r"\bLong because\b")
+"""How the sentence begins, in the comment at the head of a C file, that says why it is longer."""
+
+
+def tracked_names(*patterns: str) -> list[str]:
+    """Paths of the repository's files of these names; of all if no name is given."""
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [name for name in listed.splitlines() if (REPOSITORY / name).is_file()]
+
+
+def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
+    """Path and text of the repository's files of these names."""
+    return ((name, (REPOSITORY / name).read_text()) for name in tracked_names(*patterns))
+
+
+def python_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Name and length of each."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def c_functions(text: str) -> Iterator[tuple[str, int]]:
+    """The same, in Linux's style: the braces of a function alone in the first column."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if line == "{" and at:
+            name = re.search(r"(\w+)\(", lines[at - 1]) or re.search(r"(\w+)\(", lines[max(at - 2, 0)])
+            yield (name[1] if name else f"line {at}"), lines.index("}", at) - at + 2
+
+
+def test_no_c_file_is_longer_than_500_lines_without_a_reason() -> None:
+    files = dict(tracked("media/*.[ch]", "kernel/*.[ch]", "sfsload/*.[ch]"))
+    assert len(files) > 150
+    long = {name: text for name, text in files.items() if text.count("\n") > C_LINES}
+    assert [name for name, text in long.items() if not LONG_BECAUSE.search(text.partition("*/")[0])] == []
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    found = [
+        *((name, function) for name, text in tracked("*.py") for function in python_functions(text)),
+        *((name, function) for name, text in tracked("*.c", "*.h") for function in c_functions(text)),
+    ]
+    assert len(found) > 5000
+    names = [(f"{file}: {name}", length) for file, (name, length) in found]
+    assert [(name, length) for name, length in names if length > FUNCTION_LINES] == []
+
+
+def test_long_functions_would_be_found() -> None:
+    assert list(python_functions("def f():\n" + "    x\n" * 70)) == [("f", 71)]
+    assert list(c_functions("static int f(int x)\n{\n" + "\tx;\n" * 70 + "}\n")) == [("f", 73)]
+
+
+def test_guests_are_booted_in_one_place() -> None:
+    """Beside the lab itself: tests and pages go through tests/support/guest_rig.py."""
+    text = {name: text for name, text in tracked("tests/*.py", "pages/*.py", "bench/*.py") if "test_house" not in name}
+    assert [name for name in text if ".write_initramfs(" in text[name]] == ["tests/support/guest_rig.py"]
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Python takes the first module of a name that it finds, so that another file's tests would not run."""
+    names = [Path(name).name for name, _text in tracked("tests/*.py")]
+    assert len(names) > 200
+    assert sorted({name for name in names if names.count(name) > 1 and name != "conftest.py"}) == []
+
+
+def test_no_mark_of_a_merge_is_left() -> None:
+    left = re.compile(r"^(<<<<<<<|=======|>>>>>>>)( |$)", re.MULTILINE)
+    text = dict(tracked("*.md", "docs/*.md", "studies/*", "profiles/*"))
+    assert len(text) > 60
+    assert [name for name in text if left.search(text[name])] == []
+
+
+def test_no_two_rooms_have_a_class_of_one_name() -> None:
+    rooms: dict[str, set[str]] = {}
+    for name, text in tracked("src/*.py"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                rooms.setdefault(node.name, set()).add("/".join(Path(name).parts[1:3]))
+    assert len(rooms) > 200
+    assert {name: found for name, found in rooms.items() if len(found) > 1} == {}

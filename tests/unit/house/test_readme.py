@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README.md and docs/trust.md give the accuracy that docs/generated/accuracy.md has, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import REPOSITORY
+
+PAGES = ("README.md", "docs/trust.md")
+
+
+ROW = re.compile(r"^\| \d+ \| .* \| (\d+\.\d+)((?:, \w+)*) \| [^|]*\|$", re.MULTILINE)
+
+COUNTS = re.compile(r"^\| ([a-z][^|]+?)" + r" \| (\d+)" * 8 + r" \|$", re.MULTILINE)
+
+
+def like_devices() -> str:
+    return (REPOSITORY / "docs/generated/accuracy.md").read_text().partition("\n## What the models compute")[0]
+
+
+def rows() -> list[tuple[float, str]]:
+    """How far each row of a profile's class is off, as a factor above 1, and its marks: fitted, wide."""
+    text = like_devices().partition("\n### Other devices")[0]
+    found = [(float(ratio), marks) for ratio, marks in ROW.findall(text)]
+    return [(max(ratio, 1 / ratio), marks) for ratio, marks in found]
+
+
+def counts() -> dict[str, list[int]]:
+    """By the set of rows: rows, within 30 %, within 2, beyond 3, by the nearest; and the same of single figures."""
+    return {title: list(map(int, cells)) for title, *cells in COUNTS.findall(like_devices())}
+
+
+def test_there_are_rows() -> None:
+    assert len(rows()) > 50
+    assert len(counts()) == 5
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
+    text = " ".join((REPOSITORY / page).read_text().split())
+    ratios = [ratio for ratio, _ in rows()]
+    near = sum(ratio <= 1.3 for ratio in ratios)
+    assert f"{len(ratios)} published figures" in text or f"{len(ratios)} rows of published measurements" in text
+    assert f"within 30 % of {near}" in text or f"{near} are within 30 %" in text
+    assert f"the other {len(ratios) - near}" in text
+    assert f"off by up to {max(ratios):.1f} times" in text
+    marks = [marks for ratio, marks in rows() if ratio <= 1.3]
+    fitted, wide = (sum(word in said for said in marks) for word in ("fitted", "wide"))
+    assert f"fitted to {sum('fitted' in said for _, said in rows())} of the" in text
+    assert f"{fitted} are fitted and {wide} wide" in text
+    assert f"{len(marks) - fitted - wide} say something" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_to_expect_of_another_device_is_what_the_page_counts(page: str) -> None:
+    """Also after the next row or the next model: no count of the prose is written down but here."""
+    text = " ".join((REPOSITORY / page).read_text().split())
+    *_, figures, near, twice, far = counts()["all"]
+    assert f"of {figures} published rates" in text
+    assert f"{twice} are within a factor of 2, {near} within 30 %, and {far} beyond 3" in text
+    held = [sum(pair) for pair in zip(*(counts()[f"held out, {half}kept back"] for half in ("not ", "")), strict=True)]
+    assert f"{held[4]} rates that are held out" in text
+    assert f"{held[6]} are within a factor of 2, and {held[7]} beyond 3" in text
+    assert 0.6 < held[6] / held[4] < 0.9
+
+
+def test_no_paper_that_a_study_judges_is_evidence_for_the_models() -> None:
+    """kim2007 calls memory's what was once a row for a disk."""
+    sources = (REPOSITORY / "pages/devices.toml").read_text()
+    names = ("Choi", "Kim and Lee", "Lee, Kang", "Seo, Joo", "Kookmin", "Hanyang")
+    assert [name for name in names if name in sources] == []
+
+
+PROSE_PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that lead to the headings of a page, as GitHub and GitLab make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PROSE_PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)", prose)
+    targets = [(page.parent / name if name else page, anchor) for name, anchor in links]
+    assert [str(path) for path, _ in targets if not path.exists()] == []
+    assert [f"{path}#{anchor}" for path, anchor in targets if anchor and anchor not in anchors(path)] == []
+
+
+def test_pages_link_to_others() -> None:
+    assert len(PROSE_PAGES) > 25
+    assert (REPOSITORY / "README.md").read_text().count("](docs/") > 10

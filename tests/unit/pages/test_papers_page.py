@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/generated/papers.md: our figures beside the printed ones, reasons with their verdict only, none unmeasured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flashbed.execution import run
+from flashbed.report.model import Report
+from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
+from flashbed.report.sentences import rows
+from flashbed.study.loading import Study
+from pages import papers
+from pages.page_text import wrapped
+from tests.support.made_up_papers import paper, paper_rows
+from tests.support.tabled import report_of, rows_of_study
+
+Rows = list[dict[str, Any]]
+
+
+def complete(rows: Rows) -> Rows:
+    """Made-up results for each cell: seconds by file system and size, so that what comes out is known."""
+    seconds = {"yaffs2": 1.0, "nilfs2": 2.0, "jffs2": 8.0}
+    return [
+        row | {"write_s": seconds[row["filesystem"]] * int(row["file"][:-1]), "read_s": 1.0, "outcome": "measured"}
+        for row in rows
+    ]
+
+
+def lee2013(lost: int = 0) -> Report:
+    study = paper("lee2013")
+    cells = [(cell, seed) for cell in study.combinations() for seed in study.seeds]
+    rows = [{**cell, "seed": seed, "reason": "", "key": "k", "check": ""} for cell, seed in cells]
+    return report_of(study, complete(rows)[lost:], {})
+
+
+def one_page(reports: list[Report]) -> str:
+    return page([line for report in reports for line in rows(report)], [section(report) for report in reports])
+
+
+def claim(text: str, number: int) -> str:
+    """A claim's section."""
+    return text.partition(f"### {number}. ")[2].partition("\n### ")[0]
+
+
+def test_our_figures_stand_beside_the_printed_ones() -> None:
+    found = claim(one_page([lee2013()]), 9)
+    assert found.startswith("Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.\n")
+    assert "**Holds** (tables 3, 4 and 5)." in found
+    # Means over the sizes of 1 to 16 MB, 6.2 times what 1 MB takes; the paper's 7.7825 by 13.6275 s.
+    line = next(line for line in found.splitlines() if "YAFFS2 against NILFS2, page FTL, constant bytes" in line)
+    assert line == (
+        "| YAFFS2 against NILFS2, page FTL, constant bytes | – | 0.57 | 6.20 : 12.4 s | 0.50 | at most 0.99 | holds |"
+    )
+    first = claim(one_page([lee2013()]), 1)
+    row = "| anticipatory against no scheduler | 47.79 : 51.97 s | 0.92 | 49.6 : 49.6 s | 1.00 | at most 0.92 |"
+    assert f"{row} does not hold |" in first
+
+
+def test_figures_that_refute_their_own_sentence_are_told() -> None:
+    found = claim(one_page([lee2013()]), 2)  # 3.11 : 3.13 is 0.6 % less, where 1.5 % are claimed
+    assert "The paper's own figures do not bear the claim out: anticipatory against CFQ is 0.99 times (3.11 : " in found
+
+
+def test_a_reason_stands_only_with_its_verdict() -> None:
+    report = lee2013()
+    assert "must have come from something else between its runs" in claim(one_page([report]), 1)
+    assert 1 not in [one.number for one in unexplained([report])]
+    rows: list[dict[str, Any]] = [
+        dict(zip(report.results.axes, one.combination, strict=True))
+        | {"seed": one.seed, "outcome": "measured", "reason": "", "key": "k", **one.metrics}
+        for one in report.results.repetitions
+    ]
+    for row in rows:
+        if row["scheduler"] == "anticipatory":
+            row["write_s"] *= 0.5
+    turned = report_of(report.study, rows, {})
+    assert "**Holds**" in claim(one_page([turned]), 1)
+    assert "must have come from something else between its runs" not in claim(one_page([turned]), 1)
+    bare = replace(report.study, claims=tuple(one.model_copy(update={"why": {}}) for one in report.study.claims))
+    assert NOT_EXPLAINED in claim(one_page([replace(report, study=bare)]), 1)
+
+
+def test_what_rests_on_missing_results_is_marked() -> None:
+    text = one_page([lee2013(lost=200)])
+    assert "320 repetitions of 520: **results are missing, and what rests on them is open**" in text
+    assert "**Cannot be decided** (table 3)." in claim(text, 1)
+
+
+def test_the_command_refuses_to_write_without_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "papers.md"
+    monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
+    monkeypatch.setattr(run, "stored", lambda study: study)
+    monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
+    assert papers.main([]) == 1
+    assert not written.exists()
+    assert "`flashbed run lee2013`" in capsys.readouterr().err
+    assert papers.main(["--partial"]) == 0
+    assert written.read_text().startswith("# What papers say")
+    assert "claim 2, does not hold" not in capsys.readouterr().err  # the study says why
+    assert papers.main(["--partial", "--check"]) == 0
+    written.write_text("x")
+    assert papers.main(["--partial", "--check"]) == 1
+
+
+def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = tmp_path / "papers.md"
+    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
+    written.write_text(stored)
+    monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(run, "stored", lambda study: study)
+    monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
+    asked: list[str] = []
+
+    def noted(study: Study, _rows: object, environment: dict[str, Any]) -> Report:
+        asked.append(study.name)
+        return report_of(study, [], environment)
+
+    monkeypatch.setattr(papers, "report_of", noted)
+    assert papers.main(["--only", "lee2013"]) == 1
+    assert written.read_text() == stored
+    assert papers.main(["--only", "lee2013", "--partial"]) == 0
+    assert set(asked) == {"lee2013"}
+    before, now = sections(stored), sections(written.read_text())
+    assert list(before) == list(now)
+    (own,) = [heading for heading in before if before[heading] != now[heading]]
+    assert "results are missing" in now[own]
+    with pytest.raises(SystemExit):
+        papers.main(["--only", "lee2014"])
+
+
+def headings(text: str) -> list[str]:
+    """Studies and claims, as the page lists them."""
+    return [line for line in text.splitlines() if line.startswith("#")]
+
+
+def sentences(text: str) -> str:
+    """The words of the page, wherever its lines end."""
+    return " ".join(text.split())
+
+
+def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
+    """Whatever the results are: a study that changed and a page that did not are found without any. A page that says so
+    itself waits to be written from new results.
+    """
+    studies = papers.studies_after_papers()
+    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
+    now = wrapped(one_page([report_of(study, [], {}) for study in studies]))
+    assert BEHIND not in now
+    if BEHIND in stored:
+        assert headings(stored) != headings(now), "docs/generated/papers.md says that it is behind, and is not"
+        return
+    assert headings(stored) == headings(now)
+    words = sentences(stored)
+    assert [claim.text for study in studies for claim in study.claims if sentences(claim.text) not in words] == []
+    assert [study.source for study in studies if sentences(study.source.rstrip(".")) not in words] == []
+
+
+def test_which_studies_are_on_the_page() -> None:
+    names = [study.name for study in papers.studies_after_papers()]
+    assert {"choi2014", "choi2014-accesses", "kim2007", "lee2002", "lee2013"} <= set(names)
+    assert "quick" not in names

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packs that no flashbed wrote, and that are whole by their digest: each is a sentence, and nothing is left behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flashbed.common.digest import digest_bytes
+from flashbed.common.errors import FlashbedError, InputError
+from flashbed.comparing import result_set
+from flashbed.packs import making
+from flashbed.replay import pack_file, verifying
+from flashbed.replay.playing import Unpacked
+from flashbed.replay.recipe import EMULATOR
+from flashbed.replay.verifying import How
+from tests.unit.replay.made_up_pack import KERNEL, recipe, write
+
+PROGRAM = Path("/bin/true").read_bytes()
+RESULT = f"results/{recipe().key}/result.json"
+ODD: tuple[Any, ...] = (
+    *(None, 1, -1, True, 1.5, 1 << 70, "x", "x" * 64, "../../x", "\0", "\ud800", "\x1b[2J"),
+    *([], ["a"], [[1]], {}, {"a": 1}),
+)
+
+Told = dict[str, Any]
+Members = dict[str, bytes]
+
+
+def with_programs(told: Told, its: Members) -> None:
+    digest = digest_bytes(PROGRAM)
+    its[f"files/{digest}"] = PROGRAM
+    for name in (EMULATOR, "fsck"):
+        told["programs"][name] = {"program": digest, "loader": None, "libraries": {"libx.so.1": digest}}
+
+
+def verify(pack: Path, folder: Path) -> tuple[FlashbedError, list[str]]:
+    said: list[str] = []
+    folder.mkdir(exist_ok=True)
+    with pytest.raises(FlashbedError) as told:
+        verifying.verify(pack, How(folder=folder), said.append)
+    assert list(folder.iterdir()) == []
+    assert "\n" not in told.value.message
+    return told.value, said
+
+
+def places(told: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ()
+    return [place, *(one for key, value in inside for one in places(value, (*place, key)))]
+
+
+def altered(told: Any, place: tuple[Any, ...], value: Any) -> Any:
+    if not place:
+        return value
+    told = told.copy()
+    told[place[0]] = altered(told[place[0]], place[1:], value)
+    return told
+
+
+@pytest.fixture(scope="module")
+def told_in(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a good one says, by the member that says it."""
+    with zipfile.ZipFile(write(tmp_path_factory.mktemp("good") / "a.flashbed", with_programs)) as archive:
+        return {name: json.loads(archive.read(name)) for name in (pack_file.CONTENTS, RESULT)}
+
+
+@given(st.data())
+def test_whatever_a_pack_says_is_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, told_in: dict[str, Any], data: st.DataObject
+) -> None:
+    member = data.draw(st.sampled_from(list(told_in)))
+    place = data.draw(st.sampled_from(places(told_in[member])))
+    value = data.draw(st.sampled_from(ODD))
+    folder = tmp_path_factory.mktemp("odd")
+    text = json.dumps(altered(told_in[member], place, value)).encode()
+    error, said = verify(rewritten(folder, {member: text}), folder / "scratch")
+    assert error.exit_code in (2, 3, 4, 5)
+    assert all(line.isprintable() for line in said)
+    shutil.rmtree(folder)
+
+
+def rewritten(folder: Path, exchanged: dict[str, bytes | None]) -> Path:
+    """The good pack with other members, its digest written anew; what pack.json says of them stays."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(write(folder / "good.flashbed", with_programs)) as good,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name in good.namelist():
+            if (text := exchanged.get(name, good.read(name))) is not None:
+                archive.writestr(name, text)
+        archive.comment = b"0" * pack_file.DIGEST_LETTERS
+    (folder / "x.flashbed").write_bytes(out.getvalue())
+    making._seal(folder / "x.flashbed")
+    return folder / "x.flashbed"
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"[" * 100_000, b"NaN", b"null", b"1" * 5000, b'{"format": 1}', None])
+@pytest.mark.parametrize("member", [pack_file.CONTENTS, RESULT])
+def test_what_is_no_json_is_told(tmp_path: Path, member: str, text: bytes | None) -> None:
+    error, _ = verify(rewritten(tmp_path, {member: text}), tmp_path / "scratch")
+    assert isinstance(error, InputError)
+
+
+@pytest.mark.parametrize("name", [f"files/{digest_bytes(KERNEL)}", f"results/{recipe().key}/console.log"])
+def test_a_member_that_is_not_what_its_name_says_is_told(tmp_path: Path, name: str) -> None:
+    """Its digest stands in what names it, and nothing else would tell: the results name the one that was there."""
+    error, _ = verify(rewritten(tmp_path, {name: b"another"}), tmp_path / "scratch")
+    assert error.exit_code == 2
+    assert " is another file than it was: its SHA-256 is " in error.message
+
+
+@pytest.mark.parametrize("name", [f"files/{digest_bytes(KERNEL)}", f"results/{recipe().key}/console.log"])
+def test_a_missing_member_is_told(tmp_path: Path, name: str) -> None:
+    error, _ = verify(rewritten(tmp_path, {name: None}), tmp_path / "scratch")
+    called = "the kernel 6.1.1-1" if name.startswith("files/") else name
+    assert error.message == f"{tmp_path / 'x.flashbed'}: has no {called}; get it again"
+
+
+def _digest(told: Told, members: Members) -> None:
+    told["recipes"][0]["state"] = "../../../out"
+    members["files/../../../out"] = b"out"
+
+
+def _library(told: Told, _: Members) -> None:
+    told["programs"]["fsck"]["libraries"] = {"../../../out": digest_bytes(PROGRAM)}
+
+
+def _program(told: Told, _: Members) -> None:
+    told["recipes"][0]["check"]["program"] = "../../../out"
+    told["programs"]["../../../out"] = told["programs"]["fsck"]
+
+
+@pytest.mark.parametrize("change", [_digest, _library, _program])
+def test_nothing_is_written_outside_the_folder(tmp_path: Path, change: Callable[[Told, Members], None]) -> None:
+    def both(told: Told, members: Members) -> None:
+        with_programs(told, members)
+        change(told, members)
+
+    error, _ = verify(write(tmp_path / "x.flashbed", both), tmp_path / "scratch")
+    assert (error.exit_code, sorted(path.name for path in tmp_path.iterdir())) == (2, ["scratch", "x.flashbed"])
+
+
+def test_a_pack_without_repetitions_is_none(tmp_path: Path) -> None:
+    def empty(told: Told, _: Members) -> None:
+        told["recipes"] = []
+
+    error, _ = verify(write(tmp_path / "x.flashbed", empty), tmp_path / "scratch")
+    assert "x.flashbed: is no pack (recipes is not what it has to be); get it again" in error.message
+
+
+def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(tmp_path / "x.flashbed")
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
+    error, _ = verify(file, tmp_path / "scratch")
+    assert "it says that it has " in error.message
+
+
+def test_zeros_are_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
+    """zipfile would unpack all of it at once: the medium of a pack can have gigabytes of them."""
+    zeros = bytes(128 << 20)
+    digest = digest_bytes(zeros)
+
+    def with_zeros(_: Told, members: Members) -> None:
+        members[f"files/{digest}"] = zeros
+
+    pack = write(tmp_path / "x.flashbed", with_zeros)
+    script = (
+        "import resource, sys; from pathlib import Path; from flashbed.replay import pack_file\n"
+        "pack = pack_file.open_pack(Path(sys.argv[1])); before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        f"pack.unpack({digest!r}, Path(sys.argv[2]))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, pack, tmp_path / "to"], capture_output=True, text=True, check=True, timeout=100
+    )
+    assert int(done.stdout) < 64 << 10
+    assert (tmp_path / "to").stat().st_size == len(zeros)
+
+
+@pytest.mark.parametrize("name", ["it's", 'a "b" $(c)', "two  blanks", "a,b é"])
+def test_programs_start_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
+    loader = next(Path("/lib64").glob("ld-linux-*.so.*")).read_bytes()
+
+    def with_loader(told: Told, members: Members) -> None:
+        with_programs(told, members)
+        members[f"files/{digest_bytes(loader)}"] = loader
+        told["programs"]["fsck"]["loader"] = digest_bytes(loader)
+
+    (tmp_path / name).mkdir()
+    files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed", with_loader)), tmp_path / name)
+    files.take([], ["fsck"])
+    assert subprocess.run([files.program("fsck"), "--none"], timeout=10).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["a:b", "a;b", "a$b"])
+def test_a_folder_that_hides_libraries_is_refused(tmp_path: Path, name: str) -> None:
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / name)
+    assert f"{name}: has a {name[1]} in its name" in error.message
+    assert error.exit_code == 2
+
+
+def test_a_folder_may_be_named_from_the_present_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with verifying._scratch(Path()) as folder:
+        assert folder.is_absolute()
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b"null", b"{}", b"1" * 5000, b"\xff"])
+def test_a_report_that_is_none_is_told_by_compare(tmp_path: Path, text: bytes) -> None:
+    def with_report(_: Told, members: Members) -> None:
+        members["report/results.json"] = text
+
+    with pytest.raises(InputError, match=r"x\.flashbed: is no set of results, or a damaged one"):
+        result_set.read_all(str(write(tmp_path / "x.flashbed", with_report)))
+
+
+def test_a_configuration_may_have_any_bytes(tmp_path: Path) -> None:
+    def with_bytes(_: Told, members: Members) -> None:
+        members[f"kernels/{digest_bytes(KERNEL)}"] = b'CONFIG_A="\xff"\n'
+
+    pack = pack_file.open_pack(write(tmp_path / "x.flashbed", with_bytes))
+    assert pack.options(digest_bytes(KERNEL)) == {"CONFIG_A": '"\N{REPLACEMENT CHARACTER}"'}
+
+
+def test_files_of_a_repetition_are_small_together_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros are packed to nothing, and many files of them were gigabytes in memory."""
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100_000)
+
+    def heavy(_: Told, said: Members) -> None:
+        said |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
+
+    error, _ = verify(write(tmp_path / "x.flashbed", heavy), tmp_path / "scratch")
+    assert f"the result {recipe().key[:12]} says that it has 27" in error.message
+
+
+def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
+    def heavy(_: Told, said: Members) -> None:
+        said |= {f"results/{recipe().key}/out/{number}": bytes(3 << 20) for number in range(12)}
+
+    pack = pack_file.open_pack(write(tmp_path / "x.flashbed", heavy))
+    tracemalloc.start()
+    verifying._told(pack, pack.recipes[0])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 24 << 20
+
+
+def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three bytes of it are a hundred in memory."""
+    monkeypatch.setattr(pack_file, "MOST_VALUES", 50)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "it has more than 50 values" in error.message
+
+
+def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LZMA says how much of what it unpacked it keeps."""
+    monkeypatch.setattr(making, "LEAST_BYTES", 0)
+    monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 1 << 20)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "unpacking it takes 8388608 bytes of memory" in error.message
+    monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 8 << 20)
+    error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
+    assert "of memory" not in error.message
+
+
+def test_a_study_that_is_too_large_for_a_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
+    with pytest.raises(InputError, match="1 repetitions are more than a pack can hold; pack a part"):
+        write(tmp_path / "x.flashbed")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a pack whose contents do not belong together, and of a guest that gave something else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flashbed.common import paths
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import SetupError
+from flashbed.machine.base import Outcome
+from flashbed.packs import gathering
+from flashbed.replay import differing, verifying
+from flashbed.replay.differing import differences
+from flashbed.replay.recipe import Recipe
+from flashbed.study.loading import load_study
+from flashbed.study.plan import plan
+from tests.unit.replay.made_up_pack import KEY_VERSION, recipe, result
+
+KEPT = {"result.json": b"{}", "console.log": b"one\ntwo\n", "out/fio.json": b"a\nb\n", "out/raw": b"\xff\x00\x01"}
+
+
+def outcome(**other: Any) -> Outcome:
+    files = {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x01"}
+    said = {"status": "measured", "reason": "", "console": b"one\ntwo\n", "files": files, "medium_check": ""}
+    return Outcome(**{**said, **other})
+
+
+def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
+    assert not list(differing.doubts(recipe(), result(), KEY_VERSION))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda r: r["cell"].update(filesystem="ext4"), "the result's key is not that of its inputs"),
+        (lambda r: r["cell"].update(seed=8), "the result says seed 7, and its inputs 8"),
+        (lambda r: r.update(key="0"), "the result is that of another repetition"),
+        (lambda r: r["environment"].update(machine="-machine virt -seed 8"), "measured: 7, and not 8"),
+        (lambda r: r["environment"].update(kernel="0" * 64), "the kernel is another than the one measured with: "),
+        (lambda r: r["environment"].update(base="0" * 64), "the archive base is another than the one measured with: "),
+        (lambda r: r["environment"].pop("base"), "the archive base is not among what was measured with"),
+    ],
+)
+def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
+    changed = result()
+    change(changed)
+    assert any(sentence in doubt for doubt in differing.doubts(recipe(), changed, KEY_VERSION))
+
+
+def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
+    (doubt,) = differing.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
+    assert doubt == f"the kernel is another than the one measured with: ffffffffffff, and not {recipe().kernel[:12]}"
+
+
+def test_the_same_bytes_differ_in_nothing() -> None:
+    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome()) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "sentences"),
+    [
+        ({"status": "guest failed", "reason": "panic"}, ["was measured, and is guest failed here: panic"]),
+        ({"medium_check": "lost  block\n"}, ['the checker said clean, and says "lost  block"']),
+        ({"medium_check": None}, ["the checker said clean, and says nothing (not checked)"]),
+        ({"console": b"one\nTWO\n"}, ["console.log: line 2 was two, and is TWO"]),
+        ({"console": b"one\n"}, ["console.log: had 2 lines, and has 1"]),
+        ({"files": {"fio.json": b"a\nb\n"}}, ["out/raw: is not there"]),
+        ({"files": {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x02", "x": b""}},
+         ["out/raw: 3 bytes, 3 here, and they differ from byte 2 on", "out/x: was not there"]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_said(other: dict[str, Any], sentences: list[str]) -> None:
+    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome(**other)) == sentences
+
+
+def test_of_much_that_differs_the_first_is_said_and_the_rest_counted() -> None:
+    more = outcome(files={f"{number}": b"" for number in range(9)})
+    sentences = differences(KEPT, {"outcome": "measured", "check": ""}, more)
+    assert (len(sentences), sentences[-1]) == (5, "and 7 more")
+
+
+def labelled(cell: int, seed: int) -> Recipe:
+    return replace(recipe(), label=f"{cell}, seed {seed}")
+
+
+@given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
+def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
+    """A study has all its cells with the first seed, then with the second."""
+    study = [labelled(cell, seed) for seed in range(seeds) for cell in range(cells)]
+    chosen = [int(one.cell) for one in verifying.sample(study, wanted)]
+    assert len(chosen) == len(set(chosen)) == min(cells, wanted)
+    gaps = [b - a for a, b in pairwise(chosen)]
+    assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(paths.studies().glob("*.toml"))])
+def test_labels_tell_the_cells_of_each_study_apart(name: str) -> None:
+    """A recipe has a label and no cell: what stands before the seed is the cell."""
+    by_label: dict[str, set[str]] = {}
+    for cell in plan(load_study(paths.studies() / f"{name}.toml")):
+        told = replace(recipe(), label=cell.label).cell
+        by_label.setdefault(told, set()).add(json.dumps(cell.coordinates))
+    assert "" not in by_label
+    assert all(len(cells) == 1 for cells in by_label.values())
+    assert len(by_label) == len(set[str]().union(*by_label.values()))
+
+
+def test_the_seeds_take_turns_in_a_sample() -> None:
+    study = [labelled(cell, seed) for seed in (1, 2) for cell in range(4)]
+    assert [one.label[-1] for one in verifying.sample(study, 4)] == ["1", "2", "1", "2"]
+    assert verifying.sample(study, None) == study
+
+
+def test_a_program_is_packed_with_its_libraries() -> None:
+    found = gathering.linked(Path("/bin/ls").resolve())
+    assert found.loader is not None
+    assert "libc.so.6" in found.libraries
+    assert all(path.is_file() for path in found.files)
+
+
+def test_a_script_cannot_be_packed(tmp_path: Path) -> None:
+    (tmp_path / "fsck.own").write_text("#!/bin/sh\n")
+    with pytest.raises(SetupError, match=r"fsck\.own: is a script, and a pack holds programs only"):
+        gathering.linked(tmp_path / "fsck.own")
+
+
+def test_each_file_is_named_with_its_digest_and_its_package(tmp_path: Path) -> None:
+    (tmp_path / "built").write_text("by the lab")
+    program = Path("/bin/ls").resolve()
+    of_none, of_one = sorted(
+        gathering.packages([tmp_path / "built", program, program]), key=lambda line: "coreutils" in line
+    )
+    assert of_none == f"{digest_file(tmp_path / 'built')}  built  of no package that this host knows"
+    assert of_one.startswith(f"{digest_file(program)}  ls  coreutils ")
+    assert "(source coreutils " in of_one

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions whose figures mislead as they stand, and the cautions that say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from flashbed.analysis import flows
+from flashbed.report import cautions
+from flashbed.study.format import Answer
+from flashbed.workload import WORKLOADS
+from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
+from tests.support.tabled import report_of
+
+
+def texts(metric: str, **workload: str) -> str:
+    """The cautions of a study with writes, which asks for a metric."""
+    study = replace(
+        made_up_study(),
+        axes={"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)},
+        answer=Answer(compare=("filesystem",), metric=(metric,)),
+        figures=(),
+        tables=(),
+        claims=(),
+        workload=workload,
+    )
+    frame = made_up_frame(study).assign(mount_s=0.1)
+    return "\n".join(caution["text"] for caution in cautions.found(report_of(study, rows_of(frame), {}), []))
+
+
+def swallowed(**workload: str) -> str:
+    """The cautions of a study whose bytes memory kept."""
+    study = replace(made_up_study(), claims=(), workload=workload)
+    report = report_of(study, rows_of(made_up_frame(study)), {})
+    found = cautions.found(report, flows(report.results, report.fixed))
+    return "\n".join(caution["text"] for caution in found)
+
+
+def test_the_mount_of_nothing_is_told() -> None:
+    assert "What is mounted holds next to nothing in 2 of 4 cells" in texts("mount_s", file="1M")
+    assert "What is mounted holds next to nothing, as the load" in texts("mount_memory_bytes", allocate="true")
+    assert "holds next to nothing" not in texts("mount_s", allocate="false")
+    assert "holds next to nothing" not in texts("bandwidth", allocate="true")
+
+
+def test_what_makes_a_load_wait_is_told() -> None:
+    assert 'With flush = "fsync" the run waits' in swallowed(file="1M")
+    assert "With flush" not in swallowed(file="1M", flush="fsync")
+
+
+def test_cpu_load_is_a_share() -> None:
+    assert "CPU load is a share of the run" in texts("cpu_percent")
+    assert "CPU load" not in texts("bandwidth")
+
+
+def test_media_without_a_cut_are_told() -> None:
+    axes = {"medium": ("sd-poor", "slc-nand-64m"), "filesystem": ("f2fs",), "pattern": ("write",), "request": ("4k",)}
+    study = replace(made_up_study(), axes=axes, answer=None, figures=(), tables=(), claims=(), power_cut=True)
+    frame = made_up_frame(study)
+    frame["mount_after_cut_s"] = [0.1 if medium == "slc-nand-64m" else None for medium in frame["medium"]]
+
+    def told(frame: pd.DataFrame) -> list[str]:
+        report = report_of(study, rows_of(frame), {})
+        return [one["text"] for one in cautions.found(report, []) if "No power was cut" in one["text"]]
+
+    [text] = told(frame)
+    assert text.startswith("No power was cut in 1 cell, on ")
+    assert "slc" not in text
+    assert told(frame[frame["medium"] == "slc-nand-64m"]) == []
+
+
+@pytest.mark.parametrize(
+    ("settled", "expected"),
+    [
+        (["", "", "settled", "settled"], "not known in 2 cells"),
+        (["settled", "settled", "settled", "not settled: it falls by 74 %"], ""),
+    ],
+)
+def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str], expected: str) -> None:
+    axes = {"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)}
+    study = replace(made_up_study(), axes=axes, figures=(), tables=(), claims=(), seeds=(1,))
+
+    def said(metric: str) -> str:
+        asked = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
+        frame = made_up_frame(asked).assign(total_write_amplification=2.0, settled=settled)
+        told = "\n".join(one["text"] for one in cautions.found(report_of(asked, rows_of(frame), {}), []))
+        return told if "same write amplification" in told else ""
+
+    assert expected in said("total_write_amplification")
+    assert bool(said("total_write_amplification")) == bool(expected)
+    assert not said("bandwidth")
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "expected"),
+    [
+        ("fio", {"pattern": "write"}, False),
+        ("fio", {"pattern": "randwrite"}, True),
+        ("fio", {"pattern": "randwrite", "allocate": "true"}, False),
+        ("fio", {"pattern": "write", "allocate": "false"}, True),
+        ("fio", {"job": "[prepare]\nrw=write\n[a]\nrw=read\n"}, True),
+        ("fio", {"job": "[a]\nrw=write\n"}, False),
+        ("bonnie", {}, False),
+        ("bonnie++", {}, False),
+        ("iozone", {}, False),
+        ("fxmark", {}, True),
+        ("nfs", {}, True),
+    ],
+)
+def test_what_is_laid_out_before_the_mount(tool: str, said: dict[str, str], expected: bool) -> None:
+    assert WORKLOADS[tool].prepares(said) is expected

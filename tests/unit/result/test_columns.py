@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The columns of results are said once: a column that is added there is everywhere else."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pandas
+import pytest
+
+from flashbed.comparing import result_set
+from flashbed.execution import frames
+from flashbed.result import columns
+from flashbed.result.columns import Column
+from pages import columns_table
+from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
+from tests.support.tabled import bring_up_to_date, rows_of_study
+
+
+@pytest.fixture
+def _more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column more: nothing but its line among the columns."""
+    added = Column("ended", "how it ended, in capitals", lambda row: row.outcome.upper(), compared=True, optional=True)
+    monkeypatch.setattr(columns, "COLUMNS", (*columns.COLUMNS, added))
+
+
+@pytest.mark.usefixtures("_more")
+def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
+    study = made_up_study()
+    tabled = rows_of(made_up_frame(study))
+    bring_up_to_date(study, tabled, MANIFEST, tmp_path)
+    expected = [str(row["outcome"]).upper() for row in tabled]
+    ends = {"MEASURED", "FAILED"}
+    assert set(expected) == ends
+
+    with (tmp_path / "results.csv").open(newline="") as file:
+        assert sorted(row["ended"] for row in csv.DictReader(file)) == sorted(expected)
+    assert sorted(pandas.read_parquet(tmp_path / "results.parquet")["ended"]) == sorted(expected)
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert sorted(row["ended"] for row in document["repetitions"]) == sorted(expected)
+    assert sorted(frames._frame(rows_of_study(study, tabled), study.axes)["ended"]) == sorted(expected)
+    (compared,) = result_set.read_all(str(tmp_path)).values()
+    assert {seed.told["ended"] for seeds in compared.cells.values() for seed in seeds.values()} == ends
+    assert "| `ended` | how it ended, in capitals |" in columns_table.with_columns(columns_table.PAGE.read_text())
+    assert "ended" in columns.names()  # no axis of a study has its name
+
+
+def test_a_report_of_before_may_lack_a_later_column() -> None:
+    told = dict.fromkeys(("outcome", "check", "mounted", "limit", "steady", "fresh", "writes"), "")
+    assert columns.compared_of(told) == {**told, "durable": ""}
+    with pytest.raises(KeyError):
+        columns.compared_of({"outcome": "measured"})
+
+
+def test_a_column_of_own_kernels_is_there_only_where_a_row_has_one() -> None:
+    row = columns.ResultRow((), 1, "measured")
+    own = columns.ResultRow((), 1, "measured", kernel_source="linux 0123")
+    assert "kernel_source" not in [column.name for column in columns.columns_of([row])]
+    assert "kernel_source" in [column.name for column in columns.columns_of([row, own])]
+
+
+def test_the_documented_table_is_that_of_the_columns() -> None:
+    page = columns_table.PAGE.read_text()
+    assert page == columns_table.with_columns(page), "run `make columns`"

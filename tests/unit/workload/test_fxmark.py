@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How our program is called for FxMark's tests, what it does, and what is made of its lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from flashbed.common import paths
+from flashbed.common.errors import InputError
+from flashbed.guest_output import limit, medium_counters
+from flashbed.result.metrics import METRICS
+from flashbed.study.loading import load_study
+from flashbed.workload.base import WorkloadOutputError
+from flashbed.workload.fxmark import DATA, TESTS, Fxmark, FxmarkParameters
+from tests.support.samples import write_study
+
+SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', "pool = [100, 200]")
+TOOL = 'tool  = "fio"\nfile  = "8M"\nflush = "fsync"'
+
+PROCESSES = 4
+BEGIN, BEGAN, ENDED = 999_000_000, 1_000_000_000, 1_010_000_000
+
+
+def lines(name: str, read: str = "0 0 0", other: str = "0 0 0", writers: int = 0) -> str:
+    return f"{name} {PROCESSES} {writers} {BEGIN} {BEGAN} {ENDED}\nread {read}\nother {other}\n"
+
+
+def metrics(*tests: str, **files: str) -> dict[str, float]:
+    out = {"fxmark.txt": "".join(tests)} | {f"{name}.txt": text for name, text in files.items()}
+    return Fxmark().metrics({name: text.encode() for name, text in out.items()})
+
+
+def parameters(**values: object) -> dict[str, object]:
+    return FxmarkParameters.model_validate({"file": "1M", **values}).canonical()
+
+
+def test_a_test_alone_has_its_latencies() -> None:
+    found = metrics(lines("random", read="100 400000 9000 3071 50 5119 45 9215 5"))
+    assert found == {
+        "runtime_s": 0.01,
+        "warm_up_s": 0.001,
+        "random_operations": 10_000,
+        "operations": 10_000,
+        "read_operations": 10_000,
+        "latency_mean_us": 4,
+        "latency_max_us": 9,
+        "latency_p50_us": 3.071,
+        "latency_p95_us": 5.119,
+        "latency_p99_us": 9,
+    }
+
+
+def test_reads_and_writes_are_told_apart_and_latencies_are_of_the_reads() -> None:
+    found = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50", writers=1))
+    assert (found["operations"], found["read_operations"], found["other_operations"]) == (35_000, 30_000, 5_000)
+    assert found["latency_max_us"] == 1
+
+
+def test_who_finished_nothing_did_no_operation_a_second() -> None:
+    found = metrics(lines("random", read="300 300000 1000 1007 300", writers=1))
+    assert (found["read_operations"], found["other_operations"]) == (30_000, 0)
+    assert "read_operations" not in metrics(lines("random", other="1 1 1 1 1", writers=PROCESSES))
+    assert "read_operations" not in metrics(lines("overwrite-private", other="1 1 1 1 1"))
+
+
+def test_several_tests_have_a_rate_each() -> None:
+    found = metrics(lines("create-private", other="10 1 1 1 10"), lines("create-shared", other="5 1 1 1 5"))
+    assert found == {
+        "runtime_s": 0.02,
+        "warm_up_s": 0.002,
+        "create_private_operations": 1000,
+        "create_shared_operations": 500,
+    }
+
+
+def test_shares_of_locks_are_those_of_each_test() -> None:
+    text = f"10000 8 {BEGAN} {ENDED}\n6 osq_lock\n2 rwsem_spin_on_owner\n2 memcpy\n"
+    found = metrics(lines("random", read="1 1 1 1 1"), profile=text)
+    assert (found["osq_lock_percent"], found["rwsem_percent"], found["spinning_percent"]) == (60, 20, 80)
+    assert found["random_spinning_percent"] == 80
+    assert found["busy_cpus"] == pytest.approx(0.01)
+    two = metrics(*(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=text * 2)
+    assert (two["read_shared_file_spinning_percent"], two["read_shared_block_spinning_percent"]) == (80, 80)
+    assert "osq_lock_percent" not in two
+    with pytest.raises(ValueError, match="zip"):
+        metrics(lines("random", read="1 1 1 1 1"), profile=text * 2)
+
+
+def test_busy_are_the_cpus_of_the_processes() -> None:
+    """4 processes on 8 CPUs, then on 2: of 10 ms each in 1,000 samples, 3,000 and 1,500 were of busy CPUs."""
+    first, second = (f"10000 {cpus} {BEGAN} {ENDED}\n{busy} memcpy\n" for cpus, busy in ((8, 3000), (2, 1500)))
+    assert metrics(lines("random", read="1 1 1 1 1"), profile=first)["busy_cpu_percent"] == pytest.approx(75)
+    both = metrics(
+        *(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=first + second
+    )
+    assert both["busy_cpu_percent"] == pytest.approx(75)
+
+
+def test_shares_of_medium_and_cpu_are_of_the_time_in_which_operations_ran() -> None:
+    """What is set up takes the medium 50 ms of the measurement's 100; under the load, warm-up of 1 ms and 10 ms that
+    count, it works for 5.5 ms, and two of four CPUs are busy.
+    """
+
+    def counters(busy_ms: float, moved: int) -> str:
+        return f"/m/busy_ns:{int(busy_ms * 1e6)}\n/m/link_ns:0\n/m/host_read_bytes:{moved}\n/m/host_written_bytes:0\n"
+
+    def idle(now_ms: int) -> str:
+        return f"now at {now_ms * 10**6} nsecs\n" + " .idle_sleeptime : 0 nsecs\n .iowait_sleeptime: 0 nsecs\n" * 4
+
+    noted = {
+        "fxmark.txt": lines("random", read="1 1 1 1 1"),
+        "profile.txt": f"10000 4 {BEGAN} {ENDED}\n2000 memcpy\n",
+        "counters.before": counters(0, 0),
+        "counters.load.random": counters(50, 1 << 20),
+        "counters.load.random.ended": counters(55.5, 2 << 20),
+        "counters.measured": counters(55.5, 2 << 20),
+        "idle.before": idle(950),
+        "idle.measured": idle(1050),
+    }
+    out = {name: text.encode() for name, text in noted.items()}
+    load = medium_counters.of_load(out)
+    rig = limit.Rig({}, 0, 0)
+    shares = limit.percents(rig, load, load["host_read_bytes"], limit.time_of(out, Fxmark().metrics(out)))
+    assert shares["busy_medium_percent"] == pytest.approx(50)
+    assert shares["busy_cpu_percent"] == pytest.approx(50)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "random 1 0 2 3 4\n", "random 1 0 2 5 5\nread 0 0 0\nother 0 0 0\n", "random 1 0 2 3 4\nx\ny\n"]
+)
+def test_what_the_program_does_not_write_is_told(text: str) -> None:
+    with pytest.raises(WorkloadOutputError):
+        Fxmark().metrics({"fxmark.txt": text.encode()})
+
+
+def test_a_pool_that_was_empty_before_counting_began_is_told() -> None:
+    with pytest.raises(WorkloadOutputError, match="unlink-private had no file left when counting began; raise pool"):
+        Fxmark().metrics({"fxmark.txt": b"unlink-private 2 0 10 30 20\nread 0 0 0\nother 0 0 0\n"})
+
+
+def test_a_test_that_ended_no_operation_is_told() -> None:
+    """Else a rate of 0 would stand in a table beside those that were measured."""
+    with pytest.raises(WorkloadOutputError, match="random ended no operation while it counted; raise run_us"):
+        metrics(lines("random"))
+
+
+def asked(program: Path, test: str, folder: Path, words: str) -> list[str | Path]:
+    """The command line of a test; `words` are what follows the folder (guest/fxmark.c has their order)."""
+    return [program, test, folder, *words.split()]
+
+
+def test_every_metric_is_known() -> None:
+    names = {f"{test.replace('-', '_')}_{what}" for test in TESTS for what in ("operations", "spinning_percent")}
+    assert names <= set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("workload", "message"),
+    [
+        ('tests = ["read-private"]', "tests: must be a string, a whole number, or true or false; several words"),
+        ('tests = "read"', 'tests: must be some of "read-private, '),
+        ('tests = "read-shared-file"\nprocesses = 300', "processes: must be at most 256"),
+        (
+            'tests = "read-shared-file"\nprocesses = 100\nfile = "64k"',
+            "has no block of 4k for each of 100 processes",
+        ),
+        ('tests = "create-shared"\ndirect = true', "true means nothing to create-shared, which moves no blocks"),
+        ('tests = "random"\nprocesses = 3\ncpu_list = "0-1"', "cpu_list: names 2 CPUs for processes = 3"),
+        (
+            'tests = "random"\ncpu_list = "1-0"',
+            'cpu_list: must be "any" or CPUs as in "0-14" or "0-119:15,1", not "1-0"',
+        ),
+        ('tests = "random"\ncpu_list = "0-4:2,2"', 'cpu_list: "0-4:2,2" names a CPU twice'),
+        ('tests = "random"\nwriters = 2', "writers: 2 are more than processes = 1"),
+        ('tests = "read-private"\nwriters = 1', "writers: need one of the tests read-shared-file"),
+        ('tests = "random"\nqueue_depth = 4', 'queue_depth: 4 needs direct = true and tests = "random" alone'),
+        ('tests = "random"\ndirect = true\nblock = 1000', "block: with direct = true it must be a multiple of 512"),
+    ],
+)
+def test_contradictions_are_told_with_their_key(tmp_path: Path, workload: str, message: str) -> None:
+    file = "" if "file =" in workload else 'file = "1M"\n'
+    path = write_study(tmp_path, SAMPLE, (TOOL, f'tool = "fxmark"\n{file}{workload}'))
+    path.write_text(path.read_text().partition("[answer]")[0])
+    with pytest.raises(InputError) as raised:
+        load_study(path)
+    assert message in raised.value.message
+
+
+@pytest.fixture(scope="session")
+def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our program, built for this host."""
+    program = tmp_path_factory.mktemp("fxmark") / "fxmark"
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "fxmark.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, test: str) -> None:
+    """Two processes on this host, for half a second, as it may be busy; what unlinks, until it has no file left. Counts
+    are those of the times.
+    """
+    subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
+    writers = "1" if test == "random" else "0"
+    run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
+    call = asked(fxmark_here, test, tmp_path, f"65536 2 {writers} 4096 0 1000 {run_us} {pool} 7 1 each")
+    said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    found = metrics(said)
+    assert found["operations"] > 0
+    assert ("read_operations" in found) == (test.startswith("read") or test == "random")
+    assert said.split()[1] == "2"
+    assert found["warm_up_s"] == 0.001
+    for line in said.splitlines()[1:]:
+        many, sum_ns, longest_ns, *times = map(int, line.split()[1:])
+        assert sum(times[1::2]) == many
+        assert longest_ns <= max(times[::2], default=0)
+        assert sum_ns <= sum(upper * each for upper, each in zip(times[::2], times[1::2], strict=True))
+    if test == "random":
+        assert "other_operations" in found
+
+
+def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path) -> None:
+    """The host says on which CPU a process last ran; the list names but the last of those that there are."""
+    said = parameters(processes=3, tests="random", cpu_list="0-10:5,1")
+    assert said["cpu_list"] == "0,5,10,1"
+    measure = Fxmark().files(said, 3)["measure"].decode()
+    assert " 1 0,5,10,1 >>" in measure
+    assert " 1 each >>" in Fxmark().files(parameters(tests="random"), 3)["measure"].decode()
+    last = max(os.sched_getaffinity(0))
+    subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
+    call = asked(fxmark_here, "random", tmp_path, "65536 1 0 4096 0 1000 2000000 1 7 1")
+    with subprocess.Popen([*call, str(last)], stdout=subprocess.DEVNULL) as running:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        deadline = time.monotonic() + 20
+        bound: set[int] = set()
+        while bound != {last} and time.monotonic() < deadline and running.poll() is None:
+            bound = next((os.sched_getaffinity(int(child)) for child in children.read_text().split()), set())
+            time.sleep(0.01)
+    assert bound == {last}
+
+
+def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
+    """By Little's law: requests under way are the rate by the mean latency. One at a time would be 1 at most; on a busy
+    host it is less than the eight that there are, for what is under way at an end does not count.
+    """
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = asked(fxmark_here, "random", tmp_path, "1048576 1 0 4096 0 1000 200000 1 7 8 any")
+    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
+
+
+def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
+    """1024 requests of each take longer to submit than the warm-up of 1 us; nothing would have ended before."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 4096 0 1 200000 1 7 1024 any")
+    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert found["warm_up_s"] > 100e-6
+    assert found["operations"] > 0
+
+
+def test_a_process_that_fails_while_it_submits_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
+    """The blocks of 3000 bytes begin within sectors, which O_DIRECT does not take."""
+    subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
+    call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 3000 1 1 200000 1 7 8 any")
+    said = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
+    assert (said.returncode, said.stdout) == (1, "")
+
+
+def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
+    call = asked(fxmark_here, "unlink-shared", tmp_path, "4096 2 0 4096 0 0 60000000 5 7 1 each")
+    said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
+    assert metrics(said)["runtime_s"] < 60
+    assert 5 <= int(said.splitlines()[2].split()[1]) <= 10
+
+
+def test_data_tests_are_those_that_move_blocks() -> None:
+    assert {test for test in TESTS if test.split("-")[0] in ("read", "overwrite", "append", "random")} == set(DATA)
