@@ -40,18 +40,18 @@ MOST_BYTES = 1_100_000
 TEXT = """\
 # How small the appliance's kernel is
 
-Written by `make kernel-size` from builds and boots; do not edit. What is measured, and how, and what such a kernel
-lacks: [small-kernels.md](../small-kernels.md). Linux {version} ({package}) of Debian, with the patches that are listed
-there. What is *not packed* holds the filling between sections and within them; x86_64's is mostly that, as code, data
-that is only read and other data begin at multiples of 2 MiB there. Filling packs to next to nothing.
+Written by `make kernel-size` from builds and boots; do not edit. [small-kernels.md](../small-kernels.md) explains the
+measurement, the patches, and what such a kernel lacks. The kernel is Debian's Linux {version} ({package}). The unpacked
+size includes padding between and within sections, which packs to almost nothing. On x86_64 most of the unpacked size is
+padding, because code, read-only data and other data begin at multiples of 2 MiB.
 
 {summary}
 {sections}## Kernels of lee2002
 
-The two that [the study](../nfs.md) compares, both for arm64: Debian's as it installs it, and the lab's smallest with an
-NFS server, which also has what cells need: two CPUs, PCI, modules, namespaces, a link's delay. Packed by xz as above,
-modules one by one. *Modules* are those that the study loads: the disk's driver, ext4, which serves ext2 there, and the
-NFS server; the link's two are not counted.
+[The study](../nfs.md) compares two kernels, both for arm64: Debian's as Debian installs it, and the lab's smallest one
+with an NFS server. The latter also has what cells need: two CPUs, PCI, modules, namespaces, a link's delay. They are
+packed by xz as above, modules one by one. *Modules* are those that the study loads: the disk's driver, ext4 (which also
+serves ext2), and the NFS server. The link's two modules are not counted.
 
 {compared}"""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flashbed_appliance.shrinking.report import KernelReport
 
 kernel_app = typer.Typer(
-    help="Kernels that hold no more than one purpose needs: built, measured, compared.", no_args_is_help=True
+    help="Kernels that contain only what one purpose needs: built, measured, compared.", no_args_is_help=True
 )
 
 Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
@@ -26,7 +26,7 @@ def kernel_shrink(
     purpose: Annotated[
         str,
         typer.Option(
-            "--for", metavar="WORD", help="nas, the appliance's kernel; a study; or fragments, as in nas+my.config."
+            "--for", metavar="WORD", help="nas (the appliance's kernel), a study, or fragments, as in nas+my.config."
         ),
     ] = "nas",
     architecture: Architecture = "arm64",
@@ -34,22 +34,22 @@ def kernel_shrink(
         list[str] | None, typer.Option(metavar="CONFIG_NAME", help="Price this option only. May be repeated.")
     ] = None,
     prices: Annotated[
-        bool, typer.Option(help="Measure what each option costs: a build and a boot for each, kept once done.")
+        bool, typer.Option(help="Measure the price of each option: a build and a boot each, cached once done.")
     ] = True,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Measure on this host what flashbed's own list of prices has, too.")
+        bool, typer.Option("--anew", help="Also measure on this host what flashbed's own price list has.")
     ] = False,
     html: Html = None,
 ) -> None:
-    """Build a kernel that holds what one purpose needs, and say where its bytes are.
+    """Build a kernel that contains only what one purpose needs, and report where its bytes are.
 
-    Sizes by compression and by folder of the source, and what each option costs in bytes and in RAM. What was measured
-    is kept, so a sweep that was stopped goes on where it was.
+    The report has sizes by compression and by source directory, and the price of each option in bytes and in RAM.
+    Measurements are cached, so an interrupted sweep resumes where it stopped.
     """
     from flashbed_appliance.shrinking import report
 
     if anew and not prices:
-        raise typer.BadParameter("--anew measures, and --no-prices does not; leave one out")
+        raise typer.BadParameter("--anew measures prices and --no-prices does not; leave one out")
     check_page(html)
     _show(report.of_one(purpose, architecture, option or [], measure=prices, anew=anew), html)
 
@@ -57,11 +57,11 @@ def kernel_shrink(
 @kernel_app.command("compare")
 def kernel_compare(
     a: Annotated[str, typer.Argument(metavar="A", help="nas, a study, or fragments joined by +, such as nas+pc.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same, of the other kernel.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other kernel, in the same form.")],
     architecture: Architecture = "arm64",
     html: Html = None,
 ) -> None:
-    """Say where two kernels differ: options, sizes, folders of the source. Builds what is missing."""
+    """Report where two kernels differ: options, sizes, source directories. Builds what is missing."""
     from flashbed_appliance.shrinking import report
 
     check_page(html)
@@ -70,7 +70,7 @@ def kernel_compare(
 
 def _show(found: KernelReport, html: Path | None) -> None:
     if html is not None:
-        write_page(html, found.title, found.lines, found.tables)  # before anything is told: who reads it may go
+        write_page(html, found.title, found.lines, found.tables)  # before printing: the reader of a pipe may be gone
     for line in found.lines:
         out.print(line)
     for table in found.tables:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The architectures that kernels are built for, and the few things that differ between them."""
+"""The architectures that kernels are built for, and their differences."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from flashbed.image.command import run
 
 @dataclass(frozen=True)
 class Architecture:
-    """`name` is Linux's word for make; `image` is the file below the build that a boot loader takes, `raw` what
-    is packed in it.
+    """An architecture of the kernel. All paths are relative to the object directory.
+
+    `name` is the value of ARCH, `target` the target of `make`. `image` is the file for a boot loader, and `raw` the
+    file that is packed in it.
     """
 
     name: str
@@ -23,22 +25,22 @@ class Architecture:
     image: str
     raw: str
     holder: str
-    """The assembly, below the build, that takes in what the image unpacks of itself (bzImage); nothing if what loads it
-    does that (Image.xz).
+    """The assembly file that includes the packed kernel, if the image unpacks itself (bzImage); empty if the loader
+    unpacks it (Image.xz).
     """
     lzma2: str
-    """xz's options for code of this architecture; any xz unpacks what they make."""
+    """xz's LZMA2 options for this architecture's code; any xz unpacks the result."""
     filter: str
-    """xz's filter for it, which not every program that unpacks has: Linux 6.1 has x86's, and not arm64's."""
+    """xz's branch filter. Not every decompressor has it: Linux 6.1 has x86's, but not arm64's."""
 
     @property
     def packs_itself(self) -> bool:
-        """Whether the image unpacks itself."""
+        """True if the image unpacks itself."""
         return bool(self.holder)
 
     @functools.cached_property
     def compiler(self) -> str:
-        """What a build depends on besides its sources."""
+        """The versions of compiler and linker, which a build depends on besides its sources."""
         return " | ".join(run([f"{self.prefix}{tool}", "--version"]).splitlines()[0] for tool in ("gcc", "ld"))
 
 
@@ -70,7 +72,7 @@ ALL = {
 
 
 def named(name: str) -> Architecture:
-    """Raises InputError for an architecture that nothing is built for."""
+    """Return the architecture of that name. Raises InputError if there is none."""
     if name not in ALL:
-        raise InputError(f"architecture {name!r}: there is none of that name here{nearest(name, ALL)}")
+        raise InputError(f"architecture {name!r}: not supported{nearest(name, ALL)}")
     return ALL[name]

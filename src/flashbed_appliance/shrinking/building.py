@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a kernel from a fragment: `allnoconfig`, what the fragment says, and nothing else.
+"""Builds a kernel from `allnoconfig` and a fragment.
 
-The result is kept by content, as everything that is built. Knows no fragment by name: what the appliance's kernel holds
-stands in appliance/kernel/.
+The cache keeps the result by content. Knows the place of the appliance's fragments (appliance/kernel/), but not what
+they contain.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ UNUSED = (
     "*/sound/*/*.[ch]",
     "*/arch/arm64/boot/dts/*",
 )
-"""What neither a server of files nor the price of an option compiles, by size half of the tree; Kconfig files stay."""
+"""Sources that neither the appliance nor the price of an option compiles: half of the tree. Kconfig files stay."""
 
 IMAGE, RAW, CONFIG, SYMBOLS, MAP, VMLINUX = "image", "raw", "config", "System.map", "vmlinux.map", "vmlinux"
 MODULES = "modules"
 
 ALWAYS = "CONFIG_VMLINUX_MAP=y\n"
-"""What is built beside the kernel and changes none of its bytes: which object each byte came from."""
+"""Also build the linker's map, which names the object of each byte; it changes no byte of the kernel."""
 
 _NO_RULE = re.compile(r"No rule to make target '(?P<object>[^']+)\.o'")
 
 _TAKEN_IN = re.compile(r'^\s*\.incbin "(?P<file>[^"]+)"', re.MULTILINE)
 
 COMPILE_STEPS = 1100
-"""Lines that a build prints; for the progress bar only."""
+"""Approximate number of lines that a build prints, for the progress bar."""
 
 
 @dataclass(frozen=True)
 class SmallKernel:
-    """A built kernel: what a loader takes, its modules, its symbols and its whole configuration."""
+    """A built kernel: the image for a loader, its modules, its symbols and its complete configuration."""
 
     architecture: Architecture
     entry: Entry
@@ -68,12 +68,12 @@ class SmallKernel:
 
     @property
     def image(self) -> Path:
-        """bzImage on x86_64, Image (not packed) on arm64."""
+        """The bzImage on x86_64, the unpacked Image on arm64."""
         return self.entry.path(IMAGE)
 
     @property
     def raw(self) -> Path:
-        """What is packed in the image, or to be packed."""
+        """The unpacked kernel: the file that is packed in the image, or that a loader's packed image is made of."""
         return self.entry.path(RAW)
 
     @cached_property
@@ -91,28 +91,28 @@ class SmallKernel:
 
     @property
     def release(self) -> str:
-        """What `uname -r` says."""
+        """The release string of `uname -r`."""
         return self.entry.path("release").read_text().strip()
 
 
 def nas_fragments(name: str) -> list[Path]:
-    """The files of the appliance's kernel for one architecture."""
+    """Return the fragment files of the appliance's kernel for one architecture."""
     folder = paths.appliance() / "kernel"
     return [folder / f"{part}.config" for part in ("common", "disks", name)]
 
 
 def build(name: str, fragments: Sequence[Path] | None = None) -> SmallKernel:
-    """The kernel of these fragments, the appliance's if none are given, for the architecture `name` (x86_64, arm64).
+    """Build the kernel of these fragments, by default the appliance's, for the architecture `name` (x86_64, arm64).
 
-    Takes some five minutes on two idle cores the first time. Raises InputError for what is wrong in a fragment, or for
-    a setting that the kernel does not take.
+    This takes about five minutes on two idle cores the first time. Raises InputError for an error in a fragment, or for
+    a setting that the kernel does not accept.
     """
     files = nas_fragments(name) if fragments is None else list(fragments)
     return build_settings(architecture.named(name), fragment.read(files))
 
 
 def build_settings(target: Architecture, wanted: Fragment) -> SmallKernel:
-    """As `build`."""
+    """Build the kernel of these settings. Raises InputError for a setting that the kernel does not accept."""
     cache, archive = image.open_cache(), image.open_archive()
     source, version = unpacked_source(cache, archive)
 
@@ -130,22 +130,22 @@ def build_settings(target: Architecture, wanted: Fragment) -> SmallKernel:
 
 @contextmanager
 def objects_of(target: Architecture, cache: Cache, number: int = 0) -> Iterator[Path]:
-    """The folder in which kernels of that architecture are compiled, or another of that kind, for one build at a time.
+    """Lock and yield the object directory of an architecture's kernels; a `number` names a further one.
 
-    It stays, so that a kernel with another option compiles only what that changes: Linux's build sees to that by the
-    options, commands and headers of each object. A test holds such a kernel to one built from nothing.
+    The directory stays, so a kernel with another option compiles only what the option changes: Linux's build tracks the
+    options, commands and headers of each object. A test compares such a kernel with one built from nothing.
     """
     folder = cache.root / f"linux-objects-{target.name}{f'-{number}' if number else ''}"
 
     def say() -> None:
-        _log.warning("another run compiles a kernel for %s; waiting for it", target.name)
+        _log.warning("another run is compiling a kernel for %s; waiting for it", target.name)
 
     with locks.wait_for(cache.root / f".{folder.name}.lock", say):
         yield folder
 
 
 def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
-    """The kernel's source with the patches of appliance/kernel/patches/, and the version of Debian's package."""
+    """Return the kernel's source with the patches of appliance/kernel/patches/, and the version of Debian's package."""
     package = f"linux-source-{VERSION}"
     resolved = archive.resolve([package], alone=True)
     patches = sorted((paths.appliance() / "kernel" / "patches").glob("*.patch"))
@@ -161,7 +161,7 @@ def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
 
 
 def recipe(target: Architecture, source: Entry, settings: str) -> dict[str, object]:
-    """All that a built kernel depends on."""
+    """Return everything that a built kernel depends on."""
     return {
         "source": source.folder.name,
         "config": settings + ALWAYS,
@@ -171,9 +171,7 @@ def recipe(target: Architecture, source: Entry, settings: str) -> dict[str, obje
 
 
 def make(target: Architecture, source: Path, *arguments: str | Path, jobs: int) -> list[str | Path]:
-    """The start of a `make` that gives the same bytes wherever and whenever it runs, to be run in the folder of
-    objects.
-    """
+    """Return a `make` command whose output has the same bytes wherever and whenever it runs."""
     return [
         "make",
         f"-j{jobs}",
@@ -191,7 +189,7 @@ def make(target: Architecture, source: Path, *arguments: str | Path, jobs: int) 
 
 
 def configure(target: Architecture, source: Path, objects: Path, settings: str) -> None:
-    """Writes the .config of `settings` into the folder of objects."""
+    """Write the .config of `settings` into the object directory."""
     objects.mkdir(parents=True, exist_ok=True)
     file = objects / "fragment.config"
     file.write_text(settings + ALWAYS)
@@ -199,15 +197,15 @@ def configure(target: Architecture, source: Path, objects: Path, settings: str) 
 
 
 def check(wanted: Fragment, objects: Path) -> None:
-    """Raises InputError if the kernel did not take what the fragment says, with the file and line of each."""
+    """Raise InputError if the kernel did not accept settings of the fragment, with the file and line of each."""
     got = fragment.values((objects / ".config").read_text())
     wrong = [setting for setting in wanted if got.get(setting.option, "n") != setting.value]
     if wrong:
         raise InputError(
             "\n".join(
-                f"{setting.file}:{setting.line}: {setting.option}={setting.value}: Linux {VERSION} makes it "
-                f"{got.get(setting.option, 'n')}: an option that it depends on is missing, another one selects it, "
-                "or it has another name"
+                f"{setting.file}:{setting.line}: {setting.option}={setting.value}: Linux {VERSION} sets it to "
+                f"{got.get(setting.option, 'n')}: a dependency is missing, another option selects it, or Linux has no "
+                "option of this name"
                 for setting in wrong
             )
         )
@@ -221,9 +219,10 @@ def compile_kernel(
     jobs: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Brings the objects up to date with their .config. `jobs`: compilers at a time, one for each CPU of this host if
-    it is not said. `environment`: of another compiler. Raises InputError for an option whose source is among what is
-    never unpacked.
+    """Bring the objects up to date with their .config.
+
+    `jobs` is the number of compilers at a time, by default one for each CPU of this host. `environment` may select
+    another compiler. Raises InputError for an option whose source is never unpacked (UNUSED).
     """
     jobs = jobs or os.cpu_count() or 1
     targets = [target.target, "modules"] if _has_modules(objects) else [target.target]
@@ -239,7 +238,7 @@ def compile_kernel(
 
 
 def _left_out(said: str) -> str:
-    """The source that make misses because of UNUSED, or nothing."""
+    """Return the source file that `make` misses because of UNUSED; empty if there is none."""
     missing = _NO_RULE.search(said)
     source = f"{missing['object']}.c" if missing else ""
     return source if source and any(fnmatch.fnmatch(f"linux/{source}", pattern) for pattern in UNUSED) else ""
@@ -250,17 +249,19 @@ def _has_modules(objects: Path) -> bool:
 
 
 def packed_part(target: Architecture, objects: Path) -> Path:
-    """What an image that unpacks itself has in it, packed. A kernel's options say by which program, and what another
-    program made of a kernel before may lie beside it. Raises SetupError.
+    """Return the packed kernel inside an image that unpacks itself. Raises SetupError.
+
+    Its name comes from the assembly: the kernel's options decide the packing program, and another program's output may
+    lie beside it.
     """
     holder = objects / target.holder
     if (taken := _TAKEN_IN.search(holder.read_text())) is None:
-        raise SetupError(f"{holder}: takes in no file; remove the folder of objects, and it is compiled anew")
+        raise SetupError(f"{holder}: includes no packed kernel; remove {objects} to compile it anew")
     return objects / taken["file"]
 
 
 def collect(target: Architecture, objects: Path, folder: Path) -> None:
-    """Copies what a kernel is out of its folder of objects."""
+    """Copy the kernel's files from the object directory to `folder`."""
     for name, place in (
         (IMAGE, target.image),
         (RAW, target.raw),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two kernels side by side: which options differ, what that does to the image and to each folder of the source.
+"""Compares two kernels: which options differ, and the effect on the image and on each source directory.
 
-Knows kernels that were built from fragments; which fragments those are, the caller says.
+Knows kernels that were built from fragments; the caller chooses the fragments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flashbed_appliance.shrinking.tables import number
 
 @dataclass(frozen=True)
 class KernelSide:
-    """One of two kernels: what it is called, what was asked for, what came of it."""
+    """One of two kernels: its name, its fragment, and the configuration and sizes of the result."""
 
     name: str
     wanted: Fragment
@@ -31,24 +31,24 @@ class KernelSide:
 
 
 def side(name: str, wanted: Fragment, kernel: SmallKernel) -> KernelSide:
-    """A built kernel, looked at."""
+    """Measure a built kernel for a comparison."""
     config = fragment.values(kernel.config.read_text())
     return KernelSide(name, wanted, config, packing.sizes(kernel), shares_of(kernel))
 
 
 def shares_of(kernel: SmallKernel) -> list[Share]:
-    """What each folder of the source has of a built kernel."""
+    """Return the share of each source directory in a built kernel."""
     linker_map = kernel.entry.path(building.MAP).read_text()
     return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
 
 
 def tables(a: KernelSide, b: KernelSide) -> list[PageTable]:
-    """Sizes, folders, groups of options, options: where the two differ."""
+    """Return the tables of differences: sizes, source directories, groups of options, options."""
     return [_sizes(a, b), _subsystems(a, b), _groups(a, b), _options(a, b)]
 
 
 def differing(a: KernelSide, b: KernelSide) -> dict[str, tuple[str, str]]:
-    """The options that are otherwise, with both values; n for one that a kernel does not know."""
+    """Return the options that differ, with both values; n if a kernel does not know the option."""
     names = sorted({*a.config, *b.config})
     both = {name: (a.config.get(name, "n"), b.config.get(name, "n")) for name in names}
     return {name: values for name, values in both.items() if values[0] != values[1]}
@@ -76,7 +76,7 @@ def _subsystems(a: KernelSide, b: KernelSide) -> PageTable:
 
 
 def _groups(a: KernelSide, b: KernelSide) -> PageTable:
-    """Counts by the fragments' groups; what no fragment names follows from what they do."""
+    """Return the number of differing options by group. An option that no fragment names follows from others."""
     counted = Counter(_group(a, b, option) for option in differing(a, b))
     rows = [(group, number(count)) for group, count in counted.most_common()]
     return PageTable("Options that differ, by group", ("Group", "options"), rows)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiler for kernels that differ from one another by an option.
+"""A compiler for kernels that differ in one option.
 
-Such an option changes a header, and so most objects are compiled again; nearly all of them come out as they were. This
-compiler takes out of a file's text what its object cannot depend on (appliance/distil/), and has ccache look whether
-what is left was compiled before. The kernel is the same to the byte: `check` holds a whole one to that.
+A changed option changes a header, so most objects are compiled again, and nearly all of them come out unchanged. This
+compiler removes from a preprocessed file what its object cannot depend on (appliance/distil/), and lets ccache look
+whether the rest was compiled before. The kernel has the same bytes; `check` compares a whole one.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from flashbed_appliance.shrinking.architecture import Architecture
 
 CCACHE = "ccache"
 ROOM = "1G"
-"""Of what ccache keeps; the objects of 100 kernels that differ in an option each take a tenth."""
+"""Maximum size of ccache's store. The objects of 100 kernels that each differ in one option take a tenth of it."""
 
 FOUND = "found.json"
 
 
 @dataclass(frozen=True)
 class HostCompiler:
-    """`environment`: what `make` needs so that it compiles by it. `digest`: of its source."""
+    """The compiler: the `environment` with which `make` uses it, and the `digest` of its source."""
 
     environment: Mapping[str, str]
     digest: str
 
 
 def compiler(cache: Cache, target: Architecture) -> HostCompiler:
-    """For kernels of this architecture. Raises SetupError if a program is missing."""
+    """Build the compiler for kernels of this architecture. Raises SetupError if a program is missing."""
     name = f"{target.prefix}gcc"
     real = shutil.which(name)
     for program, found in ((name, real), (CCACHE, shutil.which(CCACHE))):
@@ -74,8 +74,8 @@ def check(
     objects: Path,
     step: Callable[[], None],
 ) -> HostCompiler:
-    """The compiler, after it has made the kernel of `recipe`, once, in the folder `objects`, from what the folder
-    `first` has of it. Raises SetupError if the two are not the same.
+    """Return the compiler, after checking it once for this kernel: it compiles the kernel of `recipe` in the directory
+    `objects`, from a copy of the object directory `first`. Raises SetupError if the two images differ.
     """
     found = compiler(cache, target)
 
@@ -88,7 +88,7 @@ def check(
         if (got := digest_file(objects / target.image)) != wanted:
             raise SetupError(
                 f"{objects / target.image}: is not the kernel that the compiler makes without appliance/distil/: "
-                f"{got[:16]} instead of {wanted[:16]}; please report this fault"
+                f"its digest is {got[:16]} instead of {wanted[:16]}; please report this fault"
             )
         (folder / FOUND).write_text(json.dumps({"image": got}))
 

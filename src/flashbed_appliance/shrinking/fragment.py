@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel configuration fragment: settings, each with the reason why it is so, in groups.
+"""A kernel configuration fragment: settings in groups, each with its reason.
 
-The files are plain Kconfig fragments (`CONFIG_X=y`, `# CONFIG_X is not set`), so that the kernel's own scripts read
-them, too. A comment `#: words` begins a group; the comment lines right above a setting are its reason. Knows the format
-only: which options there are, the kernel says when it is configured.
+The files are plain Kconfig fragments (`CONFIG_X=y`, `# CONFIG_X is not set`), so the kernel's own scripts read them. A
+comment `#: words` begins a group; the comment lines directly above a setting are its reason. Knows the format only:
+whether an option exists is decided when the kernel is configured.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ GROUP = "#: "
 NO_GROUP = "Others"
 
 COLUMNS = {"y": "built in", "m": "module", "n": "left out"}
-"""The three columns that an option of yes, module or no can be in."""
+"""The three states of an option of type y, m, n."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One option: `value` is y, m, n, a number or a quoted text, as Kconfig writes it."""
+    """One option. `value` is y, m, n, a number or a quoted string, as Kconfig writes it."""
 
     option: str
     value: str
@@ -38,17 +38,17 @@ class Setting:
 
     @property
     def column(self) -> str:
-        """built in, module, left out; or the value, of an option that has another."""
+        """ "built in", "module" or "left out"; for an option with another value, the value."""
         return COLUMNS.get(self.value, self.value)
 
     @property
     def text(self) -> str:
-        """As the kernel's own files have it."""
+        """The setting as Kconfig writes it."""
         return line_of(self.option, self.value)
 
 
 class Fragment:
-    """Settings in their order. Of an option that is set twice, a later file's word counts."""
+    """Settings in order. If an option is set twice, the later setting applies."""
 
     def __init__(self, settings: Iterable[Setting]) -> None:
         self._settings: dict[str, Setting] = {}
@@ -67,29 +67,31 @@ class Fragment:
 
     @property
     def text(self) -> str:
-        """What Kconfig is given."""
+        """The fragment as Kconfig reads it."""
         return "".join(f"{setting.text}\n" for setting in self)
 
     def changed(self, option: str, value: str) -> str:
-        """What Kconfig is given where one option has another value."""
+        """Return the fragment as Kconfig reads it, with another value for one option."""
         lines = [setting.text for setting in self if setting.option != option]
         return "".join(f"{line}\n" for line in (*lines, line_of(option, value)))
 
 
 def line_of(option: str, value: str) -> str:
-    """A setting as Kconfig writes it."""
+    """Return a setting as Kconfig writes it."""
     return f"# {option} is not set" if value == "n" else f"{option}={value}"
 
 
 def read(files: Sequence[Path]) -> Fragment:
-    """The settings of these files. Raises InputError: no such file, a line that is no setting, an option without a
-    reason or twice in one file.
+    """Read the settings of these files.
+
+    Raises InputError for a missing file, a line that is no setting, an option without a reason, and an option that is
+    set twice in one file.
     """
     return Fragment(setting for file in files for setting in _settings(file))
 
 
 def values(config: str) -> dict[str, str]:
-    """What a whole .config says of each option that it names; n for one that is not set."""
+    """Return the value of each option that a .config names; n if it is not set."""
     found = {}
     for line in config.splitlines():
         if match := SET.fullmatch(line):
@@ -109,9 +111,9 @@ def _settings(file: Path) -> Iterator[Setting]:
         elif match:
             option = match["option"]
             if option in seen:
-                raise InputError(f"{file}:{number}: {option} stands in line {seen[option]} already; keep one of them")
+                raise InputError(f"{file}:{number}: {option} is already set on line {seen[option]}; keep one of them")
             if not reason:
-                raise InputError(f"{file}:{number}: {option} has no reason; write it as a comment right above it")
+                raise InputError(f"{file}:{number}: {option} has no reason; write it as a comment on the line above")
             seen[option] = number
             yield Setting(option, match.groupdict().get("value", "n"), reason, group, file, number)
             reason = ""
@@ -120,7 +122,7 @@ def _settings(file: Path) -> Iterator[Setting]:
         elif line:
             raise InputError(
                 f"{file}:{number}: {line[:60]!r} is no setting; write CONFIG_NAME=y, CONFIG_NAME=m, "
-                '"# CONFIG_NAME is not set", or a number or a quoted text behind the ='
+                '"# CONFIG_NAME is not set", or a number or a quoted string after the ='
             )
         else:
             reason = ""
@@ -132,8 +134,8 @@ def _lines(file: Path) -> list[str]:
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{file}: is a folder; name a fragment in it") from None
+        raise InputError(f"{file}: is a directory; name a fragment in it") from None
     except UnicodeDecodeError:
-        raise InputError(f"{file}: not a UTF-8 text; a fragment is a text of lines such as CONFIG_INET=y") from None
+        raise InputError(f"{file}: not UTF-8 text; a fragment has lines such as CONFIG_INET=y") from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory a kernel leaves: it is booted in QEMU with one small program, which prints /proc/meminfo and
-/proc/zoneinfo. Linux's MemFree leaves out the free pages that lie on the lists of each CPU; they come and go by 31
-at a time, and count here.
+"""Measures how much memory a kernel leaves free: boots it in QEMU with one small program that prints /proc/meminfo and
+/proc/zoneinfo. MemFree leaves out the free pages on the per-CPU lists, to and from which pages move 31 at a time; here
+they count as free.
 
 arm64 runs in the lab's emulator. x86_64 needs Debian's qemu-system-x86, which is no part of the lab: without it there
-are no figures of memory. Time passes by instructions, so that a kernel tells the same each time.
+are no figures of memory. Instructions are the clock, so that a kernel prints the same each time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from flashbed_appliance.shrinking.architecture import Architecture
 
 RAM_MIB = 24
 SHIFT = 3
-"""An instruction takes 2^3 ns. A kernel that waits for its clocks to be measured takes a fifth of the instructions that
-it takes at 1 ns.
+"""An instruction takes 2^3 ns. A kernel that waits while it calibrates its clocks then executes a fifth of the
+instructions that it executes at 1 ns.
 """
 
 LIMIT_S = 240
-"""Of the host's time: a kernel that says nothing for so long does not boot."""
+"""Host seconds after which a kernel counts as one that does not boot."""
 
 _FIELD = re.compile(r"^(MemTotal|MemFree):\s+(\d+) kB", re.MULTILINE)
 
 _LISTED = re.compile(r"^ +count: +(\d+)", re.MULTILINE)
-"""Pages on a list of a CPU."""
+"""The number of pages on a list of a CPU."""
 PAGE_KIB = 4
 
 _DEBIANS = "qemu-system-x86_64"
@@ -55,8 +55,8 @@ FLAGS = (
 
 @dataclass(frozen=True)
 class BootMemory:
-    """KiB of a machine of RAM_MIB: what the kernel gives to all (MemTotal), and what is free when programs start
-    (MemFree, and the pages on the lists of CPUs).
+    """Memory in KiB of a machine with RAM_MIB: `total_kib` is MemTotal; `free_kib` is free when programs start (MemFree
+    plus the pages on the per-CPU lists).
     """
 
     total_kib: int
@@ -64,7 +64,7 @@ class BootMemory:
 
 
 def machine(target: Architecture) -> list[str] | None:
-    """The start of the command that boots a kernel of that architecture; None if nothing here can."""
+    """Return the start of the command that boots a kernel of that architecture; None if there is no QEMU for it."""
     common = ["-accel", "tcg,thread=single", "-icount", f"shift={SHIFT}", "-m", f"{RAM_MIB}M", "-nodefaults"]
     common += ["-no-user-config", "-display", "none", "-no-reboot"]
     if target.name == "arm64":
@@ -81,14 +81,14 @@ def machine(target: Architecture) -> list[str] | None:
         ]
     if shutil.which(_DEBIANS):
         machine_words = "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"
-        # A triple fault is what makes this machine's QEMU end
+        # A triple fault makes this machine's QEMU end
         words = ["console=ttyS0 panic=-1 reboot=t no_timer_check"]
         return [_DEBIANS, "-machine", machine_words, "-cpu", "qemu64", *common, "-append", *words]
     return None
 
 
 def identity(target: Architecture) -> str:
-    """What figures of memory depend on besides the kernel."""
+    """Return what figures of memory depend on besides the kernel: QEMU, its options, and the program."""
     command = machine(target)
     if command is None:
         return "none"
@@ -97,9 +97,9 @@ def identity(target: Architecture) -> str:
 
 
 def left(target: Architecture, image: Path) -> BootMemory | None:
-    """What a kernel leaves, of `image` as QEMU loads it (bzImage, Image). None where nothing here can boot it.
+    """Boot `image` (bzImage, Image) and return the memory that it leaves; None if this host has no QEMU for it.
 
-    Raises SetupError with the last lines of its console if it does not come so far.
+    Raises SetupError, with the last lines of the console, if the kernel does not reach its first program.
     """
     command = machine(target)
     if command is None:
@@ -123,11 +123,11 @@ def left(target: Architecture, image: Path) -> BootMemory | None:
 
 
 def told(console: str, complaint: str = "") -> BootMemory:
-    """What a console says of memory. Raises SetupError if it does not."""
+    """Return the memory that a console reports. Raises SetupError if it reports none."""
     found = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
     if len(found) != 2:
         last = "\n".join((console or complaint).splitlines()[-12:])
-        raise SetupError(f"the kernel did not come to its first program; the last that it said:\n{last}")
+        raise SetupError(f"the kernel did not reach its first program; its last lines:\n{last}")
     listed = sum(int(match[1]) for match in _LISTED.finditer(console))
     return BootMemory(found["MemTotal"], found["MemFree"] + PAGE_KIB * listed)
 
@@ -144,7 +144,7 @@ def _program(target: Architecture, folder: Path) -> bytes:
 
 
 def _archive(init: bytes) -> bytes:
-    """An initramfs with this program, a console and the folder that /proc is mounted on: cpio's "newc" format."""
+    """Return an initramfs with this program, a console and a mount point for /proc, in cpio's "newc" format."""
     entries = (
         ("dev", 0o040755, (0, 0), b""),
         ("dev/console", 0o020600, (5, 1), b""),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How small a kernel and its modules become, by program that packs them.
+"""Packs a kernel and its modules by several programs, and measures the sizes.
 
 Knows files and bytes only.
 """
@@ -24,11 +24,13 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "lzo": ("lzop", "-9", "-c"),
     "zstd": ("zstd", "--ultra", "-22", "-q", "-c"),
 }
-"""As Linux's own build calls them, or with more effort; each writes to standard output."""
+"""Packing programs, called as Linux's own build does or with more effort; each writes to standard output."""
 
 
 def programs(target: Architecture) -> dict[str, tuple[str, ...]]:
-    """All that pack a kernel, xz as it is best for an architecture: for any that unpacks, and with a filter."""
+    """Return all packing programs. xz comes twice: with options that any decompressor takes, and with the
+    architecture's branch filter.
+    """
     xz = ("xz", "--check=crc32")
     lzma = ("xz", "--format=lzma", f"--lzma1={target.lzma2}", "-c")
     lzma2 = (f"--lzma2={target.lzma2}", "-c")
@@ -38,13 +40,16 @@ def programs(target: Architecture) -> dict[str, tuple[str, ...]]:
 XZ = "xz"
 
 SERVER = ("nfsd", "lockd", "sunrpc", "grace", "exportfs", "nfs_acl", "oid_registry", "auth_rpcgss")
-"""The modules that the NFS server is, where it is no part of the image: they count with it."""
+"""The modules of the NFS server, if it is not built in: they count with the image."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """In bytes. `image`: as a loader takes it, packed. `raw`: what is packed. `modules`: each as an .xz file. `by`: the
-    raw image by program, for those that this host has. `lacking`: of each other program, why there is no figure.
+    """Sizes of a kernel in bytes.
+
+    `image` is the packed file for a loader, `raw` the unpacked kernel. `modules` has each module as an .xz file, and
+    `by` the packed kernel by program, for the programs that this host has. `lacking` has the reason for each other
+    program.
     """
 
     image: int
@@ -55,12 +60,12 @@ class Sizes:
 
     @property
     def server(self) -> int:
-        """The image and the NFS server's modules: the kernel that serves."""
+        """The image and the NFS server's modules together."""
         return self.image + sum(size for name, size in self.modules.items() if name in SERVER)
 
 
 def sizes(kernel: SmallKernel) -> Sizes:
-    """Of a built kernel."""
+    """Measure the sizes of a built kernel."""
     raw = kernel.raw
     known = programs(kernel.architecture)
     with stage(f"Packing the kernel for {kernel.architecture.name}"):
@@ -71,7 +76,7 @@ def sizes(kernel: SmallKernel) -> Sizes:
 
 
 def _by_program(raw: Path, known: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, int], dict[str, str]]:
-    """What each of `known` makes of it, and of those that cannot why. Raises SetupError for xz, which all need."""
+    """Return the packed size by program, and the reason for each program without one. Raises SetupError if xz fails."""
     by, lacking = {XZ: packed_bytes(raw, known[XZ])}, {}
     for name, command in known.items():
         if name == XZ:
@@ -82,5 +87,5 @@ def _by_program(raw: Path, known: Mapping[str, tuple[str, ...]]) -> tuple[dict[s
         try:
             by[name] = packed_bytes(raw, command)
         except SetupError:
-            lacking[name] = f"this {command[0]} has not all of {' '.join(command[1:])}"
+            lacking[name] = f"this {command[0]} does not support {' '.join(command[1:])}"
     return by, lacking

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prices that flashbed comes with, so that nobody has to build a hundred kernels to read what an option costs.
+"""flashbed's own price lists, so that nobody has to build a hundred kernels to read what an option costs.
 
-They are of one kernel for each architecture, and are of use where a kernel is made of the same: source, patches,
-settings and compiler. A file has a line of JSON for that, and one for each option, so that a change of one price is a
-change of one line.
+A list is of one kernel for each architecture. It applies to a kernel of the same source, patches, settings and
+compiler. The first line of the file names these, as JSON; each further line is an option, so that a changed price
+changes one line.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from flashbed.common.digest import digest_json
 FORMAT = 1
 
 Recipe = Mapping[str, object]
-"""All that a kernel is made of (building.recipe), its settings as `config`."""
+"""Everything that a kernel depends on (building.recipe); `config` are its settings."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What an option costs: bytes of the packed image, bytes of the packed modules, KiB of RAM. `also`: options that
-    come and go with it. `why_not`: why there are none of these.
+    """The cost of an option: bytes of the packed image, bytes of the packed modules, KiB of RAM.
+
+    `also` has the options that change together with it. `why_not` is the reason if there are no figures.
     """
 
     image: int | None = None
@@ -36,7 +37,7 @@ class Figures:
 
     @property
     def told(self) -> str:
-        """For people."""
+        """The figures in words."""
         if self.why_not:
             return self.why_not
         ram = "RAM not known" if self.ram_kib is None else f"RAM {self.ram_kib:+,} KiB"
@@ -44,20 +45,20 @@ class Figures:
 
 
 def file_of(architecture: str) -> Path:
-    """The list of an architecture that flashbed comes with; there need not be one."""
+    """Return the path of flashbed's own list for an architecture; the file may be missing."""
     return paths.appliance() / "kernel" / "prices" / f"{architecture}.jsonl"
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """Figures by option, and the machine in which memory was measured (memory.identity)."""
+    """A price list: the figures by option, and the machine in which RAM was measured (memory.identity)."""
 
     machine: str
     figures: Mapping[str, Figures]
 
 
 def read(file: Path, recipe: Recipe) -> PriceList | None:
-    """The list of a kernel that is made of `recipe`; None if there is none, or it is another kernel's."""
+    """Read the list of the kernel of `recipe`; None if the file is missing or is of another kernel."""
     if not file.exists():
         return None
     first, *rows = map(json.loads, file.read_text().splitlines())
@@ -68,14 +69,14 @@ def read(file: Path, recipe: Recipe) -> PriceList | None:
 
 
 def is_outdated(file: Path, recipe: Recipe) -> bool:
-    """Whether the list is of a kernel of these settings that was made of another source or by another compiler."""
+    """True if the list is of a kernel with these settings, but of another source, patch or compiler."""
     if not file.exists() or read(file, recipe) is not None:
         return False
     return bool(json.loads(file.read_text().splitlines()[0])["settings"] == digest_json(recipe["config"]))
 
 
 def write(file: Path, recipe: Recipe, machine: str, figures: Mapping[str, Figures]) -> None:
-    """The list anew, in the order of its options. What is nothing is left out of a line."""
+    """Write the list, sorted by option. Empty values are left out of a line."""
     digests = {"made_of": digest_json(recipe), "settings": digest_json(recipe["config"])}
     first: dict[str, object] = {"format": FORMAT, **digests, "machine": machine}
     rows = [{"option": option, **_told(asdict(figures[option]))} for option in sorted(figures)]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each option of a fragment costs: the kernel with it against the kernel without it.
+"""The price of each option of a fragment: the kernel with it compared with the kernel without it.
 
-Each variant that was measured is kept, so that a sweep that was stopped goes on where it was. Of the kernels that
-flashbed has a list of prices for, it is taken from there (price_list.py). An option that cannot be changed alone says
-why.
+Measured variants are cached, so an interrupted sweep resumes where it stopped. For a kernel that flashbed has a price
+list for, prices come from the list (price_list.py). An option that cannot be changed alone has a reason instead.
 """
 
 from __future__ import annotations
@@ -24,17 +23,16 @@ from flashbed_appliance.shrinking.variants import Asked, Bench, OptionChange, Va
 _log = logging.getLogger("flashbed")
 
 SWITCHED = {"y": "n", "m": "n", "n": "y"}
-"""The value that an option is compared with. One that is a number or a text has no price."""
+"""The value that an option is switched to for its price. An option with a number or a string has no price."""
 
 NOT_MEASURED = "not measured yet"
 
 
 @dataclass(frozen=True)
 class Price:
-    """What an option adds to a kernel that has all others as they are: of one that is left out, what it would add.
+    """The figures that an option adds to a kernel if all others stay, or would add if it is left out.
 
-    `listed`: if it is from the list that flashbed comes with, the machine in which its RAM was measured
-    (memory.identity).
+    If the price is from flashbed's own list, `listed` is the machine in which its RAM was measured (memory.identity).
     """
 
     setting: Setting
@@ -45,10 +43,10 @@ class Price:
 def sweep(
     target: Architecture, wanted: Fragment, only: Sequence[str] = (), *, stored: bool = False, anew: bool = False
 ) -> list[Price]:
-    """The price of each option of a fragment, or of those in `only`; options of a number or a text have none.
+    """Return the price of each option of a fragment, or of those in `only`. Numbers and strings have no price.
 
-    `stored`: no variant is built, those that are not there have no figures. `anew`: nothing is taken from the list that
-    flashbed comes with. Raises InputError for an option in `only` that is not in the fragment.
+    With `stored` no variant is built, and missing ones have no figures. With `anew` nothing is taken from flashbed's
+    own list. Raises InputError for an option in `only` that is not in the fragment.
     """
     check(wanted, only)
     chosen = [one for one in wanted if one.value in SWITCHED and (not only or one.option in only)]
@@ -59,36 +57,36 @@ def sweep(
 
 
 def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
-    """What the list that flashbed comes with says of the options of this very kernel: nothing if it is another's."""
+    """Return the prices of flashbed's own list by option; none if the list is of another kernel."""
     file, recipe = price_list.file_of(bench.target.name), bench.recipe(wanted.text)
     if known := price_list.read(file, recipe):
         return {option: Price(wanted[option], one, known.machine) for option, one in known.figures.items()}
     if price_list.is_outdated(file, recipe):
-        _log.warning("%s is of another source, patch or compiler than this host's: no price is taken from it", file)
+        _log.warning("%s has another source, patch or compiler than this host's kernel: its prices are not used", file)
     return {}
 
 
 def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[Price]:
-    """A sweep, and the list that flashbed comes with written anew with all that is known.
+    """Run a sweep, and rewrite flashbed's own list with all known prices.
 
-    Raises InputError for a list that cannot be gone on with: it is of another kernel, its RAM was measured in another
-    machine than this host has, or this host has measured an option otherwise.
+    Raises InputError for a list that cannot be extended: it is of another kernel, its RAM was measured in another
+    machine than this host's, or this host has measured other figures for an option.
     """
     bench, file = Bench(target), price_list.file_of(target.name)
     listed = from_list(bench, wanted)
     if file.exists() and not listed:
-        raise InputError(f"{file}: is of another kernel; remove it, and a new one is begun")
+        raise InputError(f"{file}: is of another kernel; remove it to begin a new list")
     if others := {one.listed for one in listed.values()} - {bench.machine}:
         raise InputError(
             f"{file}: its RAM was measured in another machine; remove the list to begin a new one, or use that machine"
-            f"\nthe list: {others.pop()}\nhere: {bench.machine}"
+            f"\nin the list: {others.pop()}\nhere: {bench.machine}"
         )
     for one in sweep(target, wanted, list(listed), stored=True, anew=True) if listed else ():
         known = listed[one.setting.option].figures
         if one.figures.why_not != NOT_MEASURED and one.figures != known:
             raise InputError(
-                f"{file}: {one.setting.option}: this host has measured otherwise; remove the line if the list is wrong"
-                f"\nthe list: {known.told}\nhere: {one.figures.told}"
+                f"{file}: {one.setting.option}: this host measured other figures; remove the line if the list is wrong"
+                f"\nin the list: {known.told}\nhere: {one.figures.told}"
             )
     found = sweep(target, wanted, stored=stored)
     known_now = {one.setting.option: one.figures for one in found if one.figures.why_not != NOT_MEASURED}
@@ -97,16 +95,16 @@ def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[
 
 
 def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stored: bool) -> dict[str, Price]:
-    """The prices of these options, without those that are not there if nothing is to be built."""
+    """Return the prices of these options; with `stored`, only those that were measured before."""
     if not chosen:
         return {}
     base = bench.stored(wanted.text) if stored else bench.base(wanted.text)
     if base is None:
         return {}
     if base.why_not:
-        raise SetupError(f"the kernel that all are compared with: {base.why_not}")
+        raise SetupError(f"the base kernel: {base.why_not}")
     if base.trouble:
-        raise SetupError(f"the kernel that all are compared with does not boot: {base.trouble}")
+        raise SetupError(f"the base kernel does not boot: {base.trouble}")
     asked = {one.option: _asked(wanted, one) for one in chosen}
     found = {
         option: variant for option, one in asked.items() if (variant := bench.stored(*one, boot=not stored)) is not None
@@ -120,13 +118,16 @@ def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stor
 
 
 def check(wanted: Fragment, only: Sequence[str]) -> None:
-    """Raises InputError for an option that the fragment does not set, and so has no price."""
+    """Raise InputError for an option in `only` that has no price: the fragment does not set it, or not to y, m or n."""
     for option in only:
         if option not in wanted:
             close = nearest(option, (one.option for one in wanted))
             raise InputError(f"--option {option}: the fragment does not set it{close}")
         if wanted[option].value not in SWITCHED:
-            raise InputError(f"--option {option}: is {wanted[option].value}; only what is y, m or left out has a price")
+            raise InputError(
+                f"--option {option}: its value is {wanted[option].value}; only an option that is y, m or left out has "
+                "a price"
+            )
 
 
 def _asked(wanted: Fragment, setting: Setting) -> Asked:
@@ -135,7 +136,7 @@ def _asked(wanted: Fragment, setting: Setting) -> Asked:
 
 
 def figures(setting: Setting, base: Variant, other: Variant) -> Figures:
-    """From the kernel as it is and the one in which only this option is otherwise."""
+    """Return an option's figures from the base kernel and the variant in which only this option differs."""
     if other.why_not:
         return Figures(why_not=other.why_not)
     sign = -1 if setting.value == "n" else 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels can be shrunk for, by the words of the command line: "nas", a study, fragments in files; or several,
-joined by "+", of which the last has the last word.
+"""The purposes that a kernel can be shrunk for, as the command line names them: "nas", a study, a fragment file, or
+several joined by "+", where later settings apply.
 
-Knows where fragments and studies lie; must not know what is in them.
+Knows where fragments and studies are; must not know their contents.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ GENERATED = "Automatically generated file; DO NOT EDIT"
 
 
 def wanted(word: str, target: Architecture) -> Fragment:
-    """The settings that `word` stands for: "nas", "nas+FILE", "quick". Raises InputError."""
+    """Return the settings of `word`, such as "nas", "nas+FILE" or "quick". Raises InputError."""
     parts = word.split("+")
     if not all(part.strip() for part in parts):
-        where = "a word is missing beside a +" if len(parts) > 1 else "names nothing"
+        where = "a word is missing beside a +" if len(parts) > 1 else "is empty"
         raise InputError(f"kernel {word!r}: {where}; give {NAS!r}, a study or a fragment, or several joined by +")
     return Fragment(setting for part in parts for setting in _settings(part, target, word))
 
@@ -50,7 +50,7 @@ def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
         return stacks.fragment_of(load_study(file), target.name)
     if own_file.is_file(file) and GENERATED.encode() in own_file.read(file)[:400]:
         raise InputError(
-            f"{file}: a whole .config, which says of each option what it is and not why; "
-            "write what you want of it into a fragment, each option with its reason"
+            f"{file}: is a complete .config, which has no reasons; write the options that you need into a fragment, "
+            "each with its reason"
         )
     return fragment.read([file])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports on kernels: one kernel with the price of each of its options, and two side by side.
+"""Reports on kernels: one kernel with the price of each of its options, or two kernels side by side.
 
-Builds what is missing. Must not know how a report is shown.
+Builds missing kernels. Must not know how a report is shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flashbed_appliance.shrinking.building import VERSION
 
 @dataclass(frozen=True)
 class KernelReport:
-    """A title, what must be said before the tables, and the tables."""
+    """A report: its title, the lines before the tables, and the tables."""
 
     title: str
     lines: Sequence[str]
@@ -24,10 +24,10 @@ class KernelReport:
 
 
 def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = True, anew: bool = False) -> KernelReport:
-    """What a kernel for `word` (see purposes.py) holds, how large it is and why, on one architecture.
+    """Report on the kernel for `word` (see purposes.py) on the architecture `name`: options, sizes, prices.
 
-    `only` limits the sweep of prices to these options; without `measure` no price is measured that is not there, and
-    with `anew` none is taken from the list that flashbed comes with.
+    `only` limits the price sweep to these options. Without `measure` only stored prices are shown. With `anew` no price
+    is taken from flashbed's own list.
     """
     target = architecture.named(name)
     wanted = purposes.wanted(word, target)
@@ -40,7 +40,7 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
         f"Image and NFS server, packed by xz: {found.server:,} bytes.",
     ]
     if listed := [one.listed for one in priced if one.listed]:
-        of_another = "" if memory.identity(target) in listed else "; their RAM is of another QEMU than this host's"
+        of_another = "" if memory.identity(target) in listed else "; their RAM was measured in another QEMU"
         lines.append(
             f"{len(listed)} of {len(priced)} prices are from flashbed's own list, measured with the same source, "
             f"settings and compiler{of_another}; --anew measures them on this host."
@@ -57,10 +57,12 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
 
 
 def of_two(a: str, b: str, name: str) -> KernelReport:
-    """Where the kernels for two words differ, on one architecture."""
+    """Compare the kernels of two fragment lists on the architecture `name`."""
     target = architecture.named(name)
-    wanted = {word: purposes.wanted(word, target) for word in (a, b)}  # both are right before one is built
-    kernels = {word: building.build_settings(target, wanted[word]) for word in (a, b)}  # both, before one is packed
+    wanted = {word: purposes.wanted(word, target) for word in (a, b)}  # check both before one is built
+    kernels = {
+        word: building.build_settings(target, wanted[word]) for word in (a, b)
+    }  # build both before one is packed
     sides = [comparison.side(word, wanted[word], kernels[word]) for word in (a, b)]
     lines = [f"Linux {VERSION}, allnoconfig and the settings of each, {target.compiler}."]
     return KernelReport(f"{a} and {b} on {name}", lines, comparison.tables(*sides))

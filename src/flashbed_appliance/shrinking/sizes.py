@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bytes of a kernel come from: the linker's map says which object each byte is of, and an object lies in a
-folder of the source.
+"""Attributes the bytes of a kernel to source directories: the linker's map names the object of each byte.
 
-Bytes are those of the kernel before it is packed, and the shares add up to it. "Packed alone" is what xz makes of one
-folder's bytes when it sees no others: these add up to a little more than the whole image, and order folders as the
-image does.
+The bytes are those of the unpacked kernel, and the shares add up to it. "Packed alone" is the size that xz makes of one
+directory's bytes without the others. These sizes add up to slightly more than the whole image, and rank directories as
+the image does.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ PLACED = re.compile(r"\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+)\s+(?P<
 NAMED = re.compile(r"\s(?P<section>\S+)(?P<rest>\s.*)?")
 FILLING = "*fill*"
 ELSEWHERE = "the linker's own"
-"""What no object brought: filling within sections, tables that the linker script makes."""
+"""Bytes of no object: padding within sections, tables made by the linker script."""
 BETWEEN = "between sections (filling)"
-"""What lies in no section: zeroes up to where the next one may begin, and an ELF file's headers."""
+"""Bytes of no section: zeroes up to the alignment of the next section, and an ELF file's headers."""
 
 _FREE = re.compile(rb"\0+")
 _IS_TAKEN = b"\1"
@@ -39,7 +38,7 @@ PRESET = lzma.PRESET_EXTREME | 9
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes of one object in the kernel; `address` is where they run."""
+    """Bytes of one object in the kernel; `address` is their address at run time."""
 
     section: str
     address: int
@@ -49,8 +48,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Share:
-    """What one folder of the source has of a kernel, in bytes: in the image; that only take memory, as they begin
-    with zeroes; and its part of the image, packed alone.
+    """One source directory's share of a kernel, in bytes.
+
+    `image` are its bytes in the image, `zeroes` those that only take memory because they start as zeroes (.bss), and
+    `packed_alone` the size of its image bytes packed without the others.
     """
 
     subsystem: str
@@ -60,7 +61,7 @@ class Share:
 
 
 def pieces(linker_map: str) -> Iterator[Piece]:
-    """What GNU ld's map says of each object's sections; those of length 0 or without an address are left out."""
+    """Yield the sections of objects in GNU ld's map. Those of length 0 or without an address are left out."""
     _, _, lines = linker_map.partition(BEGIN)
     section = ""
     for line in lines.splitlines():
@@ -71,7 +72,7 @@ def pieces(linker_map: str) -> Iterator[Piece]:
                 continue
             section, rest = match["section"], match["rest"] or ""
             if not rest:
-                continue  # a long name: the numbers are in the next line
+                continue  # a long name: the numbers are on the next line
         elif not line.startswith("  "):
             section = ""
             continue
@@ -87,7 +88,7 @@ def _is_object(name: str) -> bool:
 
 
 def subsystem(path: str) -> str:
-    """The folder of an object, two deep at most: "net/sunrpc". The path may be that of a member of an archive."""
+    """Return the source directory of an object, at most two levels: "net/sunrpc". `path` may be an archive's member."""
     inner = path.partition("(")
     whole = f"{Path(inner[0]).parent}/{inner[2].rstrip(')')}" if inner[1] and "/" not in inner[2] else path
     whole = inner[2].rstrip(")") if inner[1] and "/" in inner[2] else whole
@@ -96,8 +97,8 @@ def subsystem(path: str) -> str:
 
 
 def shares(linker_map: str, vmlinux: Path, raw: Path) -> list[Share]:
-    """The largest first; together they are as large as `raw`, what is made of vmlinux and packed. What no piece covers
-    of the image's sections is the linker's own.
+    """Return the share of each source directory, the largest first. They add up to `raw`, the file that is made of
+    vmlinux and packed. Bytes of sections that no piece covers are the linker's own.
     """
     loaded = _Loaded(vmlinux)
     content: dict[str, list[bytes]] = defaultdict(list)
@@ -120,7 +121,9 @@ def shares(linker_map: str, vmlinux: Path, raw: Path) -> list[Share]:
 
 
 def _between(vmlinux: Path, raw: Path) -> bytes:
-    """What of `raw` lies in no section. It is an ELF file without names (x86_64), or memory as it is to be (arm64)."""
+    """Return the bytes of `raw` that belong to no section. `raw` is a stripped ELF file (x86_64) or a memory image
+    (arm64).
+    """
     image = raw.read_bytes()
     if image.startswith(b"\x7fELF"):
         spans = [(one["sh_offset"], one["sh_size"]) for one in _sections(raw) if one["sh_type"] != "SHT_NOBITS"]
@@ -134,13 +137,13 @@ def _between(vmlinux: Path, raw: Path) -> bytes:
 
 
 def _sections(file: Path) -> list[Section]:
-    """Of an ELF file, those that are loaded."""
+    """Return the sections of an ELF file that are loaded."""
     elf = ELFFile(io.BytesIO(file.read_bytes()))
     return [one for one in elf.iter_sections() if one["sh_flags"] & SH_FLAGS.SHF_ALLOC and one["sh_size"]]
 
 
 class _Loaded:
-    """The sections of a vmlinux that have an address, and what of them was taken."""
+    """The loaded sections of a vmlinux, and which of their bytes were taken."""
 
     def __init__(self, vmlinux: Path) -> None:
         found = [
@@ -152,9 +155,11 @@ class _Loaded:
         self._taken = [bytearray(0 if data is None else len(data)) for _, _, data in self._sections]
 
     def take(self, address: int, size: int) -> bytes | None:
-        """The bytes there that nobody has taken; None where the image has none, because they begin as zeroes; none
-        where nothing is. The map gives sections of texts the size that they had before equal texts became one, so they
-        reach into what comes behind them: a byte is whose it is first.
+        """Take the bytes there that were not taken before. Return None if the image has none because they start as
+        zeroes, and b"" if no section is there.
+
+        The map gives string sections their size before equal strings were merged, so they overlap the pieces behind
+        them: a byte belongs to the first piece that takes it.
         """
         index = bisect_right(self._starts, address) - 1
         if index < 0:
@@ -171,7 +176,7 @@ class _Loaded:
         return found
 
     def left(self) -> Iterable[bytes]:
-        """What nobody took of the sections with content."""
+        """Yield the bytes of sections with content that were not taken."""
         for taken, (_, _, data) in zip(self._taken, self._sections, strict=True):
             if data is not None:
                 yield from (data[hole.start() : hole.end()] for hole in _FREE.finditer(taken))

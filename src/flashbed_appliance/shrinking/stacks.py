@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fragment of a study: the guest kernel that its cells have, without the file systems, schedulers and drivers that
-none of them needs.
+"""The fragment of a study: the guest kernel of its cells, without the file systems, schedulers and drivers that none of
+them needs.
 
-The study runs on the lab's kernel all the same; this says what a product with its stack would have to carry.
+The study still runs on the lab's kernel. The fragment describes what a product with its stack would carry.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from flashbed_appliance.shrinking.fragment import COLUMNS, Fragment, Setting, va
 _log = logging.getLogger("flashbed")
 
 ARCHITECTURE = "arm64"
-"""The lab's guests have no other."""
+"""The only architecture of the lab's guests."""
 
 CONFIGURATIONS = {f"{VERSION}{kind}": kind for kind in ("", kernel.DEBUG, kernel.NAS)}
-"""Kernels that are built from the source that is shrunk here, and of which kind the configuration of each is."""
+"""Kernels that are built from the same source as small kernels, and the kind of configuration of each."""
 
-_ONLY = f"only a kernel that the lab builds from Linux {VERSION} ({', '.join(CONFIGURATIONS)}) is shrunk here"
+_ONLY = f"only kernels that the lab builds from Linux {VERSION} ({', '.join(CONFIGURATIONS)}) can be shrunk"
 
 FILE = Path(__file__).with_name("stacks.toml")
 
@@ -38,8 +38,11 @@ SOME, ALL = "Needed by this study", "The lab's guest"
 
 
 def fragment_of(study: Study, architecture: str) -> Fragment:
-    """What a kernel for this study holds. Cells with another kernel than ours are left out, which is said. Raises
-    InputError for another architecture, and if no cell is left, or cells of two configurations are.
+    """Return the fragment of the kernel for this study. Cells with a kernel that is not in CONFIGURATIONS are ignored,
+    with a warning.
+
+    Raises InputError for another architecture, if no cells remain, or if the remaining ones have several
+    configurations.
     """
     if architecture != ARCHITECTURE:
         raise InputError(f"{study.path}: a study's guests are {ARCHITECTURE}; leave out --architecture {architecture}")
@@ -50,22 +53,22 @@ def fragment_of(study: Study, architecture: str) -> Fragment:
 
 
 def _of_one_configuration(study: Study) -> tuple[str, list[Cell]]:
-    """The cells whose kernel can be shrunk, and the kind of its configuration."""
+    """Return the cells whose kernel can be shrunk, and the kind of their configuration."""
     cells = plan(study)
     kept = [cell for cell in cells if cell.kernel in CONFIGURATIONS]
     found = sorted({cell.kernel for cell in kept})
     others = Counter(cell.kernel for cell in cells if cell.kernel not in CONFIGURATIONS)
     named = _quoted(sorted(others))
     if not found:
-        raise InputError(f"{study.path}: kernel = {named}: {_ONLY}; give a study that has cells with one of these")
+        raise InputError(f"{study.path}: kernel = {named}: {_ONLY}; give a study that has cells with such a kernel")
     if len(found) > 1:
         raise InputError(
-            f"{study.path}: kernel = {_quoted(found)}: each has a configuration of its own, and one kernel is shrunk "
-            "at a time; give a copy of the study that has one of them"
+            f"{study.path}: kernel = {_quoted(found)}: these have several configurations, but one kernel is shrunk at "
+            "a time; give a copy of the study that has one of them"
         )
     if others:
         count = f"{others.total()} of {len(cells)} cells"
-        _log.warning("%s: kernel = %s: %s are left out: %s", study.path, named, count, _ONLY)
+        _log.warning("%s: kernel = %s: %s are ignored: %s", study.path, named, count, _ONLY)
     return CONFIGURATIONS[found[0]], kept
 
 
@@ -75,7 +78,7 @@ def _quoted(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """Options that only some stacks need, as stacks.toml has them."""
+    """Options that only some stacks need, from stacks.toml."""
 
     needed_by: frozenset[str]
     reason: str
@@ -84,7 +87,7 @@ class Part:
 
 
 def parts() -> list[Part]:
-    """All of stacks.toml."""
+    """Return all parts of stacks.toml."""
     found = tomllib.loads(FILE.read_text())["part"]
     return [
         Part(frozenset(one["needed_by"]), one["reason"], tuple(one["options"]), tuple(one.get("adds", ())))
@@ -93,7 +96,7 @@ def parts() -> list[Part]:
 
 
 def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
-    """The settings of the guest's kernel; a switch that is not needed is left out, a number of one goes with it."""
+    """Yield the settings of the guest's kernel. An unneeded switch is set to n; an unneeded number is dropped."""
     of = {option: part for part in parts() for option in part.options}
     for file in files:
         text = file.read_text()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of a report on a small kernel: rows of text, the same for a terminal, a page and HTML.
 
-Knows no format; who prints them chooses one.
+Knows no output format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from flashbed_appliance.shrinking.prices import Price
 from flashbed_appliance.shrinking.sizes import Share
 
 SMALL_BYTES = 4096
-"""Folders with less in the image share a row."""
+"""Source directories with fewer bytes in the image share a row."""
 
 MOST_NAMED = 4
 
@@ -23,14 +23,14 @@ COLUMNS = ("built in", "module", "left out")
 
 
 def number(value: int | None, *, signed: bool = False) -> str:
-    """With commas between thousands; "-" for what is not known."""
+    """Return the number with commas between thousands; "-" if it is not known."""
     if value is None:
         return "-"
     return f"{value:+,}" if signed and value else f"{value:,}"
 
 
 def size_table(sizes: Sizes) -> PageTable:
-    """The image by program that packs it, and what counts as the kernel that serves."""
+    """Return the table of the kernel's size by packing program, with the size of image and NFS server."""
     rows = [("the kernel, not packed", number(sizes.raw), "")]
     for name, size in sorted(sizes.by.items(), key=lambda one: -one[1]):
         rows.append((f"packed by {name}", number(size), f"{100 * size / sizes.raw:.1f}"))
@@ -40,14 +40,14 @@ def size_table(sizes: Sizes) -> PageTable:
     what = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
     rows.append((f"image and NFS server, xz ({what})", number(sizes.server), ""))
     note = (
-        "Not packed, a kernel holds filling, too, which packs to next to nothing: see the size by subsystem. x86_64's "
-        "has several MB of it, so its percentages are not to be compared with another architecture's."
+        "An unpacked kernel contains padding, which packs to almost nothing: see the size by subsystem. x86_64's has "
+        "several MB of it, so do not compare its percentages with another architecture's."
     )
     return PageTable("Size by compression", ("What", "bytes", "% of the kernel"), rows, note=note)
 
 
 def module_table(sizes: Sizes) -> PageTable:
-    """Each module as an .xz file."""
+    """Return the table of each module's size as an .xz file."""
     rows = [(name, number(size)) for name, size in sorted(sizes.modules.items(), key=lambda one: -one[1])]
     return PageTable(
         "Modules, each packed by xz", ("module", "bytes"), [*rows, ("all", number(sum(sizes.modules.values())))]
@@ -55,7 +55,7 @@ def module_table(sizes: Sizes) -> PageTable:
 
 
 def subsystem_table(shares: Sequence[Share]) -> PageTable:
-    """The largest folders of the source; the small ones in one row."""
+    """Return the table of the largest source directories; the small ones share a row."""
     large = [share for share in shares if share.image >= SMALL_BYTES]
     small = [share for share in shares if share.image < SMALL_BYTES]
     rows = [_share_row(share.subsystem, [share]) for share in large]
@@ -63,9 +63,9 @@ def subsystem_table(shares: Sequence[Share]) -> PageTable:
         rows.append(_share_row(f"{len(small)} others", small))
     rows.append(_share_row("all", shares))
     note = (
-        "By the folder of the source that an object was built from. Packed alone: what xz makes of these bytes without "
-        "the others. Zeroes take memory, and nothing in the image. Between sections: zeroes up to where the next one "
-        "may begin. The linker's own: the same within sections, and tables that it makes."
+        "By the source directory of each object. Packed alone: the size that xz makes of these bytes without the "
+        "others. Zeroes take memory, but no space in the image. Between sections: zeroes up to the alignment of the "
+        "next section. The linker's own: padding within sections, and tables that the linker makes."
     )
     return PageTable("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
 
@@ -76,7 +76,7 @@ def _share_row(name: str, some: Sequence[Share]) -> tuple[str, ...]:
 
 
 def column_table(wanted: Fragment) -> PageTable:
-    """What is built in, a module, left out: the groups of a fragment."""
+    """Return the table of a fragment's groups: which options are built in, modules or left out."""
     groups: dict[str, dict[str, list[str]]] = {}
     for one in wanted:
         column = one.column if one.column in COLUMNS else "built in"
@@ -88,7 +88,7 @@ def column_table(wanted: Fragment) -> PageTable:
 
 
 def price_table(prices: Iterable[Price]) -> PageTable:
-    """The dearest first; then what has no price, and why."""
+    """Return the table of options with a price, the most expensive first."""
     known = sorted((one for one in prices if not one.figures.why_not), key=_total, reverse=True)
     rows = [
         (
@@ -102,17 +102,18 @@ def price_table(prices: Iterable[Price]) -> PageTable:
         for one in known
     ]
     note = (
-        "What the option adds to a kernel that has all others as they are, packed by xz; of one that is left out: what "
-        "it would add. An image that unpacks itself grows in steps of 4,096 bytes: the price is of the packed kernel "
-        "in it. RAM: what is free when the first program starts, which a kernel without some options does not come to. "
-        "With it: other options that come and go with it, so that their price is in this one."
+        "The bytes that the option adds to the kernel, packed by xz, if all other options stay; for an option that is "
+        "left out, the bytes that it would add. An image that unpacks itself grows in steps of 4,096 bytes, so the "
+        "price is that of the packed kernel in it. RAM: the memory that the option uses when the first program starts; "
+        "without some options the kernel does not start it. With it: options that change together with this one, so "
+        "that this price includes theirs."
     )
     titles = ("Option", "it is", "with it", "image, bytes", "modules, bytes", "RAM, KiB")
     return PageTable("Price of each option", titles, rows, left=3, note=note)
 
 
 def unpriced_table(prices: Iterable[Price]) -> PageTable:
-    """Options that have no price, and why."""
+    """Return the table of options without a price, with the reason."""
     rows = [
         (one.setting.option.removeprefix("CONFIG_"), one.setting.column, one.figures.why_not)
         for one in prices

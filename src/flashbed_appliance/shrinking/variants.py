@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that differ from one another in an option: each built, packed, booted, and kept by what it was made of.
+"""Variants of a kernel that differ in one option: each is built, packed, booted, and cached by its recipe.
 
-The first is compiled where all kernels of an architecture are. For the others there are workbenches (workbench.py):
-folders that have the objects of the first before each of them, so that it compiles only what its option changes, and
-by a compiler that knows most of it (distilling.py).
+The base kernel is compiled in the architecture's common object directory. Other variants use workbenches
+(workbench.py): directories that are restored to the objects of the base before each variant. So a variant compiles only
+what its option changes, by a compiler that has seen most of it (distilling.py).
 """
 
 from __future__ import annotations
@@ -33,23 +33,25 @@ from flashbed_appliance.shrinking.building import SmallKernel
 from flashbed_appliance.shrinking.workbench import Workbench
 
 FILE, KERNEL, MEMORY = "price.json", "kernel", "memory.json"
-"""Of an entry of the cache: what was measured of the kernel's bytes, and what a loader takes of it, so that what it
-leaves of memory can be measured again without a build. The third is of an entry of its own.
+"""Files of cache entries: the measured sizes; the kernel's image, so that its memory can be measured again without a
+build; and the measured memory, which is an entry of its own.
 """
 
 FIGURES = 3
-"""To be raised when something else is measured of a kernel's bytes: figures that are kept are of one kind."""
+"""Version of the measured figures; raise it if other figures of a kernel's bytes are measured."""
 
 FEW_OBJECTS = 200
-"""Of some 950: variants that compile more are built when all others are."""
+"""Variants that compile more objects than this (of some 950) are built after all others."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel that was measured: bytes packed with xz, KiB free when programs start; `why_not` instead if there is
-    none. `config`: what it says of each option. `image`: without what fills the file up to a multiple of 4096, where
-    an image unpacks itself. `digest`: of the file that a loader takes. `trouble`: why it does not come to its first
-    program, and so has no figure of memory.
+    """A measured kernel, or `why_not`: the reason why there is none.
+
+    `image` and `modules` are bytes packed by xz; if the image unpacks itself, `image` excludes its padding to a
+    multiple of 4096. `raw` is the unpacked size in bytes, and `free_kib` the memory that is free when programs start.
+    `config` has the value of each option. `digest` is that of the file for a loader. `trouble` says why the kernel does
+    not reach its first program, and so has no figure of memory.
     """
 
     image: int = 0
@@ -63,14 +65,14 @@ class Variant:
 
 
 class OptionChange(NamedTuple):
-    """An option, and the value that it must have in a kernel."""
+    """An option, and the value that it must have in a variant."""
 
     option: str
     value: str
 
 
 class Asked(NamedTuple):
-    """A kernel's settings, and what was changed in them."""
+    """A variant's settings, and the option that was changed in them."""
 
     settings: str
     change: OptionChange
@@ -87,12 +89,12 @@ class Bench:
         self._packed: dict[str, int] = {}
 
     def recipe(self, settings: str) -> dict[str, object]:
-        """All that a kernel of these settings is made of, and which kind of figures is taken of it."""
+        """Return everything that a kernel of these settings depends on, and the version of its figures."""
         return {**building.recipe(self.target, self._source, settings), "figures": FIGURES}
 
     def stored(self, settings: str, change: OptionChange | None = None, *, boot: bool = False) -> Variant | None:
-        """What was measured of the kernel of these settings; None if nothing was. `boot`: a kernel that is kept is
-        booted if what it leaves of memory is not.
+        """Return the stored figures of the kernel of these settings; None if there are none. With `boot`, a stored
+        kernel without a figure of memory is booted.
         """
         there = image.open_cache(image.BuiltOnly)
         try:
@@ -101,7 +103,7 @@ class Bench:
             return None
 
     def base(self, settings: str) -> Variant:
-        """The kernel that others are compared with."""
+        """Build and measure the base kernel, with which the variants are compared."""
 
         def fill(folder: Path) -> None:
             with building.objects_of(self.target, self._cache) as objects:
@@ -111,8 +113,8 @@ class Bench:
         return self._variant(settings, None, fill, self._cache, self._cache)
 
     def others(self, base: str, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Variant]]:
-        """The kernels that are asked for, as each is done; as many at a time as this host has CPUs. Those of which few
-        objects depend on what is changed come first: a sweep that is stopped has told most of what it could.
+        """Build and measure these variants, one for each CPU at a time, and yield each when it is done. Variants whose
+        change affects few objects come first, so that an interrupted sweep has most of the results.
         """
         if not asked:
             return
@@ -155,7 +157,7 @@ class Bench:
 
     @contextmanager
     def _workbenches(self, base: str, count: int, step: Callable[[], None]) -> Iterator[list[Workbench]]:
-        """So many, for nobody else as long. Where all kernels are compiled stays free for others."""
+        """Lock and yield `count` workbenches. The architecture's common object directory stays free for other runs."""
         with ExitStack() as held:
             scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
             numbers = range(1, count + 1)
@@ -171,8 +173,9 @@ class Bench:
             yield [Workbench(objects, scratch / objects.name, depend, compiler.environment) for objects in folders]
 
     def _other(self, asked: Asked, bench: Workbench, step: Callable[[], None], most: int) -> Variant:
-        """In a thread of its own. `step` is called again and again, and may raise. Raises _LaterError if more than
-        `most` objects depend on an option that is otherwise.
+        """Build and measure one variant, in a thread of its own. `step` is called repeatedly, and may raise to stop.
+
+        Raises _LaterError if more than `most` objects depend on an option that differs.
         """
 
         def fill(folder: Path) -> None:
@@ -227,7 +230,7 @@ class Bench:
             return Variant(why_not=error.message)
         except SetupError as error:
             if "Killed" in error.message or "rror" not in _last(error.message):
-                raise  # the host's fault, and no word on the option
+                raise  # the host's fault, not the option's
             return Variant(why_not=f"the kernel does not build: {_last(error.message)}")
         step()
         parts = folder / "parts"
@@ -246,7 +249,7 @@ class Bench:
         return Variant(packed, raw, modules, config=config, digest=digest)
 
     def _bytes(self, file: Path) -> int:
-        """Of a file packed by xz. Most variants have most modules as the others have them."""
+        """Return the size of a file packed by xz. It is remembered, because most variants share most modules."""
         digest = digest_file(file)
         if digest not in self._packed:
             self._packed[digest] = command.packed_bytes(file, packing.programs(self.target)[packing.XZ])
@@ -254,7 +257,7 @@ class Bench:
 
 
 class _LaterError(Exception):
-    """So many objects are to be compiled that others are to come first."""
+    """This variant compiles so many objects that others come first."""
 
     def __init__(self, objects: int) -> None:
         super().__init__(objects)
@@ -262,7 +265,7 @@ class _LaterError(Exception):
 
 
 def _nothing(_: Path) -> None:
-    """For a cache that builds nothing."""
+    """Do nothing; `fill` of a cache that builds nothing."""
 
 
 def _keep(folder: Path, found: Variant) -> None:

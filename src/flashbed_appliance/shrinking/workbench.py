@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder in which kernels are compiled one after the other, each from the objects of the same first one.
+"""An object directory in which kernels are compiled one after the other, each from the objects of the first one.
 
-Knows the files of Linux's build: which of them a build has changed, where they say in which folder they lie, and which
+Knows the files of Linux's build: which of them a build has changed, which contain the directory's path, and which
 options each object depends on.
 """
 
@@ -25,13 +25,14 @@ _NAMED = re.compile(r"\bCONFIG_\w+")
 _FLAGS = ("Makefile", "arch/*/Makefile", "scripts/Makefile.*")
 
 State = tuple[int, int, int, str]
-"""Of a file: mode, bytes, time of its last change in ns, and where it leads if it is a symbolic link."""
+"""State of a file: mode, size in bytes, mtime in ns, and its target if it is a symbolic link."""
 
 
 @dataclass
 class Workbench:
-    """A folder of the objects of a kernel, and where a copy of it is to be, from which what a build changed is put
-    back. `dependents`: how many objects depend on each option. `environment`: of what is run in it.
+    """The object directory of a kernel, and the place of its copy, from which a build's changes are undone.
+
+    `dependents` has the number of objects that depend on each option. `environment` is that of a build's commands.
     """
 
     objects: Path
@@ -41,8 +42,8 @@ class Workbench:
     _copied: dict[Path, State] = field(default_factory=dict)
 
     def restored(self) -> Path:
-        """The folder as it was the first time this was called, the times of its files among it. Those of folders are
-        not: no rule of Linux's build asks for them.
+        """Restore the object directory to its state of the first call, and return it. The mtimes of files are restored
+        too; those of directories are not, because no rule of Linux's build uses them.
         """
         if not self._copied:
             locks.remove(self.copy)
@@ -50,7 +51,7 @@ class Workbench:
             self._copied = _states(self.copy)
             return self.objects
         now = _states(self.objects)
-        # What is below others first: a folder goes when it is empty, and may have become a file
+        # Children first: a directory must be empty to be removed, and may have become a file
         for path in sorted((path for path, state in now.items() if self._copied.get(path) != state), reverse=True):
             _remove(self.objects / path)
         for path in sorted(path for path, state in self._copied.items() if now.get(path) != state):
@@ -58,17 +59,17 @@ class Workbench:
         return self.objects
 
     def affected(self, config: Mapping[str, str]) -> int:
-        """How many objects are to be compiled for another configuration than the first kernel's, at least."""
+        """Return how many objects at least must be compiled for another configuration than the first kernel's."""
         first = fragment.values((self.copy / ".config").read_text())
         names = {*first, *config}
         return max((self.dependents[name] for name in names if first.get(name) != config.get(name)), default=0)
 
 
 def copied(objects: Path, to: Path) -> None:
-    """The same objects in another folder, where a build takes them for its own.
+    """Copy an object directory so that a build in the copy reuses its objects.
 
-    Linux's build notes for some tools of its own in which folder they were compiled, would make them anew elsewhere,
-    and every object with them.
+    For some of its own tools Linux's build records the directory in which they were compiled. In another directory it
+    would build them anew, and every object with them; so the copy's records get the new path.
     """
     locks.remove(to)
     run(["cp", "-a", "--reflink=auto", objects, to])
@@ -83,8 +84,8 @@ def copied(objects: Path, to: Path) -> None:
 
 
 def dependents(objects: Path, source: Path) -> Counter[str]:
-    """How many objects of a build depend on each option (CONFIG_...), by what Linux's build noted for each: all of
-    them, if an option is named where the compiler's flags for all are made.
+    """Count the objects of a build that depend on each option (CONFIG_...), by the dependencies that Linux's build
+    records. An option that occurs where the compiler's flags for all objects are set counts for all of them.
     """
     found: Counter[str] = Counter()
     notes = list(objects.rglob(".*.cmd"))
@@ -97,9 +98,7 @@ def dependents(objects: Path, source: Path) -> Counter[str]:
 
 
 def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
-    """Each object that a build compiled from C, and by which command; without the programs that a build makes for
-    itself.
-    """
+    """Yield each object that a build compiled from C, with its command. The build's own programs are left out."""
     for note in sorted(objects.rglob(".*.o.cmd")):
         own = {"tools", "scripts"} & set(note.relative_to(objects).parts)
         command = note.read_text(errors="replace").partition("\n")[0].partition(" := ")[2]
@@ -108,7 +107,7 @@ def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _states(folder: Path) -> dict[Path, State]:
-    """Of all below a folder; of a folder only that it is one."""
+    """Return the state of everything below a directory; for a directory, only that it is one."""
     found: dict[Path, State] = {}
     for place, names, files in os.walk(folder):
         for name in (*names, *files):

@@ -48,7 +48,7 @@ def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(
     assert building.packed_part(target, tmp_path).read_text() == "gz"
 
     holder.write_text("input_data:\n")
-    with pytest.raises(SetupError, match=r"piggy\.S: takes in no file"):
+    with pytest.raises(SetupError, match=r"piggy\.S: includes no packed kernel"):
         building.packed_part(target, tmp_path)
 
 
@@ -118,7 +118,7 @@ def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     found = packing.sizes(kernel)
     assert "lzo" not in found.by
     assert found.lacking["lzo"] == "no-such-lzop is not installed"
-    assert found.lacking["zstd"] == "this xz has not all of --no-such-option"
+    assert found.lacking["zstd"] == "this xz does not support --no-such-option"
     assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(found).rows
     side = KernelSide("nas", Fragment([]), {}, found, [])
     assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
@@ -177,7 +177,7 @@ def test_memory_is_read_from_the_console() -> None:
     assert memory.told(console) == memory.BootMemory(20480, 17000)
     lists = "Node 0, zone    DMA32\r\n  pagesets\r\n    cpu: 0\r\n              count: 99\r\n"
     assert memory.told(console + lists) == memory.BootMemory(20480, 17396)  # pages on the lists of CPUs are free, too
-    with pytest.raises(SetupError, match="the last that it said:\nKernel panic"):
+    with pytest.raises(SetupError, match="its last lines:\nKernel panic"):
         memory.told("Kernel panic - not syncing\n")
 
 
@@ -199,10 +199,10 @@ def test_words_for_kernels(tmp_path: Path) -> None:
     assert "CONFIG_ACPI" in purposes.wanted("nas+pc", target)
     with pytest.raises(InputError, match="'nos' is neither 'nas', nor a study"):
         purposes.wanted("nos", target)
-    for word, told in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "names nothing")):
+    for word, told in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "is empty")):
         with pytest.raises(InputError, match=re.escape(f"kernel {word!r}: {told}")):
             purposes.wanted(word, target)
     whole = tmp_path / "whole.config"
     whole.write_text("#\n# Automatically generated file; DO NOT EDIT.\n#\nCONFIG_NET=y\n")
-    with pytest.raises(InputError, match=r"whole\.config: a whole \.config"):
+    with pytest.raises(InputError, match=r"whole\.config: is a complete \.config"):
         purposes.wanted(str(whole), target)
