@@ -41,9 +41,9 @@ TEXT = """\
 # How small the appliance's kernel is
 
 Written by `make kernel-size` from builds and boots; do not edit. [small-kernels.md](../small-kernels.md) explains the
-measurement, the patches, and what such a kernel lacks. The kernel is Debian's Linux {version} ({package}). The unpacked
-size includes padding between and within sections, which packs to almost nothing. On x86_64 most of the unpacked size is
-padding, because code, read-only data and other data begin at multiples of 2 MiB.
+measurement, the patches, and what such a kernel lacks. The kernel is Debian's Linux {version} ({package}) with these
+patches. The unpacked size includes padding between and within sections, which packs to almost nothing. On x86_64 most
+of the unpacked size is padding, because code, read-only data and other data begin at multiples of 2 MiB.
 
 {summary}
 {sections}## Kernels of lee2002

@@ -27,7 +27,7 @@ NAMED = re.compile(r"\s(?P<section>\S+)(?P<rest>\s.*)?")
 FILLING = "*fill*"
 ELSEWHERE = "the linker's own"
 """Bytes of no object: padding within sections, tables made by the linker script."""
-BETWEEN = "between sections (filling)"
+BETWEEN = "between sections (padding)"
 """Bytes of no section: zeroes up to the alignment of the next section, and an ELF file's headers."""
 
 _FREE = re.compile(rb"\0+")
