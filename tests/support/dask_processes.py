@@ -53,7 +53,7 @@ def started(command: list[str], cache: Path, **more: str) -> Iterator[subprocess
 
 
 def plain_worker(address: str, cache: Path, *more: str, **what: str) -> subprocess.Popen[str]:
-    """One with a thread, no nanny, and a shelf of its own."""
+    """One with a thread, no nanny, and a store of files of its own."""
     options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", *more]
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
     cache.mkdir(parents=True)

@@ -114,7 +114,7 @@ Kind = Literal[
 
 MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
 
-REACHED_PERCENT = 75.0
+LEAST_REACHED_PERCENT = 75.0
 """Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
 
 Where three quarters did, the figure is at most 1 / 0.75 = 1.33 times what the medium alone gives: no further off than
@@ -173,7 +173,7 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
     memory: Kind = "memory or compression" if repetition.compresses else "memory"
     if phase is not None:
         reached = repetition.metrics[f"{phase}_reached_percent"]
-        if reached < REACHED_PERCENT:
+        if reached < LEAST_REACHED_PERCENT:
             return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
     elif repetition.limit == "memory":
         return Doubt(memory, f"{memory} kept most of the bytes from the medium")
@@ -184,7 +184,7 @@ def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
     if repetition.limit == "cpu":
         return Doubt("CPU", "the CPU decides")
-    if phase is None and repetition.metrics.get("platters_percent", 0.0) * REACHED_PERCENT > 100.0 * 100.0:
+    if phase is None and repetition.metrics.get("platters_percent", 0.0) * LEAST_REACHED_PERCENT > 100.0 * 100.0:
         return Doubt("write cache", "it went into the drive's write cache in part, faster than onto its platters")
     return None
 

@@ -85,7 +85,7 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
 
 def _check_labs(client: Client) -> None:
     """Raises SetupError if the scheduler or a worker has not this lab. A worker that comes later looks itself."""
-    from flashbed.cluster.scheduler import Keeper
+    from flashbed.cluster.scheduler_plugin import Keeper
     from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from flashbed.cluster.shelf import Article
+from flashbed.cluster.file_store import FileId
 from flashbed.common.digest import digest_file
 from flashbed.execution import cell_medium, repetition
 from flashbed.execution.attempt import Limits
@@ -44,7 +44,7 @@ class Order:
     """Version of the kernel's package."""
     media_digest: str
     """Stands for the media core's host programs."""
-    articles: Mapping[str, Article]
+    file_ids: Mapping[str, FileId]
     limits: Limits
     guests: int
     """How many guests may run at a time on a host, for what each may take of its memory."""
@@ -65,7 +65,7 @@ def files_of(wanted: Repetition) -> Files:
 
 
 def order(wanted: Repetition, files: Files, limits: Limits, guests: int) -> Order:
-    articles = {part: article(path) for part, path in files.items()}
+    file_ids = {part: file_id(path) for part, path in files.items()}
     image = wanted.image
     return Order(
         cell=wanted.cell,
@@ -73,21 +73,21 @@ def order(wanted: Repetition, files: Files, limits: Limits, guests: int) -> Orde
         environment=dict(wanted.environment),
         release=image.kernel.package_version,
         media_digest=image.media_tool.build_digest,
-        articles=articles,
+        file_ids=file_ids,
         limits=limits,
         guests=guests,
     )
 
 
-def article(path: Path) -> Article:
-    """Of a file here. A medium that is kept may change while a study runs; it is another article then."""
+def file_id(path: Path) -> FileId:
+    """Of a file here. A medium that is kept may change while a study runs; it has another ID then."""
     told = path.stat()
-    return _article(path, told.st_size, told.st_mtime_ns)
+    return _file_id(path, told.st_size, told.st_mtime_ns)
 
 
 @cache
-def _article(path: Path, size: int, _changed_ns: int) -> Article:
-    return Article(digest_file(path), path.name, size)
+def _file_id(path: Path, size: int, _changed_ns: int) -> FileId:
+    return FileId(digest_file(path), path.name, size)
 
 
 class _Shipped(Entry):
@@ -97,11 +97,11 @@ class _Shipped(Entry):
         return self.folder / self.digests[name]
 
 
-def repetition_of(asked: Order, place: Callable[[Article], Path], kept: Path) -> Repetition:
+def repetition_of(asked: Order, place: Callable[[FileId], Path], kept: Path) -> Repetition:
     """The repetition as it was where it was ordered, with the files that `place` gives. `kept`: an empty folder, for a
     medium that is kept. Raises HostResourceError.
     """
-    files = {part: place(article) for part, article in asked.articles.items() if part != CONDITION}
+    files = {part: place(file_id) for part, file_id in asked.file_ids.items() if part != CONDITION}
     tool = _tool(files[MEDIA], files[REPLAY], asked.media_digest)
     root = files[kernel.IMAGE].parent.parent
     own = {name: str(files[name].relative_to(root)) for name in OF_KERNEL}
@@ -109,8 +109,8 @@ def repetition_of(asked: Order, place: Callable[[Article], Path], kept: Path) ->
     parts = {name.removeprefix(PART): path for name, path in files.items() if name.startswith(PART)}
     image = GuestImage(guest_kernel, tool, files[BASE], parts, {}, files[EMULATOR])
     cell, medium = asked.cell, asked.cell.medium
-    if CONDITION in asked.articles:
-        shipped = asked.articles[CONDITION]
+    if CONDITION in asked.file_ids:
+        shipped = asked.file_ids[CONDITION]
         conditioning.take_over(tool, medium.core_parameters, medium.condition, lambda: place(shipped))
     if medium.start is not None:
         for name in (STATE, DATA):

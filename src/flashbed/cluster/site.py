@@ -20,9 +20,9 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from flashbed.cluster import lab, scheduler
-from flashbed.cluster.order import Files, article, files_of, order
-from flashbed.cluster.shelf import PIECE_BYTES, Article, in_message
+from flashbed.cluster import lab, scheduler_plugin
+from flashbed.cluster.file_store import PIECE_BYTES, FileId, in_message
+from flashbed.cluster.order import Files, file_id, files_of, order
 from flashbed.cluster.worker import Refusal
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
@@ -69,7 +69,7 @@ class Cluster:
         self._client, self._most = client, most
         self._threads: Mapping[str, int] = {}
         self._looked_at = -WORKERS_POLL_S
-        self._shared: set[Article] = set()
+        self._shared: set[FileId] = set()
         self._sharing = threading.Lock()
         self._name = secrets.token_hex(4)
 
@@ -144,28 +144,29 @@ class Cluster:
 
     def _share(self, files: Files) -> None:
         """Brings the scheduler what it lacks of these."""
-        by_article = {article(path): path for path in files.values()}
+        by_id = {file_id(path): path for path in files.values()}
         with self._sharing:
-            new = by_article.keys() - self._shared
+            new = by_id.keys() - self._shared
             if not new:
                 return
             try:
                 lacks = self._client.sync(
-                    getattr(self._client.scheduler, scheduler.LACKS), articles=[list(astuple(one)) for one in new]
+                    getattr(self._client.scheduler, scheduler_plugin.LACKS),
+                    file_ids=[list(astuple(file)) for file in new],
                 )
-                for one in new:
-                    if one.digest in lacks:
-                        self._bring(one, by_article[one])
+                for file in new:
+                    if file.digest in lacks:
+                        self._bring(file, by_id[file])
             except (OSError, TimeoutError) as error:
                 raise self._scheduler_is_gone(error) from None
             self._shared |= new
 
-    def _bring(self, one: Article, path: Path) -> None:
-        keep, who = getattr(self._client.scheduler, scheduler.KEEP), secrets.token_hex(4)
+    def _bring(self, one: FileId, path: Path) -> None:
+        keep, who = getattr(self._client.scheduler, scheduler_plugin.KEEP), secrets.token_hex(4)
         with path.open("rb") as file:
             while True:
                 piece = in_message(file.read(PIECE_BYTES))
-                if refused := self._client.sync(keep, article=list(astuple(one)), who=who, piece=piece):
+                if refused := self._client.sync(keep, file_id=list(astuple(one)), who=who, piece=piece):
                     raise HostResourceError(f"the scheduler: {refused}")
                 if file.tell() >= one.size:
                     return

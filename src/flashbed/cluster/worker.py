@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from distributed import Worker, get_worker
 from distributed.utils import sync
 
-from flashbed.cluster import lab, scheduler
+from flashbed.cluster import lab, scheduler_plugin
+from flashbed.cluster.file_store import FileId, Piece, file_store
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
-from flashbed.cluster.shelf import Article, Piece, shelf
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, failures
@@ -55,13 +55,13 @@ def other_lab(asked: str, found: str) -> str:
 
 
 def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
-    def place(article: Article) -> Path:
-        return shelf().fetched(article, lambda offset: _pulled(here, article, offset))
+    def place(file_id: FileId) -> Path:
+        return file_store().fetched(file_id, lambda offset: _pulled(here, file_id, offset))
 
     _clean_once()
     with attempt.here(asked.guests) as site, TemporaryDirectory(dir=site.work) as kept:
         wanted = repetition_of(asked, place, Path(kept))
-        _check_emulator(place(asked.articles[EMULATOR]))
+        _check_emulator(place(asked.file_ids[EMULATOR]))
         return site.attempt(wanted, asked.limits, stop)
 
 
@@ -71,11 +71,11 @@ def _clean_once() -> None:
     clean()
 
 
-def _pulled(here: Worker, article: Article, offset: int) -> Piece:
-    call = getattr(here.scheduler, scheduler.GIVE)
-    piece: Piece | None = sync(here.loop, call, article=list(astuple(article)), offset=offset)
+def _pulled(here: Worker, file_id: FileId, offset: int) -> Piece:
+    call = getattr(here.scheduler, scheduler_plugin.GIVE)
+    piece: Piece | None = sync(here.loop, call, file_id=list(astuple(file_id)), offset=offset)
     if piece is None:
-        raise HostResourceError(f"the scheduler does not have {article.name} any more; run again")
+        raise HostResourceError(f"the scheduler does not have {file_id.name} any more; run again")
     return piece
 
 

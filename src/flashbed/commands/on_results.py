@@ -45,7 +45,7 @@ def compare_command(
     --exact: not the same); 2 a set or a limit is wrong; 6 the two have
     nothing to compare. docs/compare.md says more.
     """
-    from flashbed.comparing import limits, result_set, telling
+    from flashbed.comparing import limits, presentation, result_set
     from flashbed.comparing.cells import compare
 
     check_page(html)
@@ -63,21 +63,21 @@ def compare_command(
     broken, lost, told, tables, lead = [], [], [], [], []
     for one in compared:
         found = list(limits.broken(asked, one))
-        gone = list(telling.lost_lines(one))
-        worse = [*gone, *(telling.broken_line(one, bad) for bad in found)]
-        facts = list(telling.lines(one, asked, found))
-        table = telling.table(one, [limit.metric for limit in asked])
+        gone = list(presentation.lost_lines(one))
+        worse = [*gone, *(presentation.broken_line(one, bad) for bad in found)]
+        facts = list(presentation.lines(one, asked, found))
+        table = presentation.table(one, [limit.metric for limit in asked])
         _show([*facts, *(f"WORSE: {line}" for line in worse)], table)
         broken += found
         lost += gone
         told += facts
         study = f"{one.a.study}: " if len(compared) > 1 else ""
-        lead += [f"{study}{line}" for line in (*gone, *telling.in_short(one, asked))]
+        lead += [f"{study}{line}" for line in (*gone, *presentation.in_short(one, asked))]
         tables.append(table)
     if html is not None:
         _write_page(html, compared, tables, told, lead, is_bad=bool(broken or lost))
     if broken or lost:
-        raise limits.Regression(telling.in_all(len(broken), len(lost)))
+        raise limits.Regression(presentation.in_all(len(broken), len(lost)))
     if exact and not all(cell.is_same for one in compared for cell in one.cells):
         raise limits.Regression("not the same")
     if exact and any(one.only_a or one.only_b for one in compared):
@@ -94,9 +94,9 @@ def _write_page(
     is_bad: bool,
 ) -> None:
     """All comparisons as one page: what came of them first, and all figures folded. `tables` has those with limits."""
-    from flashbed.comparing import telling
+    from flashbed.comparing import presentation
 
-    everything = [replace(telling.table(one, [], "All figures that differ"), most=0) for one in compared]
+    everything = [replace(presentation.table(one, [], "All figures that differ"), most=0) for one in compared]
     shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
     write_page(file, "Two sets of results", [line for line in told if line not in lead], shown, lead, is_bad=is_bad)
     tell_page(file)
@@ -104,12 +104,12 @@ def _write_page(
 
 def _show(sentences: Sequence[str], table: PageTable) -> None:
     """One comparison on the terminal."""
-    from flashbed.comparing import telling
+    from flashbed.comparing import presentation
 
     for sentence in sentences:
         out.print(sentence)
     for row in table.rows[:SHOWN]:
-        out.print(telling.row_line(row))
+        out.print(presentation.row_line(row))
     if len(table.rows) > SHOWN:
         out.print(f"and {len(table.rows) - SHOWN} more; --html FILE has all")
     if table.rows:

@@ -14,7 +14,7 @@ from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
-from flashbed.report import conditions, evidence, limits, lives
+from flashbed.report import conditions, evidence, lifetimes, limits
 from flashbed.report.model import Report
 from flashbed.study.questions import AFTER_CUT
 
@@ -154,8 +154,8 @@ def _uncut(report: Report) -> Iterator[Caution]:
 
 def _started(report: Report) -> Iterator[Caution]:
     """How finely a life is known, and what the file systems stood on."""
-    for sentence in filter(None, (lives.resolution(report), lives.not_known(report))):
-        yield _caution(sentence, "#lives" if lives.table(report) else "", "Each life")
+    for sentence in filter(None, (lifetimes.resolution(report), lifetimes.not_known(report))):
+        yield _caution(sentence, "#lives" if lifetimes.table(report) else "", "Each life")
     if new := conditions.new(report):
         yield _caution(new, "#conditions", "What the file systems stood on")
 

@@ -18,7 +18,7 @@ from flashbed.analysis.words import Scale, count, direction, listing, metric_of,
 from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
 from flashbed.report.colours import Colours
-from flashbed.report.gaps import Gap, gaps
+from flashbed.report.missing_cells import Gap, gaps
 from flashbed.report.model import Report
 from flashbed.report.queues import remark
 from flashbed.study.format import Figure

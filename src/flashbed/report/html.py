@@ -22,7 +22,7 @@ from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.units import rough_size
-from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lives, tables, traces
+from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lifetimes, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
@@ -150,7 +150,7 @@ def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
         "media": [*conditions.media(report), *conditions.writes(report)],
         "mounts": conditions.mounts(report),
         "not_durable": evidence.not_durable(report),
-        "lives": lives.table(report),
+        "lives": lifetimes.table(report),
         "repetitions": evidence.repetition_table(report),
         "manifest": evidence.manifest_rows(report.manifest),
     }

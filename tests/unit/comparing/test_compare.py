@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
-from flashbed.comparing import cause, chance, limits, result_set, telling
+from flashbed.comparing import cause, chance, limits, presentation, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.made_up_exports import COUNTED, Row, write
 
@@ -146,7 +146,7 @@ def test_keys_may_differ_and_nothing_else(tmp_path: Path) -> None:
 
     found = of(write(tmp_path / "a"), write(tmp_path / "b", rename))
     assert all(cell.is_same for cell in found.cells)
-    assert list(telling.lines(found, [], []))[-1] == "same bytes: 2 cells, 6 repetitions"
+    assert list(presentation.lines(found, [], []))[-1] == "same bytes: 2 cells, 6 repetitions"
 
 
 def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
     [bad] = limits.broken(asked, found)
     assert bad.metric == "cpu_time"
     assert bad.share == pytest.approx(0.01, rel=1e-3)
-    assert telling.broken_line(found, bad) == ("f2fs: CPU time is worse by 1 % (3 seeds); begins with code")
+    assert presentation.broken_line(found, bad) == ("f2fs: CPU time is worse by 1 % (3 seeds); begins with code")
 
 
 def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> None:
@@ -259,11 +259,11 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
 
     found = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
     assert found.cells[0].told == ("outcome: A says measured, B says failed (seed 2)",)
-    assert list(telling.lost_lines(found)) == [
+    assert list(presentation.lost_lines(found)) == [
         "ext2: measured in A, and in B failed with seed 2",
         "f2fs: measured in A, and in B failed with seed 2",
     ]
-    assert list(telling.lost_lines(of(tmp_path / "b", tmp_path / "a"))) == []
+    assert list(presentation.lost_lines(of(tmp_path / "b", tmp_path / "a"))) == []
 
 
 def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
@@ -278,9 +278,9 @@ def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
 
     clean, broken = write(tmp_path / "a"), write(tmp_path / "b", damaged)
     told = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
-    assert list(telling.lost_lines(of(clean, broken))) == [told]
-    assert list(telling.lost_lines(of(broken, broken))) == []
-    assert list(telling.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
+    assert list(presentation.lost_lines(of(clean, broken))) == [told]
+    assert list(presentation.lost_lines(of(broken, broken))) == []
+    assert list(presentation.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from flashbed.comparing import limits, result_set, telling
+from flashbed.comparing import limits, presentation, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.made_up_exports import Row, write
 
@@ -36,7 +36,7 @@ def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_
         ("cpu_time", "ext2"),
         ("cpu_time", "f2fs"),
     ]
-    told = list(telling.lines(found, asked, bad))
+    told = list(presentation.lines(found, asked, bad))
     at = told.index("2 of 2 cells differ (6 repetitions)")
     assert told[at + 1 : at + 5] == [
         "Bandwidth: worse in 2 of 2 cells, up to -18 % (f2fs)",
@@ -45,7 +45,7 @@ def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_
         "2 cells begin with flushes: the medium is told to flush more often, with the same bytes "
         "(CPU time +11.8 %, flushes +100 %)",
     ]
-    rows = telling.table(found, []).rows
+    rows = presentation.table(found, []).rows
     assert [row[:2] for row in rows[:3]] == [("f2fs", "Bandwidth"), ("ext2", "Bandwidth"), ("f2fs", "Mean latency")]
 
 
@@ -72,7 +72,7 @@ def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_diffe
         return change
 
     found = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
-    rows = [row[:2] for row in telling.table(found, []).rows]
+    rows = [row[:2] for row in presentation.table(found, []).rows]
     assert [(cell, text.partition(":")[0]) for cell, text in rows] == [
         ("f2fs", "fresh"),
         ("f2fs", "Bandwidth"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flashbed.comparing import limits, result_set, telling
+from flashbed.comparing import limits, presentation, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.made_up_exports import Row, write
 
@@ -17,8 +17,8 @@ def of(a: Path, b: Path) -> Compared:
 def _lines(found: Compared) -> list[str]:
     asked = limits.default([found])
     broken = list(limits.broken(asked, found))
-    rows = telling.table(found, [limit.metric for limit in asked]).rows
-    return [*telling.lines(found, asked, broken), *map(telling.row_line, rows)]
+    rows = presentation.table(found, [limit.metric for limit in asked]).rows
+    return [*presentation.lines(found, asked, broken), *map(presentation.row_line, rows)]
 
 
 def test_what_is_told_otherwise_is_told_as_each_side_says_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, sentence, why_not
-from flashbed.comparing import result_set, telling
+from flashbed.comparing import presentation, result_set
 from flashbed.comparing.cells import compare as side_by_side
 from flashbed.guest_output.durability import Commits, Durability, durability
 from flashbed.report.matrix import matrix
@@ -292,7 +292,7 @@ def test_newly_lost_commits_are_a_failure_of_a_comparison(tmp_path: Path) -> Non
             return lambda row: row.update({} if durable is None else {"durable": durable})
 
         folders = [exported(tmp_path / f"{number}{a}{b}"[:40], said(text)) for number, text in enumerate((a, b))]
-        return list(telling.lost_lines(side_by_side(*(result_set.read_all(str(one))[""] for one in folders))))
+        return list(presentation.lost_lines(side_by_side(*(result_set.read_all(str(one))[""] for one in folders))))
 
     assert lines_of("durable", LOST) == [
         f"{name}: commits of the load were lost in B with seeds 1, 2, 3: {LOST}" for name in ("ext2", "f2fs")

@@ -12,7 +12,7 @@ from distributed import SchedulerPlugin
 from distributed.scheduler import Scheduler
 
 from flashbed.cluster import lab
-from flashbed.cluster.shelf import Article, Incoming, Piece, Shelf, shelf
+from flashbed.cluster.file_store import FileId, FileStore, Incoming, Piece, file_store
 from flashbed.common.errors import FlashbedError
 
 LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
@@ -28,20 +28,20 @@ class Keeper(SchedulerPlugin):
         self.idempotent = True
 
     async def start(self, scheduler: Scheduler) -> None:
-        self._shelf: Shelf = shelf()
-        self._shelf.sweep()
+        self._file_store: FileStore = file_store()
+        self._file_store.sweep()
         self._incoming: dict[tuple[str, str], Incoming] = {}
         scheduler.handlers |= {LACKS: self.lacks, KEEP: self.keep, GIVE: self.give}
 
-    async def lacks(self, articles: list[list[Any]]) -> list[str]:
-        """The digests of those articles that are to be brought."""
-        wanted = [Article(*told) for told in articles]
-        return [one.digest for one in wanted if not await asyncio.to_thread(self._shelf.has, one)]
+    async def lacks(self, file_ids: list[list[Any]]) -> list[str]:
+        """The digests of those files that are to be brought."""
+        wanted = [FileId(*fields) for fields in file_ids]
+        return [one.digest for one in wanted if not await asyncio.to_thread(self._file_store.has, one)]
 
-    async def keep(self, article: list[Any], who: str, piece: Piece) -> str:
-        """The next piece of an article, of whoever brings it; what is wrong, if anything is."""
-        wanted = Article(*article)
-        incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._shelf, wanted))
+    async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
+        """The next piece of a file, of whoever brings it; what is wrong, if anything is."""
+        wanted = FileId(*file_id)
+        incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._file_store, wanted))
         try:
             incoming.add(piece)
             if incoming.is_whole:
@@ -53,9 +53,9 @@ class Keeper(SchedulerPlugin):
             del self._incoming[wanted.digest, who]
         return ""
 
-    async def give(self, article: list[Any], offset: int) -> Piece | None:
-        """A piece of an article; None if it is not here."""
+    async def give(self, file_id: list[Any], offset: int) -> Piece | None:
+        """A piece of a file; None if it is not here."""
         try:
-            return self._shelf.piece(Article(*article), offset)
+            return self._file_store.piece(FileId(*file_id), offset)
         except OSError:
             return None

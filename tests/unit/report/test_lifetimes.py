@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flashbed.analysis.claim_words import evidence
 from flashbed.common import paths
-from flashbed.report import lives
+from flashbed.report import lifetimes
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 from tests.support.made_up_limits import limited, report
@@ -23,7 +23,7 @@ def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> 
     frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
     frame.loc[f2fs, "lifetime_level_years"] = 9.0
     found = report_of(study, rows_of(frame), {})
-    table = lives.table(found)
+    table = lifetimes.table(found)
     assert table is not None
     assert table.caption == "Years at 1.00 GiB a day"
     told = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
@@ -40,10 +40,10 @@ def test_a_life_is_known_to_an_erase() -> None:
     study = made_up_study()
     frame = limited(study)
     frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
-    assert lives.resolution(report_of(study, rows_of(frame), {})) == ""
+    assert lifetimes.resolution(report_of(study, rows_of(frame), {})) == ""
     assert study.answer
     asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
-    said = lives.resolution(report_of(asked, rows_of(frame), {}))
+    said = lifetimes.resolution(report_of(asked, rows_of(frame), {}))
     assert said.startswith(
         "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
     )
@@ -53,18 +53,18 @@ def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> Non
     study = replace(made_up_study(), bytes_per_day=1 << 30)
     frame = limited(study)
     frame["lifetime_most_years"] = 4.4
-    assert lives.not_known(report_of(study, rows_of(frame), {})) == ""
+    assert lifetimes.not_known(report_of(study, rows_of(frame), {})) == ""
     assert study.answer
     asked = replace(study, answer=study.answer.model_copy(update={"metric": ("lifetime_years",)}))
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = 4.0
     frame.loc[frame["filesystem"] == "ext2:block=4k", "lifetime_most_years"] = 2.2
-    assert lives.not_known(report_of(asked, rows_of(frame), {})) == (
+    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == (
         "How long the flash lasts is not known yet in 32 cells: it must be overwritten 10 times in the measurement, at "
         "a write amplification that has settled. It is at most 4.40 years."
     )
     frame.loc[~f2fs, "lifetime_years"] = 3.0
-    assert lives.not_known(report_of(asked, rows_of(frame), {})) == ""
+    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == ""
 
 
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
@@ -93,7 +93,7 @@ def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
 
 
 def test_without_a_load_no_years_are_told() -> None:
-    assert lives.table(report()) is None
+    assert lifetimes.table(report()) is None
 
 
 def test_the_lifetime_study_asks_for_less_than_its_numbers_allow() -> None:
@@ -121,7 +121,7 @@ def claimed(least: float | None, most: float | None, relation: str = ">", value:
     rows = [{**row, "seed": seed, **{k: v for k, v in found.items() if v is not None}} for seed in study.seeds]
     made = report_of(study, rows, {})
     [judgement] = made.judgements()
-    table = lives.table(made)
+    table = lifetimes.table(made)
     assert table is not None
     return judgement.verdict, evidence(judgement, made.words), table.rows[0].cells[1].note
 

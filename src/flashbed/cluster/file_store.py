@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files by their digest, on any host of a cluster: whole or not there. What is in them nobody here knows.
 
-All processes of a host that have one cache have one shelf, and a file comes to it once.
+All processes of a host that have one cache have one store of files, and a file comes to it once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PART = ".part"
 
 
 @dataclass(frozen=True)
-class Article:
+class FileId:
     """A file that is wanted somewhere: SHA-256, the name that it is to have there, and its size in bytes."""
 
     digest: str
@@ -44,44 +44,44 @@ def in_message(piece: bytes) -> Piece:
     return piece if piece != bytes(len(piece)) else len(piece)
 
 
-class Shelf:
+class FileStore:
     """Files in the folder `root`, which is made if it is not there."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._looked_at: set[str] = set()
 
-    def path(self, article: Article) -> Path:
+    def path(self, file_id: FileId) -> Path:
         """Where it is, or would be."""
-        return self.root / article.digest / article.name
+        return self.root / file_id.digest / file_id.name
 
-    def has(self, article: Article) -> bool:
+    def has(self, file_id: FileId) -> bool:
         """Whether it is there, and is what its digest says; looked at once by each process."""
-        path = self.path(article)
-        if article.digest in self._looked_at and path.is_file():
+        path = self.path(file_id)
+        if file_id.digest in self._looked_at and path.is_file():
             return True
         try:
-            whole = digest_file(path) == article.digest
+            whole = digest_file(path) == file_id.digest
         except OSError:
             return False
         if whole:
-            self._looked_at.add(article.digest)
+            self._looked_at.add(file_id.digest)
         return whole
 
-    def fetched(self, article: Article, pull: Pull) -> Path:
+    def fetched(self, file_id: FileId, pull: Pull) -> Path:
         """The file; it is pulled if it is not there yet. Raises HostResourceError."""
-        if not self.has(article):
-            with locks.wait_for(self.root / f"{article.digest}.lock"):
-                if not self.has(article):
-                    incoming = Incoming(self, article)
+        if not self.has(file_id):
+            with locks.wait_for(self.root / f"{file_id.digest}.lock"):
+                if not self.has(file_id):
+                    incoming = Incoming(self, file_id)
                     while not incoming.is_whole:
                         incoming.add(pull(incoming.size))
                     incoming.finish()
-        return self.path(article)
+        return self.path(file_id)
 
-    def piece(self, article: Article, offset: int) -> Piece:
+    def piece(self, file_id: FileId, offset: int) -> Piece:
         """Some bytes of a file that is there. Raises OSError."""
-        with self.path(article).open("rb") as file:
+        with self.path(file_id).open("rb") as file:
             file.seek(offset)
             return in_message(file.read(PIECE_BYTES))
 
@@ -94,25 +94,25 @@ class Shelf:
 
 
 class Incoming:
-    """A file on its way to a shelf, piece by piece. What is all zero takes no room: media have holes."""
+    """A file on its way to a store of files, piece by piece. What is all zero takes no room: media have holes."""
 
-    def __init__(self, shelf: Shelf, article: Article) -> None:
-        self._shelf, self._article = shelf, article
-        self._part = shelf.root / f"{article.digest}.{secrets.token_hex(4)}{PART}"
+    def __init__(self, file_store: FileStore, file_id: FileId) -> None:
+        self._file_store, self._file_id = file_store, file_id
+        self._part = file_store.root / f"{file_id.digest}.{secrets.token_hex(4)}{PART}"
         self.size = 0
 
     @property
     def is_whole(self) -> bool:
         """Whether all of it has come; an empty file needs a piece, too, for it has to be made."""
-        return self.size >= self._article.size and self._part.exists()
+        return self.size >= self._file_id.size and self._part.exists()
 
     def add(self, piece: Piece) -> None:
         """The next piece. Raises HostResourceError."""
         size = piece if isinstance(piece, int) else len(piece)
-        if not size and self.size < self._article.size:
-            raise HostResourceError(f"{self._article.name}: ends after {self.size} of {self._article.size} bytes")
+        if not size and self.size < self._file_id.size:
+            raise HostResourceError(f"{self._file_id.name}: ends after {self.size} of {self._file_id.size} bytes")
         with self._refusals():
-            self._shelf.root.mkdir(parents=True, exist_ok=True)
+            self._file_store.root.mkdir(parents=True, exist_ok=True)
             with self._part.open("r+b" if self.size else "wb") as file:
                 if isinstance(piece, int):
                     file.truncate(self.size + piece)
@@ -124,13 +124,13 @@ class Incoming:
     def finish(self) -> None:
         """Gives it its name. Raises HostResourceError if it is not what its digest says."""
         with self._refusals():
-            if digest_file(self._part) != self._article.digest:
+            if digest_file(self._part) != self._file_id.digest:
                 self._part.unlink()
                 raise HostResourceError(
-                    f"{self._article.name}: was damaged on its way, or where it came from; remove shared/ there"
+                    f"{self._file_id.name}: was damaged on its way, or where it came from; remove shared/ there"
                 )
             self._part.chmod(0o755)
-            to = self._shelf.path(self._article)
+            to = self._file_store.path(self._file_id)
             to.parent.mkdir(exist_ok=True)
             self._part.replace(to)
 
@@ -141,14 +141,14 @@ class Incoming:
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._part.unlink()
-            raise host_refusal(self._shelf.root, error) from None
+            raise host_refusal(self._file_store.root, error) from None
 
 
-def shelf() -> Shelf:
+def file_store() -> FileStore:
     """That of this host; one for all orders of a process, for it knows what it has looked at."""
-    return _shelf(paths.cache_root() / "shared")
+    return _file_store(paths.cache_root() / "shared")
 
 
 @cache
-def _shelf(root: Path) -> Shelf:
-    return Shelf(root)
+def _file_store(root: Path) -> FileStore:
+    return FileStore(root)
