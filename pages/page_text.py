@@ -66,6 +66,9 @@ def _blocks(page: str) -> Iterator[list[str]]:
     for line in page.splitlines():
         if line.startswith("```"):
             is_printed = not is_printed
+            if is_printed:
+                yield block
+                block = []
         elif is_printed:
             pass
         elif not (block and block[0] and line) or any(map(_WHOLE.match, (block[0], line))) or _ITEM.match(line):

@@ -31,6 +31,7 @@ def meant(page: str) -> str:
         f"| a | b |\n| --- | --- |\n| {LONG} | x |\n\n{LONG}\n",
         f"{LONG} `code that is {LONG}` {LONG}\n",
         f"```\n{LONG}\n- {LONG}\n\nmore\n```\n{LONG}\n",
+        f"Before.\n\n```\n{LONG}\nmore\n```\n\nBehind.\n",
         f"![picture of {LONG}](file.png)\n",
     ],
 )
