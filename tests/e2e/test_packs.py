@@ -265,8 +265,8 @@ def test_compare_names_the_options_in_which_the_kernels_of_two_packs_differ(
 def test_a_pack_wants_a_name_of_its_kind(flashbed: Flashbed, made: Path, to: str) -> None:
     done = flashbed("pack", made.with_name("own.toml"), "-o", to)
     assert (done.returncode, done.stdout) == (2, "")
-    told = "wants the name of a file that ends with .flashbed, and folders on the way to it"
-    assert done.stderr == f"flashbed: {to}: {told}\n"
+    assert done.stderr.startswith(f"flashbed: {to}: ")
+    assert "give a file name that ends with .flashbed" in done.stderr
 
 
 def test_a_full_disk_leaves_no_half_of_a_pack(made: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a repetition of this host to its recipe, and the files that this names: among them the programs that it needs,
-with the libraries that they start with, and the packages that all of it is from.
+"""Gathers the recipe of a repetition of this host and the files that the recipe names: among them the programs that it
+needs, with their libraries, and the packages that these files are from.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOADER = re.compile(r"^ld-linux.*\.so\.\d+$")
 
 @dataclass(frozen=True)
 class Linked:
-    """A program's file, its loader (None: it needs none), and its libraries by the names that it asks for."""
+    """A program's file, its loader (None for a static program), and its libraries by soname."""
 
     program: Path
     loader: Path | None
@@ -45,10 +45,12 @@ class Linked:
 
 
 def linked(program: Path) -> Linked:
-    """Raises SetupError for what is no program of this processor, or lacks a library."""
+    """Return a program with its loader and libraries. Raises SetupError for a script, a program of another processor,
+    and a missing library.
+    """
     with program.open("rb") as file:
         if file.read(4) != b"\x7fELF":
-            raise SetupError(f"{program}: is a script, and a pack holds programs only")
+            raise SetupError(f"{program}: is a script; a pack can contain programs only")
     done = children.run(["ldd", program])
     said = done.stdout + done.stderr
     if any(word in said for word in _STATIC):
@@ -59,23 +61,23 @@ def linked(program: Path) -> Linked:
     paths = {match["name"] or Path(match["path"]).name: Path(match["path"]).resolve() for match in found}
     loader = next((path for name, path in paths.items() if _LOADER.match(Path(name).name)), None)
     if loader is None:
-        raise SetupError(f"{program}: ldd names no loader for it")
+        raise SetupError(f"{program}: ldd reports no loader for it")
     return Linked(program, loader, {Path(name).name: path for name, path in paths.items() if path != loader})
 
 
 def packages(files: Iterable[Path]) -> list[str]:
-    """A line for each file, as sha256sum has it, with the Debian package that it is from behind: name and version, and
-    its source's. What the lab has built, and all on another system, is of none.
+    """Return a line for each file: as sha256sum prints it, then its Debian package and source package with versions.
+    A file that the lab has built, or any file on another system, has no package.
     """
     return sorted({f"{digest_file(file)}  {file.name}  {_package(file)}" for file in set(files)})
 
 
 def _package(file: Path) -> str:
-    # dpkg knows a library of /usr/lib by the name from before /lib was a link
+    # dpkg knows a library of /usr/lib by its path of before /lib became a symbolic link
     for name in (str(file), str(file).removeprefix("/usr")):
         if (owner := _owner(name)) is not None:
             return _described(owner)
-    return "of no package that this host knows"
+    return "no known package"
 
 
 def _owner(name: str) -> str | None:
@@ -96,22 +98,22 @@ BASE = "base"
 
 
 class PackShelf:
-    """The files of a pack, by digest, and what they are to people; each is looked at once."""
+    """The files of a pack by digest, with a description for people; each file is digested once."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self.files: dict[str, Path] = {}
         self.names: dict[str, str] = {}
         self.configs: dict[str, Path] = {}
-        """Configurations of kernels, by the digest of the image."""
+        """The configurations of kernels, by the digest of the image."""
         self.programs: dict[str, dict[str, Any]] = {}
         self.of_host: list[Path] = []
-        """Files that packages of this host have brought."""
+        """Files from packages of this host."""
         self._known: dict[Path, str] = {}
         self._media: dict[str, tuple[str, str | int]] = {}
 
     def put(self, path: Path, name: str) -> str:
-        """The digest of a file, which stays where it is until the pack is written."""
+        """Add a file and return its digest. The file must stay in its place until the pack is written."""
         if path not in self._known:
             digest = self._known[path] = digest_file(path)
             self.files.setdefault(digest, path)
@@ -125,7 +127,7 @@ class PackShelf:
         return digest
 
     def program(self, name: str, path: Path) -> str:
-        """The name that the pack has for a program of this host. Raises SetupError for what cannot be packed."""
+        """Add a program of this host and return its name in the pack. Raises SetupError if it cannot be packed."""
         if name not in self.programs:
             found = linked(path)
             self.of_host += found.files
@@ -135,7 +137,7 @@ class PackShelf:
         return name
 
     def job(self, wanted: Repetition) -> tuple[str, str]:
-        """The archives of the cell's own files: what its beginning needs, and what its load."""
+        """Add the archives of the cell's own files, for its beginning and for its load, and return their digests."""
         job, to = repetition.job(wanted.cell, wanted.image), self._scratch / f"{wanted.key}.job"
         initramfs.job_archive(job.beginning, to)
         load = self._scratch / f"{wanted.key}.load"
@@ -143,7 +145,9 @@ class PackShelf:
         return self.put(to, f"the job of {wanted.cell.label}"), self.put(load, f"the load of {wanted.cell.label}")
 
     def medium(self, wanted: Repetition) -> tuple[str, str | int]:
-        """The state that the medium starts from, and its content: a file, or the size of one without any."""
+        """Add the medium. Return the digest of its initial state, and the digest of its content file; if that file is
+        empty, its size in bytes.
+        """
         inputs = cell_inputs(wanted.cell)["medium"]
         known = json.dumps(inputs, sort_keys=True)
         if known not in self._media:
@@ -158,7 +162,7 @@ class PackShelf:
 
 
 def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
-    """Raises SetupError for a checker that cannot be packed."""
+    """Return a repetition's recipe, and add its files to the shelf. Raises SetupError if a checker cannot be packed."""
     cell, image = wanted.cell, wanted.image
     shelf.program(EMULATOR, emulator.program())
     state, content = shelf.medium(wanted)

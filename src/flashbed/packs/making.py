@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a pack of a study that was measured: the recipes of its repetitions, their files, what came of them. Written as
-replay/pack_file.py reads it; the same contents give the same bytes.
+"""Makes a pack of a measured study: the recipes of its repetitions, their files and their results, in the format that
+replay/pack_file.py reads. The same contents give the same bytes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from flashbed.result.store import DIGESTS
 from flashbed.study.plan import KEY_VERSION
 
 _DAY = (1980, 1, 1, 0, 0, 0)
-"""The first of ZIP's days: no time of this host is in a pack."""
+"""The date of every member, ZIP's first day: a pack contains no time of this host."""
 
 STARTED = ("__main__.py", "flashbed/")
-"""What Python starts from an archive it unpacks by itself, and knows one packing."""
+"""Members that Python itself unpacks when it starts an archive. It supports deflate only."""
 
 LEAST_BYTES = 64 << 10
-"""Of a member for which the better packing is worth its start, which takes memory of tens of MB."""
+"""Smallest member that is packed by `packing`: starting that packing takes tens of MB of memory."""
 
 
 def write(
@@ -41,8 +41,11 @@ def write(
     texts: Mapping[str, bytes],
     packing: int = zipfile.ZIP_LZMA,
 ) -> None:
-    """`contents` is what pack.json says beside the digests of `files` and `texts`, which are named by their places. The
-    pack is there whole or not at all. `packing` is one of those of zipfile, for large members. Raises OSError.
+    """Write a pack; an interrupted write leaves no file `to`.
+
+    `contents` are the keys of pack.json besides the digests of `files` and `texts`, whose keys are paths in the pack.
+    `packing` is a compression method of zipfile, for large members. Raises OSError, and InputError for too many
+    repetitions.
     """
     unfinished = to.with_name(f".{to.name}.{os.getpid()}.new")
     try:
@@ -64,7 +67,7 @@ def _archive(
     told = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
     if len(told.encode()) > pack_file.MOST_READ_BYTES:
         raise InputError(
-            f"{len(contents['recipes'])} repetitions are more than a pack can hold; pack a part of the study (--where)"
+            f"a pack cannot hold {len(contents['recipes'])} repetitions; pack a part of the study (--where)"
         )
     all_bytes = sum(map(len, texts.values())) + sum(path.stat().st_size for path in files.values())
     with (
@@ -97,7 +100,7 @@ def _member(name: str, size_bytes: int, packing: int) -> zipfile.ZipInfo:
 
 
 def _seal(path: Path) -> None:
-    """Puts the digest of all that is before it at the end, in place of the archive's comment."""
+    """Write the digest of everything before it at the end, in place of the archive's comment."""
     with path.open("r+b") as file:
         file.write(pack_file.sealed(file).hexdigest().encode())
 
@@ -134,10 +137,10 @@ TRAVELS = (
     "machine/sampled.py",
     *(f"replay/{file.name}" for file in sorted((PACKAGE / "replay").glob("*.py"))),
 )
-"""The part of flashbed that goes into a pack, and needs nothing but Python's own library."""
+"""The part of flashbed that goes into a pack. It needs Python's standard library only."""
 
 _PACKAGE_HEAD = b"# SPDX-License-Identifier: Apache-2.0\n"
-"""For the package's own __init__.py, which has nothing to do there."""
+"""The text of the package's own __init__.py in a pack."""
 
 OLDEST_PYTHON = (3, 11)
 
@@ -163,15 +166,13 @@ sys.exit(standalone.main(Path(sys.argv[0])))
 
 
 def prepare(to: Path) -> None:
-    """Makes the folder of a pack that is to be, before anything is measured for it. Raises InputError for a place where
-    no pack can be, HostResourceError.
+    """Create the directory for a pack before anything is measured for it. Raises InputError for an unusable path, and
+    HostResourceError.
     """
     folder = to.absolute().parent
     there = next(one for one in (folder, *folder.parents) if one.exists())
     if to.suffix != pack_file.ENDING or to.is_dir() or not there.is_dir():
-        raise InputError(
-            f"{to}: wants the name of a file that ends with {pack_file.ENDING}, and folders on the way to it"
-        )
+        raise InputError(f"{to}: cannot be a pack; give a file name that ends with {pack_file.ENDING}, in a directory")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -179,12 +180,14 @@ def prepare(to: Path) -> None:
 
 
 def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
-    """Writes the pack of what was measured; `report` is the folder of its report, `scratch` an empty one. Gives the
-    count of its repetitions. Raises SetupError for a checker that cannot be packed, HostResourceError.
+    """Write the pack of the measured repetitions, and return their number. `report` is the directory of the report, and
+    `scratch` an empty directory.
+
+    Raises SetupError if nothing was measured or a checker cannot be packed, and HostResourceError.
     """
     measured = [record for record in done.records if record.result.is_measured]
     if not measured:
-        raise SetupError(f"{done.study.name}: nothing was measured, so there is nothing to pack")
+        raise SetupError(f"{done.study.name}: no repetition was measured, so there is nothing to pack")
     shelf = PackShelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
         told = []
@@ -219,16 +222,16 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
 
 
 def starting() -> dict[str, bytes]:
-    """What Python begins with, by its place in the pack."""
+    """Return the members that Python starts with, by path in the pack."""
     return {"__main__.py": _MAIN.encode(), "flashbed/__init__.py": _PACKAGE_HEAD}
 
 
 def travelling() -> dict[str, Path]:
-    """The part of flashbed that goes along, by its place in the pack."""
+    """Return the part of flashbed that goes into a pack, by path in the pack."""
     return {f"flashbed/{name}": PACKAGE / name for name in TRAVELS}
 
 
 def _names(record: Record) -> list[str]:
-    """All files of a result; the list of their digests is the store's own, and the pack has its own."""
+    """Return the files of a result, without the store's list of digests: a pack has its own."""
     found = (str(path.relative_to(record.folder)) for path in record.folder.rglob("*") if path.is_file())
     return sorted(name for name in found if name != DIGESTS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies in a pack for who reads it, and for its licences: the study and its profiles, the lab's own sources, and
-the names, versions and digests of all others. Nothing of it is needed to run it again.
+"""The members of a pack for its readers and for its licences: the study and its profiles, the lab's own sources, and
+the names, versions and digests of all other sources. Running the pack again needs none of them.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ STUDY, SOURCES, LICENCES = "study", "sources", "LICENSES"
 _ABOUT = """\
 The programs in this pack were built from these sources.
 
-  {lock:<22} each source and package of Debian's archive: version, SHA-256, size, and where it lies there;
-  {blank:<22} Debian keeps all of them at snapshot.debian.org, by SHA-256 or by version
-  lab/                   the lab's own sources: what makes QEMU the lab's emulator (GPL-2.0-or-later), the kernel's
-  {blank:<22} configuration and patches, its modules and the patches of fio (GPL-2.0-only), the media core
-  {blank:<22} (GPL-2.0-only OR MIT), the guest's scripts; each file says its own licence
-  own/                   sources that the study brings: patches of the kernel, modules of profiles of its own
-  own-kernels.txt        kernels that are made of such a patch or of a tree that the study names: what they are made of
-  packages-of-host.txt   the emulator's libraries, the checkers and theirs, by SHA-256: the host's package that each
-  {blank:<22} is from, with its version and its source's
+  {lock:<22} each source and package of Debian's archive: version, SHA-256, size and path;
+  {blank:<22} snapshot.debian.org has all of them, by SHA-256 or by version
+  lab/                   the lab's own sources: what turns QEMU into the lab's emulator (GPL-2.0-or-later), the
+  {blank:<22} kernel's configuration, patches and modules and the patches of fio (GPL-2.0-only), the media
+  {blank:<22} core (GPL-2.0-only OR MIT), the guest's scripts; each file names its licence
+  own/                   the study's own sources: patches of the kernel, modules of its own profiles
+  own-kernels.txt        kernels built from such a patch or from a source tree of the study: the hash of their source
+  packages-of-host.txt   the emulator's libraries, the checkers and their libraries, by SHA-256: the host's package
+  {blank:<22} of each, with its version and its source's version
 
-The licences' texts are in LICENSES/; Debian's packages bring their own, in /usr/share/doc of each.
+The texts of the licences are in LICENSES/; Debian's packages have theirs in /usr/share/doc.
 """
 
 
 def files(study: Study) -> dict[str, Path]:
-    """By their place in the pack."""
+    """Return the study, profiles, sources and licences, by path in the pack."""
     found = {f"{STUDY}/{study.path.name}": study.path}
     found |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
     found |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
@@ -51,8 +51,8 @@ def _of_modules(study: Study) -> Iterator[tuple[str, Path]]:
 
 
 def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> dict[str, bytes]:
-    """Likewise, what is in no file; `of_host` are files that packages of this host have brought, `kernels` those that
-    were measured.
+    """Return the members that are in no file, by path in the pack. `of_host` are files from packages of this host, and
+    `kernels` the measured kernels.
     """
     lock = f"{study.name}.lock"
     found = {
@@ -67,12 +67,12 @@ def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> d
 
 
 def patches(study: Study) -> dict[str, bytes]:
-    """Those of the user's, each by its SHA-256 and its name: two of them may have one name."""
+    """Return the user's kernel patches by path in the pack: SHA-256 and name, since two patches may have one name."""
     found = {patch for kernel in study.kernels.values() for patch in kernel.patches}
     return {f"{SOURCES}/own/{digest_bytes(one.data)[:12]}-{one.path.name}": one.data for one in found}
 
 
 def own_kernels(kernels: Iterable[Kernel]) -> str:
-    """A line for each of them that is made of a source of the user's."""
+    """Return a line for each kernel that is built from the user's own source."""
     told = {f"{one.package_version}: git's hash of all its source is {one.source}\n" for one in kernels if one.source}
     return "".join(sorted(told))
