@@ -30,6 +30,7 @@ class Ports:
     ssh: int = 20022
 
     def forwarded(self, settings: Settings) -> list[Port]:
+        """Return the ports to forward for these settings; ssh only if there are users."""
         pairs = [(NFS, self.nfs), (MOUNT, self.mount), (PORTMAP, self.portmap)]
         own = settings.network.address
         to = "" if own == DHCP else str(ipaddress.IPv4Interface(own).ip)

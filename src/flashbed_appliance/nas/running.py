@@ -90,10 +90,12 @@ class _Watched:
         self.down = False
 
     def until_ready(self) -> None:
+        """Show lines until the appliance serves or its output ends."""
         while not self.ready and self._line():
             pass
 
     def until_end(self) -> None:
+        """Show lines until the output ends."""
         while self._line():
             pass
 

@@ -83,10 +83,12 @@ class SmallKernel:
 
     @property
     def symbols(self) -> Path:
+        """The file System.map."""
         return self.entry.path(SYMBOLS)
 
     @property
     def config(self) -> Path:
+        """The complete .config."""
         return self.entry.path(CONFIG)
 
     @property

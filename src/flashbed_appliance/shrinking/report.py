@@ -60,9 +60,8 @@ def of_two(a: str, b: str, name: str) -> KernelReport:
     """Compare the kernels of two fragment lists on the architecture `name`."""
     target = architecture.named(name)
     wanted = {word: purposes.wanted(word, target) for word in (a, b)}  # check both before one is built
-    kernels = {
-        word: building.build_settings(target, wanted[word]) for word in (a, b)
-    }  # build both before one is packed
+    # Build both before one is packed
+    kernels = {word: building.build_settings(target, wanted[word]) for word in (a, b)}
     sides = [comparison.side(word, wanted[word], kernels[word]) for word in (a, b)]
     lines = [f"Linux {VERSION}, allnoconfig and the settings of each, {target.compiler}."]
     return KernelReport(f"{a} and {b} on {name}", lines, comparison.tables(*sides))
