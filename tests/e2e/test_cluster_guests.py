@@ -13,6 +13,7 @@ import pytest
 
 from flashbed.execution.run import prepare
 from flashbed.study.loading import load_study
+from tests.support.counted_emulators import CountedEmulators
 from tests.support.dask_processes import plain_worker, scheduler
 from tests.support.fixture_types import Flashbed, Start, StudyWriter
 from tests.support.running import command_lines
@@ -20,9 +21,9 @@ from tests.support.running import command_lines
 STUDY = """
     [axes]
     filesystem = ["ext2", "fat16"]
+    pattern = ["write", "randwrite"]
     [workload]
     tool = "fio"
-    pattern = "write"
     request = "16k"
     file = "1M"
 """
@@ -50,10 +51,15 @@ def guests_below(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def remote(tmp_path: Path) -> Iterator[str]:
+def emulators(tmp_path: Path) -> CountedEmulators:
+    return CountedEmulators(tmp_path / "programs")
+
+
+@pytest.fixture
+def remote(tmp_path: Path, emulators: CountedEmulators) -> Iterator[str]:
     """The address of a scheduler with a worker; each has an empty cache of its own."""
     with scheduler(tmp_path / "scheduler") as address:
-        worker = plain_worker(address, tmp_path / "worker", "--nthreads", "2")
+        worker = plain_worker(address, tmp_path / "worker", "--nthreads", "2", PATH=emulators.path)
         try:
             yield address
         finally:
@@ -62,24 +68,35 @@ def remote(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("where", ["local:2", "remote"])
-def test_workers_store_what_a_local_run_stores(
-    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path, request: pytest.FixtureRequest, where: str
+def test_workers_share_beginnings_and_store_what_is_measured_from_power_on(
+    flashbed: Flashbed,
+    study_file: StudyWriter,
+    fresh_cache: Path,
+    emulators: CountedEmulators,
+    request: pytest.FixtureRequest,
+    where: str,
 ) -> None:
     """A medium is full, and one is kept, so that their files go to the workers, too. Cells of one medium share their
-    beginning in the local run; on a worker each runs from power-on.
+    beginning; here each is measured in a run without the others, from power-on.
     """
     assert flashbed("medium", "create", "kept", "slc-64m-ftl-page").returncode == 0
     study = study_file(SHARED, medium=None)
     assert len({one.beginning for one in prepare(load_study(study))}) == 2
     address = where if where.startswith("local") else request.getfixturevalue("remote")
-    done = flashbed("run", study, "--workers", address, "--out", "there")
+    done = flashbed("run", study, "--workers", address, "--out", "there", PATH=emulators.path)
     assert done.returncode == 0, done.stderr
+    assert emulators.taken() == (2, 0)
+    assert not guests_below(study.parent)
+    assert not list((fresh_cache / "work").glob("*"))
     there = results(fresh_cache)
     assert sum(name.endswith("result.json") for name in there) == 4
     (fresh_cache / "results").rename(fresh_cache / "of the cluster")
-    done = flashbed("run", study, "--out", "here")
-    assert done.returncode == 0, done.stderr
+    for pattern in ("randread", "randwrite"):
+        done = flashbed("run", study, "--where", f"pattern={pattern}", PATH=emulators.path)
+        assert done.returncode == 0, done.stderr
+    assert emulators.taken() == (0, 4)
     assert there == results(fresh_cache)
+    assert flashbed("run", study, "--out", "here").returncode == 0
     assert (study.parent / "there/results.csv").read_bytes() == (study.parent / "here/results.csv").read_bytes()
 
 

@@ -37,8 +37,16 @@ Files = Mapping[str, Path]
 class Order:
     """What a worker is asked for."""
 
+    run: str
+    """Whose it is: what a worker keeps between two orders it keeps for one run."""
     cell: Cell
     key: str
+    beginning: str
+    """That of the repetition; "" if it shares none."""
+    worker: str | None
+    """Which one it shares that on; another makes the attempt from power-on."""
+    more: bool
+    """Whether others with this beginning are still to come, maybe to this worker."""
     environment: Mapping[str, str]
     release: str
     """Version of the kernel's package."""
@@ -64,12 +72,18 @@ def files_of(wanted: Repetition) -> Files:
     return files
 
 
-def order(wanted: Repetition, files: Files, limits: Limits, guests: int) -> Order:
+def order(
+    run: str, wanted: Repetition, worker: str | None, more: bool, files: Files, limits: Limits, guests: int
+) -> Order:
     file_ids = {part: file_id(path) for part, path in files.items()}
     image = wanted.image
     return Order(
+        run=run,
         cell=wanted.cell,
         key=wanted.key,
+        beginning=wanted.beginning,
+        worker=worker,
+        more=more,
         environment=dict(wanted.environment),
         release=image.kernel.package_version,
         media_digest=image.media_tool.build_digest,
@@ -116,7 +130,7 @@ def repetition_of(asked: Order, place: Callable[[FileId], Path], kept: Path) -> 
         for name in (STATE, DATA):
             _give(files[name], kept / name)
         cell = replace(cell, medium=medium.moved_to(StoredMedium(kept)))
-    return Repetition(cell, image, asked.environment, asked.key)
+    return Repetition(cell, image, asked.environment, asked.key, asked.beginning)
 
 
 def _give(file: Path, to: Path) -> None:

@@ -23,7 +23,8 @@ from distributed import Client, Future, KilledWorker
 from flashbed.cluster import lab, scheduler_plugin
 from flashbed.cluster.file_store import PIECE_BYTES, FileId, in_message
 from flashbed.cluster.order import Files, file_id, files_of, order
-from flashbed.cluster.worker import Refusal
+from flashbed.cluster.places import Places
+from flashbed.cluster.worker import Made, Refusal
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
@@ -41,7 +42,7 @@ LOST = "each worker that ran it was lost: out of memory?"
 
 NO_LAB = "cannot load flashbed ({}); install flashbed and distributed there, as they are here"
 
-Came = Finished | Refusal | tuple[str, str]
+Came = Made | Refusal | tuple[str, str]
 """Of a worker; the last one, its address and why, of one that has no lab."""
 
 
@@ -69,6 +70,9 @@ class Cluster:
         self._client, self._most = client, most
         self._threads: Mapping[str, int] = {}
         self._looked_at = -WORKERS_POLL_S
+        self._places = Places()
+        self._announced: dict[str, tuple[str | None, bool]] = {}
+        """The worker that each is for, and whether others with its beginning are left, by key."""
         self._shared: set[FileId] = set()
         self._sharing = threading.Lock()
         self._name = secrets.token_hex(4)
@@ -78,12 +82,13 @@ class Cluster:
         """Asked by one thread. At least 1: an order waits at the scheduler until a worker comes."""
         if time.monotonic() - self._looked_at >= WORKERS_POLL_S:
             self._look()
-        there = max(sum(self._threads.values()), 1)
+        there = max(self._places.count, 1)
         return min(there, self._most or there)
 
     def _look(self) -> None:
         before, first = self._threads, self._looked_at < 0
         self._threads, self._looked_at = self._workers(), time.monotonic()
+        self._places.see(self._threads)
         for gone in sorted(before.keys() - self._threads.keys()):
             _log.warning("worker %s is gone; what it was measuring, others measure", gone)
         if not self._threads and (before or first):
@@ -97,31 +102,45 @@ class Cluster:
         return told
 
     def next_of(self, left: Left) -> str:
-        return next(iter(left))
+        return self._places.next_of(left)
 
     def announce(self, wanted: Repetition, *, more: bool) -> None:
-        """Of no use here: a worker runs each from power-on, for it keeps nothing between two orders."""
+        self._announced[wanted.key] = self._places.take(wanted.beginning, more=more), more
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
         """Raises FlashbedError for what a worker refuses, or if the scheduler is gone, InterruptedByUser."""
-        files = files_of(wanted)
-        self._share(files)
-        asked = order(wanted, files, limits, self._guests_of_a_host())
-        task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
-        packed = pickle.dumps(asked)
-        future = self._client.submit(_entry(), lab.identity(), packed, task, key=task, pure=False)
+        # What is tried again was announced once, and is for no certain worker
+        address, more = self._announced.pop(wanted.key, (None, False))
+        made_at = None
         try:
-            came = self._came(future, stop)
+            came = self._ordered(wanted, address, more, limits, stop)
+            if isinstance(came, Made):
+                made_at = came.worker
         except KilledWorker:
             return repetition.failed(wanted, LOST, "killed")
         finally:
-            future.release()
+            self._places.end(wanted.beginning, address, made_at)
         if isinstance(came, tuple):
-            address, why = came
-            raise SetupError(f"worker {address}: {NO_LAB.format(why)}")
+            raise SetupError(f"worker {came[0]}: {NO_LAB.format(came[1])}")
         if isinstance(came, Refusal):
             raise type(came.error)(f"worker {came.worker}: {came.error.message}")
-        return came
+        return came.finished
+
+    def _ordered(
+        self, wanted: Repetition, address: str | None, more: bool, limits: Limits, stop: threading.Event
+    ) -> Came:
+        """What a worker makes of it: the one at `address`, unless that is lost. Raises KilledWorker."""
+        files = files_of(wanted)
+        self._share(files)
+        asked = order(self._name, wanted, address, more, files, limits, self._guests_of_a_host())
+        task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
+        where = {"workers": [address], "allow_other_workers": True} if address else {}
+        packed = pickle.dumps(asked)
+        future = self._client.submit(_entry(), lab.identity(), packed, task, key=task, pure=False, **where)
+        try:
+            return self._came(future, stop)
+        finally:
+            future.release()
 
     def _came(self, future: Future[Any], stop: threading.Event) -> Came:
         done = threading.Event()

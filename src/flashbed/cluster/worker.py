@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a worker does with an order: it fetches what it lacks, once, makes the attempt, and gives back what came of it.
 
-Keeps no results: what it had begun when it was lost, another does.
+Keeps no results: what it had begun when it was lost, another does. Between two orders of a run it keeps the beginnings
+that others of it share.
 """
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import threading
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +26,7 @@ from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, failures
+from flashbed.execution.attempt import Here
 from flashbed.execution.repetition import Finished
 from flashbed.execution.scheduler import clean
 
@@ -34,7 +39,15 @@ class Refusal:
     error: FlashbedError
 
 
-def carry_out(of_lab: str, packed: bytes, task: str) -> Finished | Refusal:
+@dataclass(frozen=True)
+class Made:
+    """An attempt, and the worker that made it."""
+
+    worker: str
+    finished: Finished
+
+
+def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
     """Runs in a thread of the worker, as the task of this name, for the lab of this identity. `packed` is an Order;
     another lab may not even be able to read it.
     """
@@ -44,7 +57,7 @@ def carry_out(of_lab: str, packed: bytes, task: str) -> Finished | Refusal:
             raise SetupError(other_lab(of_lab, lab.identity()))
         asked = pickle.loads(packed)
         failures.check_programs([asked.cell])
-        return _carry_out(asked, here, Released(here, task))
+        return Made(here.address, _carry_out(asked, here, Released(here, task)))
     except FlashbedError as error:
         return Refusal(here.address, error)
 
@@ -59,10 +72,69 @@ def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
         return file_store().fetched(file_id, lambda offset: _pulled(here, file_id, offset))
 
     _clean_once()
-    with attempt.here(asked.guests) as site, TemporaryDirectory(dir=site.work) as kept:
-        wanted = repetition_of(asked, place, Path(kept))
+    with kept(asked.run, here.state.nthreads) as run, TemporaryDirectory(dir=run.work) as own:
+        site = replace(run, host=replace(run.host, guests=asked.guests))
+        wanted = repetition_of(asked, place, Path(own))
         _check_emulator(place(asked.file_ids[EMULATOR]))
+        if asked.worker == here.address:
+            site.announce(wanted, more=asked.more)
         return site.attempt(wanted, asked.limits, stop)
+
+
+IDLE_S = 10.0
+"""Without an order of a run, after which what was kept for it goes: the run has ended, or has none for this worker."""
+
+
+class _Kept:
+    """This host as the site of one run."""
+
+    def __init__(self, guests: int) -> None:
+        self._held = ExitStack()
+        self.site = self._held.enter_context(attempt.here(guests))
+        self.users = 0
+        self.used = 0
+        """How often; tells one pause from another."""
+
+    def close(self) -> None:
+        self._held.close()
+
+
+_runs: dict[str, _Kept] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def kept(run: str, guests: int) -> Iterator[Here]:
+    """This host, with what was kept there for a run. Raises HostResourceError."""
+    with _lock:
+        its = _runs.get(run) or _runs.setdefault(run, _Kept(guests))
+        its.users += 1
+        its.used += 1
+    try:
+        yield its.site
+    finally:
+        with _lock:
+            its.users -= 1
+            if not its.users:
+                idle = threading.Timer(IDLE_S, _end, (run, its.used))
+                idle.daemon = True
+                idle.start()
+
+
+def _end(run: str, used: int) -> None:
+    """Ends what is kept for a run, if it was used so often and no more."""
+    with _lock:
+        its = _runs.get(run)
+        if its is not None and not its.users and its.used == used:
+            del _runs[run]
+            its.close()
+
+
+@atexit.register
+def _end_all() -> None:
+    """A worker that is asked to end leaves nothing behind."""
+    for its in _runs.values():
+        its.close()
 
 
 @cache

@@ -28,6 +28,7 @@ from flashbed.image.cache import Entry
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel
+from flashbed.machine.beginning import Beginning
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
 from flashbed.result.store import Store
@@ -36,7 +37,12 @@ from tests.support.made_up_result import made_up_result
 SECONDS = "FLASHBED_TEST_SECONDS"
 """How long an attempt takes."""
 ATTEMPTS = "FLASHBED_TEST_ATTEMPTS"
-"""The file that gets a line for each attempt, with the process that made it."""
+"""The file that gets a line for each attempt and each beginning that is made: the process, the key of the cell, and
+BEGINS, FROM_BEGINNING or FROM_POWER_ON.
+"""
+BEGINS, FROM_BEGINNING, FROM_POWER_ON = "begins", "from-beginning", "from-power-on"
+GROUP = 10
+"""So many cells have one beginning."""
 
 
 class Cell(SimpleNamespace):
@@ -54,10 +60,36 @@ def cell(number: int) -> Any:
     return Cell(coordinates={"number": str(number)}, seed=1, board=board, medium=medium, translation=between)
 
 
-def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, *_: object) -> Finished:
-    """Of all files that came with the order, and of the cell."""
+class MadeUp(Beginning):
+    """A beginning without an emulator."""
+
+    def __init__(self, wanted: Any) -> None:
+        self.of = group(wanted)
+
+    def close(self) -> None:
+        pass
+
+
+def group(wanted: Any) -> int:
+    return int(wanted.cell.label) // GROUP
+
+
+def note(wanted: Any, what: str) -> None:
     with Path(os.environ[ATTEMPTS]).open("a") as file:
-        file.write(f"{os.getpid()} {wanted.key}\n")
+        file.write(f"{os.getpid()} {wanted.key} {what}\n")
+
+
+def begin(wanted: Any, *_: object) -> MadeUp:
+    note(wanted, BEGINS)
+    return MadeUp(wanted)
+
+
+def execute(
+    wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, _host: object = None, begun: Any = None
+) -> Finished:
+    """Of all files that came with the order, and of the cell."""
+    assert begun is None or begun.of == group(wanted)
+    note(wanted, FROM_POWER_ON if begun is None else FROM_BEGINNING)
     time.sleep(float(os.environ.get(SECONDS, "0.02")))
     image = wanted.image
     files = [image.kernel.image, image.kernel.symbols, *image.archives(NO_PROGRAMS), image.media_tool.program]
@@ -72,6 +104,7 @@ NO_PROGRAMS = ProgramSet((), ())
 def put_on() -> None:
     """In place of guests, in this process."""
     patch.object(repetition, "execute", execute).start()
+    patch.object(repetition, "begin", begin).start()
     patch.object(repetition, "program_set", lambda _: NO_PROGRAMS).start()
     patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
 
@@ -99,7 +132,9 @@ def main() -> None:
     put_on()
     image = made_up_image(Path(cache) / "made-up")
     keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(cells)]
-    wanted: list[Any] = [Repetition(cell(number), image, {}, key) for number, key in enumerate(keys)]
+    wanted: list[Any] = [
+        Repetition(cell(number), image, {}, key, f"beginning-{number // GROUP}") for number, key in enumerate(keys)
+    ]
     store, limits = Store(paths.cache_root() / "results"), attempt.Limits(60, 0)
     try:
         if workers == "here":

@@ -18,6 +18,7 @@ import pytest
 from distributed import Client
 
 from flashbed.cluster import connecting
+from flashbed.cluster import worker as worker_process
 from flashbed.common.errors import InputError, SetupError
 from tests.support.dask_processes import SOURCES, environment, plain_worker, scheduler, scheduler_process
 from tests.support.repository import REPOSITORY
@@ -43,6 +44,13 @@ def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def end(process: subprocess.Popen[str]) -> tuple[list[str], str]:
     out, said = process.communicate(timeout=300)
     assert process.returncode == 0, said
@@ -53,8 +61,11 @@ def tree(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def attempts(file: Path) -> list[list[str]]:
-    return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+def attempts(file: Path, *kinds: str) -> list[list[str]]:
+    """The process and the cell of each of these kinds; of each attempt, if none is named."""
+    lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+    wanted = kinds or (made_up_cells.FROM_BEGINNING, made_up_cells.FROM_POWER_ON)
+    return [words[:2] for words in lines if words[2] in wanted]
 
 
 @pytest.mark.parametrize(("cells", "seconds"), [(100, "0.3"), pytest.param(1000, "0.04", marks=pytest.mark.long)])
@@ -85,10 +96,48 @@ def test_cells_on_four_workers_one_of_which_is_killed(
     made = attempts(log)
     assert {int(who) for who, _ in made} == {one.pid for one in workers}
     assert all(0 < often <= 2 for often in Counter(key for _, key in made).values())
+    groups = cells // made_up_cells.GROUP
+    begun = len(attempts(log, made_up_cells.BEGINS))
+    assert groups <= begun <= groups + 8  # again for a worker that is lost, and where a group is split at the end
+    assert len(attempts(log, made_up_cells.FROM_POWER_ON)) <= 4
     end(begin(tmp_path / "here", cells, "here"))
     there = tree(tmp_path / "cluster/results")
     assert len(there) == 4 * cells
     assert there == tree(tmp_path / "here/results")
+
+
+def test_a_group_is_split_over_idle_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them makes the beginning once, for all that it gets."""
+    monkeypatch.setenv(made_up_cells.SECONDS, "0.3")
+    log = tmp_path / "attempts"
+    with scheduler(tmp_path / "scheduler") as address:
+        workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(2)]
+        try:
+            until(lambda: len(workers_of(address)) == 2)
+            end(begin(tmp_path / "cluster", made_up_cells.GROUP, address))
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+    assert Counter(who for who, _ in attempts(log, made_up_cells.BEGINS)) == {str(one.pid): 1 for one in workers}
+    made = Counter(who for who, _ in attempts(log, made_up_cells.FROM_BEGINNING))
+    assert len(made) == 2
+    assert made.total() == made_up_cells.GROUP
+
+
+def test_what_a_worker_keeps_for_a_run_goes_when_that_has_no_orders_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
+    monkeypatch.setattr(worker_process, "IDLE_S", 0.5)
+    with worker_process.kept("run", 1) as first, worker_process.kept("another", 1) as another:
+        assert another is not first
+    with worker_process.kept("run", 1) as again:
+        assert again is first
+        time.sleep(0.6)
+        assert first.work.exists()
+    assert first.work.exists()
+    until(lambda: not first.work.exists() and not another.work.exists())
 
 
 def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,10 +228,7 @@ def test_a_worker_of_another_lab(tmp_path: Path, there: Callable[[Path], Path], 
         other = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
         try:
             if when == "before":
-                deadline = time.monotonic() + 30
-                while not workers_of(address):
-                    assert time.monotonic() < deadline
-                    time.sleep(0.1)
+                until(lambda: bool(workers_of(address)))
                 process = begin(tmp_path / "cluster", 3, address)
             said = process.communicate(timeout=60)[1]
         finally:
