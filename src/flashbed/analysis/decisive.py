@@ -55,14 +55,14 @@ def transients(results: Results, axis: str) -> dict[Combination, str]:
     alike: dict[Combination, list[Combination]] = {}
     for cell in steady:
         alike.setdefault((*cell[:place], *cell[place + 1 :]), []).append(cell)
-    found = {}
+    why_of = {}
     for cells in alike.values():
         cells.sort(key=lambda cell: order[cell[place]])
         for rank, cell in enumerate(cells):
             why = _why_transient(cell, cells[rank + 1 :], steady, rates, place)
             if why:
-                found[cell] = why
-    return found
+                why_of[cell] = why
+    return why_of
 
 
 def _why_transient(
@@ -91,12 +91,12 @@ def _steadiness(results: Results) -> dict[Combination, str]:
     """By cell that was measured, STEADY or NOT_STEADY where more than half of its seeds say so, or NOT_KNOWN where
     none tells; "" else.
     """
-    found = {}
+    states_of = {}
     for cell, verdicts in _judged(results).items():
         states = [verdict.state for verdict in verdicts]
         most = next((state for state in (STEADY, NOT_STEADY) if 2 * states.count(state) > len(states)), "")
-        found[cell] = NOT_KNOWN if all(state == NOT_KNOWN for state in states) else most
-    return found
+        states_of[cell] = NOT_KNOWN if all(state == NOT_KNOWN for state in states) else most
+    return states_of
 
 
 Kind = Literal[
@@ -231,7 +231,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
     beginning of a longer one.
     """
     transient = unsteady(results)
-    found: dict[Combination, list[Doubt]] = {}
+    doubts_of: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
         # What memory answered at once may have no rate at all: the tool calls it too fast to be measured.
@@ -242,21 +242,21 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 repetition if repetition.combination in transient else replace(repetition, steady=Steadiness()), metric
             )
             if doubt:
-                found.setdefault(repetition.combination, []).append(doubt)
-    told = {}
-    for cell, said in found.items():
+                doubts_of.setdefault(repetition.combination, []).append(doubt)
+    decided = {}
+    for cell, said in doubts_of.items():
         # A stable sort: what bars comes first, else the order of the seeds.
         barring = [doubt for doubt in said if doubt.bars]
         for several in (barring, said):
             if 2 * len(several) >= measured[cell]:
-                told[cell] = several[0]
+                decided[cell] = several[0]
                 break
     if amount is not None and is_timed(metric):
         for cell, why in transients(results, amount).items():
-            if cell in measured and not (cell in told and told[cell].bars):
-                told[cell] = Doubt("too short", why)
+            if cell in measured and not (cell in decided and decided[cell].bars):
+                decided[cell] = Doubt("too short", why)
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
-    return {**told, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
+    return {**decided, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
 
 
 def not_durable(results: Results) -> dict[Combination, Durability]:
@@ -266,15 +266,15 @@ def not_durable(results: Results) -> dict[Combination, Durability]:
 
 def _first(results: Results, state: str) -> dict[Combination, Durability]:
     """By cell, what was judged of the first seed with this state of its commits, where any has it."""
-    found = [r for r in results.repetitions if r.is_measured and r.durable.state == state]
-    return {r.combination: r.durable for r in reversed(found)}
+    rows = [r for r in results.repetitions if r.is_measured and r.durable.state == state]
+    return {r.combination: r.durable for r in reversed(rows)}
 
 
 def unsteady(results: Results) -> dict[Combination, Steadiness]:
     """By cell, why its rate was not steady, where more than half of the seeds that were measured say so."""
     judged = _judged(results)
-    found = {cell: [one for one in verdicts if one.state == NOT_STEADY] for cell, verdicts in judged.items()}
-    return {cell: verdicts[0] for cell, verdicts in found.items() if 2 * len(verdicts) > len(judged[cell])}
+    unsteady_of = {cell: [one for one in verdicts if one.state == NOT_STEADY] for cell, verdicts in judged.items()}
+    return {cell: verdicts[0] for cell, verdicts in unsteady_of.items() if 2 * len(verdicts) > len(judged[cell])}
 
 
 def unknown(results: Results) -> dict[Combination, str]:
@@ -288,11 +288,11 @@ def unknown(results: Results) -> dict[Combination, str]:
 
 def _judged(results: Results) -> dict[Combination, list[Steadiness]]:
     """Whether the rate was steady, of each seed that was measured, by cell."""
-    found: dict[Combination, list[Steadiness]] = {}
+    judged: dict[Combination, list[Steadiness]] = {}
     for repetition in results.repetitions:
         if repetition.is_measured:
-            found.setdefault(repetition.combination, []).append(repetition.steady)
-    return found
+            judged.setdefault(repetition.combination, []).append(repetition.steady)
+    return judged
 
 
 def with_memory_told(

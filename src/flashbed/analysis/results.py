@@ -50,16 +50,16 @@ class Results:
 
     def spreads(self, metric: str) -> dict[Combination, Spread]:
         """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
-        return {cell: spread(list(found.values())) for cell, found in self.numbers(metric).items()}
+        return {cell: spread(list(values.values())) for cell, values in self.numbers(metric).items()}
 
     @cached_property
     def limits(self) -> dict[Combination, str]:
         """What limits each cell: what does with most of its seeds. A cell of which nothing tells is absent."""
-        found: dict[Combination, Counter[str]] = {}
+        limits: dict[Combination, Counter[str]] = {}
         for repetition in self.repetitions:
             if repetition.is_measured and repetition.limit:
-                found.setdefault(repetition.combination, Counter())[repetition.limit] += 1
-        return {cell: counted.most_common(1)[0][0] for cell, counted in found.items()}
+                limits.setdefault(repetition.combination, Counter())[repetition.limit] += 1
+        return {cell: counted.most_common(1)[0][0] for cell, counted in limits.items()}
 
     def only(self, where: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Results:
         """The cells with these values; axes on which one value is left are gone, but for those to keep."""
@@ -110,10 +110,10 @@ def results_of(
 ) -> Results:
     """The results of rows in any order; `planned` names each (combination, seed) that there should be."""
     names = {axis: [str(value) for value in values] for axis, values in axes.items()}
-    found = {(row.combination, row.seed): row for row in rows}
-    metrics = dict.fromkeys(name for row in found.values() for name in row.metrics)
+    by_place = {(row.combination, row.seed): row for row in rows}
+    metrics = dict.fromkeys(name for row in by_place.values() for name in row.metrics)
     for combination, seed in planned:
-        found.setdefault((combination, seed), ResultRow(combination, seed, MISSING, "was not run"))
+        by_place.setdefault((combination, seed), ResultRow(combination, seed, MISSING, "was not run"))
 
     places = {axis: {value: place for place, value in enumerate(values)} for axis, values in names.items()}
 
@@ -122,7 +122,7 @@ def results_of(
         pairs = zip(names, repetition.combination, strict=True)
         return (*((places[axis].get(value, len(places[axis])), value) for axis, value in pairs), repetition.seed)
 
-    repetitions = sorted(found.values(), key=in_order)
+    repetitions = sorted(by_place.values(), key=in_order)
     for position, (axis, values) in enumerate(names.items()):
         seen = dict.fromkeys(repetition.combination[position] for repetition in repetitions)
         names[axis] = list(dict.fromkeys([*values, *seen]))

@@ -53,34 +53,34 @@ def compare_command(
     for name in sorted(mine.keys() ^ its.keys()):
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
     compared = [compare(mine[name], its[name]) for name in mine if name in its]
-    if not any(one.cells for one in compared):
+    if not any(pair.cells for pair in compared):
         raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
-    if not any(one.figures for one in compared):
+    if not any(pair.figures for pair in compared):
         raise limits.NotComparable(f"{a} and {b} have no cell that was measured in both")
     asked = limits.parse(limit or ())
     limits.check(asked, compared)
     asked = asked or limits.default(compared)
     broken, lost, told, tables, lead = [], [], [], [], []
-    for one in compared:
-        found = list(limits.broken(asked, one))
-        gone = list(presentation.lost_lines(one))
-        worse = [*gone, *(presentation.broken_line(one, bad) for bad in found)]
-        facts = list(presentation.lines(one, asked, found))
-        table = presentation.table(one, [limit.metric for limit in asked])
+    for pair in compared:
+        broken_here = list(limits.broken(asked, pair))
+        gone = list(presentation.lost_lines(pair))
+        worse = [*gone, *(presentation.broken_line(pair, bad) for bad in broken_here)]
+        facts = list(presentation.lines(pair, asked, broken_here))
+        table = presentation.table(pair, [limit.metric for limit in asked])
         _show([*facts, *(f"WORSE: {line}" for line in worse)], table)
-        broken += found
+        broken += broken_here
         lost += gone
         told += facts
-        study = f"{one.a.study}: " if len(compared) > 1 else ""
-        lead += [f"{study}{line}" for line in (*gone, *presentation.in_short(one, asked))]
+        study = f"{pair.a.study}: " if len(compared) > 1 else ""
+        lead += [f"{study}{line}" for line in (*gone, *presentation.in_short(pair, asked))]
         tables.append(table)
     if html is not None:
         _write_page(html, compared, tables, told, lead, is_bad=bool(broken or lost))
     if broken or lost:
         raise limits.Regression(presentation.in_all(len(broken), len(lost)))
-    if exact and not all(cell.is_same for one in compared for cell in one.cells):
+    if exact and not all(cell.is_same for pair in compared for cell in pair.cells):
         raise limits.Regression("not the same")
-    if exact and any(one.only_a or one.only_b for one in compared):
+    if exact and any(pair.only_a or pair.only_b for pair in compared):
         raise limits.Regression("not the same: one set has repetitions that the other has not")
 
 
@@ -96,7 +96,7 @@ def _write_page(
     """All comparisons as one page: what came of them first, and all figures folded. `tables` has those with limits."""
     from flashbed.comparing import presentation
 
-    everything = [replace(presentation.table(one, [], "All figures that differ"), most=0) for one in compared]
+    everything = [replace(presentation.table(pair, [], "All figures that differ"), most=0) for pair in compared]
     shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
     write_page(file, "Two sets of results", [line for line in told if line not in lead], shown, lead, is_bad=is_bad)
     tell_page(file)

@@ -85,15 +85,15 @@ def compare(a: ResultSet, b: ResultSet) -> Compared:
     return Compared(a, b, cells, len(seeds_a - seeds_b), len(seeds_b - seeds_a))
 
 
-def _by_common(one: ResultSet, other: ResultSet) -> dict[Place, Mapping[int, StoredRepetition]]:
+def _by_common(mine: ResultSet, its: ResultSet) -> dict[Place, Mapping[int, StoredRepetition]]:
     """By the axes of both: what is an axis in one set and fixed in the other is a part of the cell's place."""
-    axes = sorted({axis for side in (one, other) for place in side.cells for axis, _ in place})
+    axes = sorted({axis for side in (mine, its) for place in side.cells for axis, _ in place})
 
     def common(place: Place) -> Place:
-        said = {**one.fixed, **dict(place)}
+        said = {**mine.fixed, **dict(place)}
         return tuple((axis, said[axis]) for axis in axes if axis in said)
 
-    return {common(place): cell for place, cell in one.cells.items()}
+    return {common(place): cell for place, cell in mine.cells.items()}
 
 
 def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]) -> ComparedCell:
@@ -105,9 +105,9 @@ def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, 
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
     changes = {}
     for name in sorted(names):
-        found = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
-        if found is not None:
-            changes[name] = found
+        change = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
+        if change is not None:
+            changes[name] = change
     alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
     told += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
     differs = bool(changes or told or reworded)
@@ -117,9 +117,9 @@ def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, 
     return ComparedCell(place, seeds, changes, told, why, frozenset(names), lost, neither, reworded)
 
 
-def _figures(one: StoredRepetition) -> dict[str, float]:
-    built_in = {CPU_TIME: float(one.counted[CPU_NS])} if CPU_NS in one.counted else {}
-    return {**one.figures, **built_in}
+def _figures(repetition: StoredRepetition) -> dict[str, float]:
+    built_in = {CPU_TIME: float(repetition.counted[CPU_NS])} if CPU_NS in repetition.counted else {}
+    return {**repetition.figures, **built_in}
 
 
 def _told(
@@ -156,8 +156,8 @@ def _lost(
         yield f"commits of the load were lost in B with {_seeds(undone)}: {its[undone[0]].told[DURABLE]}"
 
 
-def _lost_commits(one: StoredRepetition) -> bool:
-    return _verdict(one.told[DURABLE]) == durability.NOT_DURABLE
+def _lost_commits(repetition: StoredRepetition) -> bool:
+    return _verdict(repetition.told[DURABLE]) == durability.NOT_DURABLE
 
 
 def _seeds(some: list[int]) -> str:

@@ -30,70 +30,71 @@ MOST_OPEN = 12
 COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
 
 
-def lines(one: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> Iterator[str]:
+def lines(compared: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> Iterator[str]:
     """The comparison in a few sentences."""
-    yield f"A: {one.a.name} ({one.a.study})"
-    yield f"B: {one.b.name} ({one.b.study})"
-    for sentence in other_inputs(one.a, one.b):
+    yield f"A: {compared.a.name} ({compared.a.study})"
+    yield f"B: {compared.b.name} ({compared.b.study})"
+    for sentence in other_inputs(compared.a, compared.b):
         yield f"Not alike: {sentence}"
-    for count, side, other in ((one.only_a, "A", "B"), (one.only_b, "B", "A")):
+    for count, side, other in ((compared.only_a, "A", "B"), (compared.only_b, "B", "A")):
         if count:
             yield f"Not in {other}, and not compared: {_count(count, 'repetition')} of {side}"
-    same = sum(cell.is_same for cell in one.cells)
-    neither = sum(cell.neither for cell in one.cells)
-    seeds = sum(len(cell.seeds) for cell in one.cells) - neither
+    same = sum(cell.is_same for cell in compared.cells)
+    neither = sum(cell.neither for cell in compared.cells)
+    seeds = sum(len(cell.seeds) for cell in compared.cells) - neither
     if neither:
         yield f"{_count(neither, 'repetition')} failed in A and in B: nothing is known of them"
-    if same == len(one.cells):
+    if same == len(compared.cells):
         yield f"same bytes: {_count(same, 'cell')}, {_count(seeds, 'repetition')}"
         return
-    differ, cells = len(one.cells) - same, _count(len(one.cells), "cell")
+    differ, cells = len(compared.cells) - same, _count(len(compared.cells), "cell")
     yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({_count(seeds, 'repetition')})"
-    yield from in_short(one, limits)
-    tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in one.cells)
+    yield from in_short(compared, limits)
+    tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in compared.cells)
     if limits:
         asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {asked}"
         yield _held(len(broken), tested)
 
 
-def in_short(one: Compared, limits: Sequence[Limit]) -> Iterator[str]:
+def in_short(compared: Compared, limits: Sequence[Limit]) -> Iterator[str]:
     """What came of the figures that have a limit, throughput and latency first, and where the differences begin."""
     for limit in limits:
-        yield from _moved(one, limit.metric)
-    yield from _begins(one)
+        yield from _moved(compared, limit.metric)
+    yield from _begins(compared)
 
 
-def _moved(one: Compared, metric: str) -> Iterator[str]:
+def _moved(compared: Compared, metric: str) -> Iterator[str]:
     """In how many cells a figure is better or worse, and by how much, in a sentence; nothing where it is neither."""
-    found = [(cell, change) for cell in one.cells if (change := cell.changes.get(metric)) is not None]
-    told = []
+    changed = [(cell, change) for cell in compared.cells if (change := cell.changes.get(metric)) is not None]
+    parts = []
     for word in ("worse", "better"):
-        those = [(cell, change) for cell, change in found if _is(change, one.better(metric)) == word]
+        those = [(cell, change) for cell, change in changed if _is(change, compared.better(metric)) == word]
         if those:
             cell, most = max(those, key=lambda pair: abs(pair[1].mean))
-            where = f" ({named(cell.place)})" if len(one.cells) > 1 else ""
+            where = f" ({named(cell.place)})" if len(compared.cells) > 1 else ""
             most_of = f"{'up to ' if len(those) > 1 else ''}{_signed(most.mean)}{where}"
-            told.append(f"{word} in {len(those)} of {_count(len(one.cells), 'cell')}, {most_of}")
-    if told:
-        yield f"{one.metrics[metric]['title']}: {'; '.join(told)}"
+            parts.append(f"{word} in {len(those)} of {_count(len(compared.cells), 'cell')}, {most_of}")
+    if parts:
+        yield f"{compared.metrics[metric]['title']}: {'; '.join(parts)}"
 
 
-def _is(found: Change, better: object) -> str:
+def _is(change: Change, better: object) -> str:
     """The verdict, and of a single seed what it shows."""
-    if found.seeds > 1:
-        return verdict(found, better)
-    return "worse" if worse_by(found.mean, better) > 0 else "better"
+    if change.seeds > 1:
+        return verdict(change, better)
+    return "worse" if worse_by(change.mean, better) > 0 else "better"
 
 
-def _begins(one: Compared) -> Iterator[str]:
+def _begins(compared: Compared) -> Iterator[str]:
     """Where most of the differences begin, in a sentence."""
-    causes = Counter(cell.cause.sentence for cell in one.cells if cell.cause)
+    causes = Counter(cell.cause.sentence for cell in compared.cells if cell.cause)
     for sentence, cells in causes.most_common():
-        layers = [cell.cause.moved for cell in one.cells if cell.cause and cell.cause.sentence == sentence]
+        layers = [cell.cause.moved for cell in compared.cells if cell.cause and cell.cause.sentence == sentence]
         moves = {layer: [by[layer] for by in layers if layer in by] for layer in layers[0]}
-        told = ", ".join(f"{layer} {_range(by)}" for layer, by in moves.items() if any(by))
-        yield f"{_count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{f' ({told})' if told else ''}"
+        moved = ", ".join(f"{layer} {_range(by)}" for layer, by in moves.items() if any(by))
+        beside = f" ({moved})" if moved else ""
+        yield f"{_count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{beside}"
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -112,11 +113,11 @@ def _held(broken: int, moved: int) -> str:
     )
 
 
-def table(one: Compared, figures: Sequence[str], title: str = "What differs") -> PageTable:
+def table(compared: Compared, figures: Sequence[str], title: str = "What differs") -> PageTable:
     """A row for each figure of a cell that differs; of all figures if none are named."""
-    order = [*figures, *SPEED, *sorted(one.figures)]
-    found = [entry for cell in one.cells for entry in _rows(one, cell, figures)]
-    rows = [row for _, row in sorted(found, key=lambda entry: entry[0].key(order))]
+    order = [*figures, *SPEED, *sorted(compared.figures)]
+    entries = [entry for cell in compared.cells for entry in _rows(compared, cell, figures)]
+    rows = [row for _, row in sorted(entries, key=lambda entry: entry[0].key(order))]
     return PageTable(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
 
 
@@ -144,33 +145,35 @@ NOTE = (
 )
 
 
-def _rows(one: Compared, cell: ComparedCell, figures: Sequence[str]) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
+def _rows(
+    compared: Compared, cell: ComparedCell, figures: Sequence[str]
+) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
     begins = _where(cell.cause) if cell.cause else ""
     where = named(cell.place)
     for standing, texts in ((_Standing(), cell.told), (_Standing(reworded=True), cell.reworded)):
         for text in texts:
             yield standing, (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
-    for name, found in cell.changes.items():
+    for name, change in cell.changes.items():
         if not figures or name in figures:
-            better = one.better(name)
-            standing = _Standing(name, _is(found, better), worse_by(found.mean, better) or abs(found.mean))
+            better = compared.better(name)
+            standing = _Standing(name, _is(change, better), worse_by(change.mean, better) or abs(change.mean))
             row = (
                 where,
-                str(one.metrics[name]["title"]) if name in one.metrics else name,
-                _change(found),
-                str(found.seeds),
-                _percent(found.by_seed),
-                _share_of_chance(found.chance),
-                verdict(found, better),
+                str(compared.metrics[name]["title"]) if name in compared.metrics else name,
+                _change(change),
+                str(change.seeds),
+                _percent(change.by_seed),
+                _share_of_chance(change.chance),
+                verdict(change, better),
                 begins,
             )
             yield standing, row
 
 
-def _where(found: Cause) -> str:
+def _where(cause: Cause) -> str:
     """ "flushes +100 %" """
-    by = found.moved.get(_COUNTED.get(found.layer, found.layer), 0.0)
-    return f"{found.layer} {_signed(by)}" if by else found.layer
+    by = cause.moved.get(_COUNTED.get(cause.layer, cause.layer), 0.0)
+    return f"{cause.layer} {_signed(by)}" if by else cause.layer
 
 
 def _share_of_chance(chance: float | None) -> str:
@@ -181,21 +184,21 @@ def _share_of_chance(chance: float | None) -> str:
 
 def row_line(row: Sequence[str]) -> str:
     """A row of the table as a line of a terminal, which is too narrow for the table."""
-    where, figure, moved, seeds, apart, chance, found, begins = row
+    where, figure, moved, seeds, apart, chance, direction, begins = row
     numbers = f" {moved}, {_count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
-    told = f"{numbers}: {found}" if numbers else ""
-    return f"  {where}: {figure}{told}{f'. Begins with {begins}' if begins else ''}"
+    figures = f"{numbers}: {direction}" if numbers else ""
+    return f"  {where}: {figure}{figures}{f'. Begins with {begins}' if begins else ''}"
 
 
-def verdict(found: Change, better: object) -> str:
+def verdict(change: Change, better: object) -> str:
     """In a word."""
-    if found.chance is None:
+    if change.chance is None:
         return "one seed"
-    if not found.is_telling:
+    if not change.is_telling:
         return "may be a shuffle"
     if better is None:
-        return "more" if found.mean > 0 else "less"
-    return "worse" if worse_by(found.mean, better) > 0 else "better"
+        return "more" if change.mean > 0 else "less"
+    return "worse" if worse_by(change.mean, better) > 0 else "better"
 
 
 def named(place: Place) -> str:
@@ -203,17 +206,17 @@ def named(place: Place) -> str:
     return ", ".join(value for _, value in place) or "the only cell"
 
 
-def broken_line(one: Compared, found: Broken) -> str:
+def broken_line(compared: Compared, broken: Broken) -> str:
     """What is told of a limit that was broken."""
-    why = f"; begins with {found.cell.cause.layer}" if found.cell.cause else ""
-    seeds = "one seed, which may be a shuffle" if found.change.seeds == 1 else f"{found.change.seeds} seeds"
-    title = one.metrics[found.metric]["title"]
-    return f"{named(found.cell.place)}: {title} is worse by {_percent(found.share)} ({seeds}){why}"
+    why = f"; begins with {broken.cell.cause.layer}" if broken.cell.cause else ""
+    seeds = "one seed, which may be a shuffle" if broken.change.seeds == 1 else f"{broken.change.seeds} seeds"
+    title = compared.metrics[broken.metric]["title"]
+    return f"{named(broken.cell.place)}: {title} is worse by {_percent(broken.share)} ({seeds}){why}"
 
 
-def lost_lines(one: Compared) -> Iterator[str]:
+def lost_lines(compared: Compared) -> Iterator[str]:
     """What is told of cells that were right in A and are not in B."""
-    for cell in one.cells:
+    for cell in compared.cells:
         for sentence in cell.lost:
             yield f"{named(cell.place)}: {sentence}"
 
@@ -232,10 +235,10 @@ def _count(number: int, of: str) -> str:
     return f"{number} {of}{'' if number == 1 else 's'}"
 
 
-def _change(found: Change) -> str:
-    if found.seeds == 1:
-        return _signed(found.mean)
-    return f"{_signed(found.mean)} ({_signed(found.least)} to {_signed(found.most)})"
+def _change(change: Change) -> str:
+    if change.seeds == 1:
+        return _signed(change.mean)
+    return f"{_signed(change.mean)} ({_signed(change.least)} to {_signed(change.most)})"
 
 
 def _signed(share: float) -> str:

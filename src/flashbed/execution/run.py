@@ -206,17 +206,17 @@ def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) ->
     """Guests that were measured when nobody asked for the lines that are changed now are run once more, one seed of
     each cell, until all lines have run.
     """
-    for one in records:
-        changed = one.repetition.image.kernel.changed
-        if changed is None or not changed.watched or one.repetition.cell.seed != seed:
+    for record in records:
+        changed = record.repetition.image.kernel.changed
+        if changed is None or not changed.watched or record.repetition.cell.seed != seed:
             continue
-        if _watched(one, changed) is not None:
+        if _watched(record, changed) is not None:
             continue
-        of_kernel = [record for record in records if record.repetition.image is one.repetition.image]
-        if any(told.ran == told.lines for told in _ran(of_kernel)):
+        of_kernel = [other for other in records if other.repetition.image is record.repetition.image]
+        if any(ran.ran == ran.lines for ran in _ran(of_kernel)):
             continue
         with stage("Looking whether the changed lines run"):
-            scheduler.run_again(one.repetition, limits)
+            scheduler.run_again(record.repetition, limits)
 
 
 def rows(done: Run) -> list[ResultRow]:
@@ -265,11 +265,11 @@ def _condition(study: Study, missing: Sequence[Repetition]) -> None:
         return
     dead = []
     with stage("Writing to media until they are full or worn", total=len(wanted)) as progress:
-        for one in wanted.values():
+        for first in wanted.values():
             try:
-                cell_medium.conditioned(one.cell, one.image)
+                cell_medium.conditioned(first.cell, first.image)
             except conditioning.WornOutError as error:
-                text = one.cell.coordinates.get("medium") or study.fixed["medium"]
+                text = first.cell.coordinates.get("medium") or study.fixed["medium"]
                 dead.append(parameter_list.told_of(study, text, ("condition",), error.message))
             progress.advance()
     if dead:

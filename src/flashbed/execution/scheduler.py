@@ -149,12 +149,12 @@ class Queue:
                     return claim, wanted, False
         return None
 
-    def _is_finished(self, claim: locks.Lock, found: Record | None) -> bool:
+    def _is_finished(self, claim: locks.Lock, record: Record | None) -> bool:
         """Whether another run has measured it since this one began; nobody needs its claim then."""
-        if found is None:
+        if record is None:
             return False
         claim.release()
-        self._finished.append(found)
+        self._finished.append(record)
         return True
 
     def finished_elsewhere(self) -> list[Record]:

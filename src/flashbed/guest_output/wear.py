@@ -82,29 +82,29 @@ def metrics(
     if FINISHED not in out:
         return {}
     synced, finished = (_parse(out[name]) for name in (SYNCED, FINISHED))
-    found = {"wear_max": float(finished["erase_count_max"])}
+    known = {"wear_max": float(finished["erase_count_max"])}
     if not finished["blocks"]:
-        return found
-    found["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
-    found["overwrites"] = programmed_blocks / synced["blocks"]
+        return known
+    known["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
+    known["overwrites"] = programmed_blocks / synced["blocks"]
     if not endurance_erases:
-        return found
+        return known
     before, after = _erases(out[ERASES_BEFORE]), _erases(out[ERASES_SYNCED])
     erased = [late - early for early, late in zip(before, after, strict=True)]
     # Bad blocks are among the counts; blocks of several planes are one count
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
-    mean = max(sum(erased) / good, found["overwrites"])
-    if written_bytes and settled and found["overwrites"] >= ENOUGH_OVERWRITES:
+    mean = max(sum(erased) / good, known["overwrites"])
+    if written_bytes and settled and known["overwrites"] >= ENOUGH_OVERWRITES:
         promised = written_bytes * endurance_erases
-        return {**found, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+        return {**known, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
     flash_bytes = synced["blocks"] * block_bytes
     if flash_bytes and asked_bytes:
         each = min(1.0, programmed_blocks * block_bytes / asked_bytes)
         if each:
-            found["tbw_most_bytes"] = endurance_erases * flash_bytes / each
+            known["tbw_most_bytes"] = endurance_erases * flash_bytes / each
     if flash_bytes and settled and written_bytes > flash_bytes:
-        found["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
-    return found
+        known["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
+    return known
 
 
 class Freshness(Assessment):
@@ -128,12 +128,12 @@ def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, An
     return Freshness(FRESH, f"{100 * written // holds} % of its capacity was ever programmed")
 
 
-def years(found: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:
-    """How long the medium of metrics `found` lasts if so much is written a day; nothing without such a load."""
+def years(metrics: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:
+    """How long the medium of these metrics lasts if so much is written a day; nothing without such a load."""
     if not bytes_per_day:
         return {}
-    told = {**LIVES, **BOUNDS}
-    return {life: found[tbw] / bytes_per_day / DAYS_OF_A_YEAR for life, tbw in told.items() if tbw in found}
+    lives = {**LIVES, **BOUNDS}
+    return {life: metrics[tbw] / bytes_per_day / DAYS_OF_A_YEAR for life, tbw in lives.items() if tbw in metrics}
 
 
 def _erases(data: bytes) -> tuple[int, ...]:

@@ -117,8 +117,8 @@ def read(document: object, folder: Path, medium_bytes: int | None = None) -> Res
     if not result.is_measured:
         return result
     try:
-        found = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
-        return replace(result, measurement=found)
+        measurement = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
+        return replace(result, measurement=measurement)
     except UnreadableError as error:
         return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
 
@@ -131,25 +131,25 @@ def _medium_and_metrics(
     tool = WORKLOADS[cell["workload"]["tool"]]
     page_bytes = numbers.get("page_bytes")
     medium = medium_counters.phases(out)
-    found = tool.metrics(out)
+    of_tool = tool.metrics(out)
     marked, reached = _reached(cell, out, page_bytes)
     # What a warm-up writes, only the medium knows: then no ratio of the two is told
-    told = "warm_up_s" not in found
-    written, block = found.get("written_bytes", 0.0) if told else 0.0, medium_counters.translated_bytes(out)
+    has_ratio = "warm_up_s" not in of_tool
+    written, block = of_tool.get("written_bytes", 0.0) if has_ratio else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     load = medium_counters.of_load(out)
     moved = fsum(medium_counters.moved_bytes(load, page_bytes))
     rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"]["nand_cycle_ps"])
     metrics = {
-        **found,
+        **of_tool,
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         **medium_counters.discarded(out),
         **filesystem.aging_metrics(out),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
-        **limit.percents(rig, load, moved, limit.time_of(out, found)),
-        **limit.platters(medium["synced"], limit.time_of(out, found, cpu_load.MEASUREMENT)),
+        **limit.percents(rig, load, moved, limit.time_of(out, of_tool)),
+        **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT)),
         **filesystem.upkeep_metrics(out, medium_bytes),
         **wear.metrics(
             out,
@@ -157,16 +157,16 @@ def _medium_and_metrics(
             written,
             programmed_blocks,
             numbers.get("pages_per_block", 0) * (page_bytes or 0),
-            _with_warm_up(found),
+            _with_warm_up(of_tool),
             settled=settled.state != NOT_SETTLED,
         ),
     }
     return {**medium, **marked}, metrics
 
 
-def _with_warm_up(found: Mapping[str, float]) -> float:
+def _with_warm_up(metrics: Mapping[str, float]) -> float:
     """What the tool wrote, bytes, with its warm-up: as much as later, in its time."""
-    return found.get("written_bytes", 0.0) * (1 + found.get("warm_up_s", 0.0) / (found.get("runtime_s") or 1.0))
+    return metrics.get("written_bytes", 0.0) * (1 + metrics.get("warm_up_s", 0.0) / (metrics.get("runtime_s") or 1.0))
 
 
 def _reached(
