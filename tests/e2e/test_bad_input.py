@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tests.e2e.one_cell import WRITE
+from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed, StudyWriter
 
 BAD_INPUT, SETUP, HOST_RESOURCE = 2, 3, 4
@@ -34,7 +35,7 @@ def test_jobs_for_elsewhere(flashbed: Flashbed, study_file: StudyWriter, tmp_pat
     said = complaint(flashbed("import", study, "jobs", "--as", "Windows XP"), BAD_INPUT)
     assert "jobs: no exported jobs here" in said
     done = flashbed("export", study, "jobs")
-    assert (done.returncode, done.stdout) == (0, "jobs: 1 job in 1 folder; README.txt there says how to run them\n")
+    assert [done.returncode, done.stdout] == [0, Facts("1 job", "1 folder", "README.txt")]
     [job] = (tmp_path / "jobs").rglob("*.measure.fio")
     results = job.parents[1] / "results"
     results.mkdir()

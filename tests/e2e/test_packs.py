@@ -22,6 +22,7 @@ from flashbed.packs import making
 from flashbed.replay import pack_file
 from tests.support.borrowed_guest import empty_cache
 from tests.support.counted_emulators import CountedEmulators
+from tests.support.facts import Facts
 from tests.support.fixture_types import FLASHBED, Flashbed
 from tests.support.running import command_lines
 
@@ -178,7 +179,7 @@ def test_another_kernel_is_told(made: Path, tmp_path: Path) -> None:
 
     done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path, "--cells", "1")
     assert done.returncode == 5
-    assert "Not as measured: the kernel is another than the one measured with: " in done.stdout
+    assert "Not as measured: the kernel is another" in done.stdout
 
 
 def test_another_seed_is_told_and_differs(made: Path, tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_another_seed_is_told_and_differs(made: Path, tmp_path: Path) -> None:
     done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path)
     assert done.returncode == 5
     for seeds in ("2, and not 1", "1, and not 2"):
-        assert f"Not as measured: the machine is another than the one measured: {seeds} (" in done.stdout
+        assert Facts("Not as measured: the machine", f"{seeds} (").within(done.stdout)
     assert done.stdout.count("Differs: ") == 2
     assert done.stderr.splitlines()[-1] == "2 of 4 repetitions that were run again differ"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import paths
+from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed
 
 STUDY = """
@@ -70,7 +71,4 @@ def test_what_cannot_be_loaded_is_one_message(
     )
     refused = flashbed(*command, PYTHONPATH=installed(tmp_path / "plugin", described))
     assert refused.returncode == 3
-    assert refused.stderr == (
-        "flashbed: the entry point x = no_such:x of the package broken cannot be loaded "
-        "(ModuleNotFoundError: No module named 'no_such'); mend or uninstall it\n"
-    )
+    assert refused.stderr == Facts("x = no_such:x", "package broken", "No module named 'no_such'", "uninstall")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed, StudyWriter
 
 STUDY = """
@@ -58,7 +59,7 @@ def test_a_slice_and_then_the_whole(flashbed: Flashbed, study_file: StudyWriter,
 
     wrong = flashbed("run", study, "--where", "request=5k")
     assert wrong.returncode == 2
-    assert '--where: "5k" is not on the axis "request"; there are: 4k, 64k' in wrong.stderr
+    assert Facts("--where", '"5k"', 'axis "request"', "4k, 64k").within(wrong.stderr)
 
 
 def test_requests_are_a_table_only_where_they_were_kept(

@@ -96,7 +96,7 @@ def test_a_patch_against_the_base(home: Path, study_file: StudyWriter) -> None:
     [work] = (home / "cache/kernels").glob("linux-*")
     before = {path: path.stat().st_mtime_ns for path in (work / "linux").rglob("*.o")}
     told = said(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
-    assert "the changed line never ran in any guest: no difference means nothing." in told
+    assert "the changed line never ran in any guest" in told
     changed = {path for path, time in before.items() if path.stat().st_mtime_ns != time}
     assert work / "linux/fs/ext2/inode.o" in changed
     assert len(changed) < 20, sorted(changed)

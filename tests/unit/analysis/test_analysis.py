@@ -10,6 +10,7 @@ import pytest
 
 from flashbed.analysis import MISSING, Words, compare
 from flashbed.result.columns import ResultRow
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 from tests.unit.analysis.analysed import AXES, answered, in_lines, row, said, table
 
@@ -30,12 +31,16 @@ def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
 
 
 def test_the_answer_in_words() -> None:
-    assert said(table(CLEAR)) == ["For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+    assert said(table(CLEAR)) == [
+        Facts("For random write", "a is 2.8 times as fast as b", "2.0 to 4.0 over 2 request sizes")
+    ]
 
 
 def test_other_numbers_give_another_answer() -> None:
     flipped = {"a": CLEAR["b"], "b": CLEAR["a"]}
-    assert said(table(flipped)) == ["For random write, b is 2.8 times as fast as a (2.0 to 4.0 over 2 request sizes)."]
+    assert said(table(flipped)) == [
+        Facts("For random write", "b is 2.8 times as fast as a", "2.0 to 4.0 over 2 request sizes")
+    ]
     comparison, words = answered(table(flipped))
     # One line says who wins and by how much; the range over request sizes stands in the sentence alone.
     assert in_lines(comparison, words) == ["b is fastest: 2.8 times as fast as a."]
@@ -43,8 +48,12 @@ def test_other_numbers_give_another_answer() -> None:
 
 def test_where_less_is_better_the_lowest_wins() -> None:
     assert said(table(CLEAR, metric="latency_p99_us"), "latency_p99_us") == [
-        "For random write, b has the lowest 99th percentile latency: a's is 2.8 times as high "
-        "(2.0 to 4.0 over 2 request sizes)."
+        Facts(
+            "random write",
+            "b has the lowest 99th percentile latency",
+            "a's is 2.8 times as high",
+            "2.0 to 4.0 over 2 request sizes",
+        )
     ]
 
 
@@ -60,16 +69,20 @@ def test_rates_and_times_of_the_same_work_are_told_as_speeds() -> None:
 def test_the_same_lead_everywhere_is_said_so() -> None:
     numbers = {name: {"4k": (2.0 * k,), "64k": (4.0 * k,)} for k, name in enumerate("cba", start=1)}
     assert said(table(numbers)) == [
-        "For random write, a is 1.50 times as fast as b (at each of 2 request sizes) "
-        "and 3.0 times as fast as c (everywhere)."
+        Facts(
+            "random write",
+            "a is 1.50 times as fast as b",
+            "at each of 2 request sizes",
+            "3.0 times as fast as c",
+            "everywhere",
+        )
     ]
 
 
 def test_where_less_is_better_and_two_are_even_no_one_is_called_lowest() -> None:
     numbers = {"a": {"4k": (100.0,)}, "b": {"4k": (100.5,)}, "c": {"4k": (250.0,)}}
     assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
-        "For random write, there is no clear difference between a and b (less than 1 % apart); "
-        "against a, c's is 2.5 times as high."
+        Facts("random write", "no clear difference between a and b", "less than 1 %", "c's is 2.5 times as high")
     ]
 
 
@@ -77,8 +90,7 @@ def test_seeds_that_disagree_are_no_clear_difference() -> None:
     # Seed by seed, 10 / 10 and 12 / 11: the first sees no difference; their median is 1.045.
     even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
     assert said(table(even)) == [
-        "For random write, there is no clear difference between a and b "
-        "(5 % apart, but their ratio goes from 1.00 to 1.09 over 2 seeds)."
+        Facts("random write", "no clear difference between a and b", "5 % apart", "from 1.00 to 1.09 over 2 seeds")
     ]
     comparison, words = answered(table(even))
     assert comparison.groups[0].winner is None
@@ -95,8 +107,13 @@ def test_seeds_that_move_both_alike_hide_no_difference() -> None:
 def test_many_seeds_that_disagree_are_told_by_their_interval() -> None:
     # Ratios 0.9, 1, 1.1, 1.2, 1.3: of five seeds, the interval of the median is the whole range.
     assert said(table({"a": {"4k": (9.0, 10.0, 11.0, 12.0, 13.0)}, "b": {"4k": (10.0,) * 5}})) == [
-        "For random write, there is no clear difference between a and b (10 % apart, but the 95 % confidence interval "
-        "of their ratio goes from 0.90 to 1.30 over 5 seeds)."
+        Facts(
+            "random write",
+            "no clear difference between a and b",
+            "10 % apart",
+            "95 % confidence interval",
+            "from 0.90 to 1.30 over 5 seeds",
+        )
     ]
 
 
@@ -104,14 +121,13 @@ def test_cells_without_a_seed_in_common_are_not_compared() -> None:
     rows = [row("a", "read", "4k", 1, bandwidth=2.0), row("b", "read", "4k", 2, bandwidth=1.0)]
     rows += [row(name, "read", "64k", 1, bandwidth=speed) for name, speed in (("a", 3.0), ("b", 1.0))]
     assert said(results_of(AXES, rows)) == [
-        "For sequential read, a is 3.0 times as fast as b. "
-        "This rests on 1 of 2 settings: elsewhere no seed has them all."
+        Facts("sequential read", "a is 3.0 times as fast as b", "1 of 2 settings", "no seed")
     ]
 
 
 def test_less_than_a_percent_is_no_difference_even_without_a_spread() -> None:
     assert said(table({"a": {"4k": (100.0,)}, "b": {"4k": (100.9,)}})) == [
-        "For random write, there is no clear difference between b and a (less than 1 % apart)."
+        Facts("random write", "no clear difference between b and a", "less than 1 %")
     ]
 
 
@@ -122,29 +138,39 @@ def test_a_small_lead_is_told_in_percent() -> None:
 def test_two_may_be_even_and_ahead_of_a_third() -> None:
     numbers = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}, "c": {"4k": (5.0, 5.0)}}
     assert said(table(numbers)) == [
-        "For random write, there is no clear difference between a and b "
-        "(5 % apart, but their ratio goes from 1.00 to 1.09 over 2 seeds); a is 2.2 times as fast as c."
+        Facts(
+            "random write",
+            "no clear difference between a and b",
+            "5 % apart",
+            "1.00 to 1.09 over 2 seeds",
+            "a is 2.2 times as fast as c",
+        )
     ]
 
 
 def test_a_lead_that_turns_round_is_no_win() -> None:
     numbers = {"a": {"4k": (80.0,), "64k": (9.0,)}, "b": {"4k": (10.0,), "64k": (10.0,)}}
     assert said(table(numbers)) == [
-        "For random write, which of a and b is faster depends on request size: "
-        "a at 4k (up to 8.0 times), b at 64k (up to 1.11 times)."
+        Facts(
+            "random write", "faster depends on request size", "a at 4k (up to 8.0 times)", "b at 64k (up to 1.11 times)"
+        )
     ]
     comparison, words = answered(table(numbers))
     assert comparison.groups[0].winner is None
     assert in_lines(comparison, words) == [
-        "Which of a and b is faster depends on request size: a at 4k (up to 8.0 times), b at 64k (up to 1.11 times)."
+        Facts("faster depends on request size", "a at 4k (up to 8.0 times)", "b at 64k (up to 1.11 times)")
     ]
 
 
 def test_opposite_leads_that_cancel_are_not_called_even() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (10.0,)}, "b": {"4k": (10.0,), "64k": (20.0,)}}
     assert said(table(numbers, metric="latency_mean_us"), "latency_mean_us") == [
-        "For random write, which of a and b has the lower mean latency depends on request size: "
-        "a at 64k (up to 2.0 times), b at 4k (up to 2.0 times)."
+        Facts(
+            "random write",
+            "lower mean latency depends on request size",
+            "a at 64k (up to 2.0 times)",
+            "b at 4k (up to 2.0 times)",
+        )
     ]
 
 
@@ -161,8 +187,7 @@ def test_a_missing_cell_is_not_compared_and_is_named() -> None:
     thin = table(numbers)
     missing = ResultRow(("b", "randwrite", "64k"), 1, MISSING)
     assert said(replace(thin, repetitions=[*thin.repetitions, missing])) == [
-        "For random write, a is 2.0 times as fast as b. "
-        "This rests on 1 of 2 settings: b has no result at request size 64k."
+        Facts("random write", "a is 2.0 times as fast as b", "1 of 2 settings", "b has no result at request size 64k")
     ]
     # What the study leaves out is not missing.
     assert said(thin) == ["For random write, a is 2.0 times as fast as b."]
@@ -174,8 +199,13 @@ def test_a_value_with_no_setting_in_common_is_left_out() -> None:
     failed = results_of(results.axes, [row("c", "randwrite", "4k", 1, outcome="failed")])
     together = replace(results, repetitions=[*results.repetitions, *failed.repetitions])
     assert said(together) == [
-        "For random write, a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes). "
-        "Not compared: c, for want of results."
+        Facts(
+            "random write",
+            "a is 2.8 times as fast as b",
+            "2.0 to 4.0 over 2 request sizes",
+            "Not compared: c",
+            "results",
+        )
     ]
 
 
@@ -188,9 +218,8 @@ def test_nothing_to_compare_is_said() -> None:
         "Nothing was measured for random write.",
     ]
     assert said(results_of(AXES, [*only, *none])) == [
-        "For sequential read, only a was measured, so there is nothing to compare. "
-        "Not compared: b, for want of results.",
-        "For random write, nothing was measured. Not compared: a, for want of results.",
+        Facts("sequential read", "only a was measured", "Not compared: b", "results"),
+        Facts("random write", "nothing was measured", "Not compared: a", "results"),
     ]
 
 
@@ -211,13 +240,13 @@ def test_the_lines_tell_who_wins_where() -> None:
     ]
     comparison, words = answered(results_of(AXES, rows))
     assert in_lines(comparison, words) == [
-        "a is fastest for sequential read: 2.0 times as fast as the next (b).",
-        "b is fastest for random write: 3.0 times as fast as the next (a).",
+        Facts("a is fastest", "sequential read", "2.0 times as fast as the next (b)"),
+        Facts("b is fastest", "random write", "3.0 times as fast as the next (a)"),
     ]
 
 
 def test_without_groups_the_sentence_stands_alone() -> None:
-    assert said(table(CLEAR), by=()) == ["a is 2.8 times as fast as b (2.0 to 4.0 over 2 request sizes)."]
+    assert said(table(CLEAR), by=()) == [Facts("a is 2.8 times as fast as b", "2.0 to 4.0 over 2 request sizes")]
 
 
 def test_an_answer_averages_times_as_its_claims_do() -> None:

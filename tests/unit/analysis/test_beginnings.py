@@ -10,6 +10,7 @@ from typing import Any
 from flashbed.analysis import Load, Results, Words, amount_axis, compare, doubts, lines, sentence
 from flashbed.report.trust import trust
 from flashbed.study.format import Answer, Claim
+from tests.support.facts import Facts
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.tabled import report_of, results_of
 
@@ -48,10 +49,10 @@ def test_the_beginning_of_what_is_not_steady_does_not_decide() -> None:
         "a": {"10M": (7.4, SHORT), "100M": (6.5, "steady")},
         "b": {"10M": (5.5, SHORT), "100M": (2.7, FALLS)},
     })  # fmt: skip
-    assert why["b", "10M"] == "it is only the beginning of the same over 100M, whose rate was not steady"
+    assert why["b", "10M"] == Facts("only the beginning", "100M", "not steady")
     # 7.4 / 6.5 = 1.138: further off than the 10 % by which half of a steady rate may be from all of it
-    assert why["a", "10M"] == "it is too short to tell its rate, 1.14 times off the steady one of the same over 100M"
-    assert line == "Not decided: no steady rate, everywhere; nothing is recommended there."
+    assert why["a", "10M"] == Facts("too short", "1.14 times off", "100M")
+    assert line == Facts("Not decided: no steady rate", "everywhere")
     assert said.startswith(
         "For sequential write, not decided: it is only the beginning of the same over 100M, whose rate was not steady, "
         "or its rate was not steady (falls from 6 MiB/s"
@@ -99,7 +100,7 @@ def test_the_longer_one_alone_decides() -> None:
         "b": {"10M": (9.0, "steady"), "100M": (7.0, "steady")},
     })  # fmt: skip
     assert list(why) == [("a", "10M")]
-    assert line == "a is fastest: 10 times as fast as b (file size 100M, 1 of 2 settings)."
+    assert line == Facts("a is fastest", "10 times as fast as b", "file size 100M", "1 of 2 settings")
 
 
 def test_what_is_no_speed_is_not_doubted() -> None:
@@ -138,7 +139,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     # F2FS and ext2, two sizes of file each; only F2FS's longer one falls, and ext2's two agree
     assert (found.cells, found.not_steady, found.too_short) == (4, 1, 1)
     assert "1 of 4 too short" in found.short
-    assert "it was only the beginning of a longer one with another rate in 1" in found.sentence
+    assert "only the beginning of a longer one with another rate in 1" in found.sentence
     [comparison] = report.comparisons(answer)
     [group] = [one for one in comparison.groups if dict(one.at) == {"pattern": "randwrite", "request": "4k"}]
     assert "f2fs" in group.in_doubt

@@ -6,21 +6,31 @@ from __future__ import annotations
 from flashbed.analysis import judge
 from flashbed.analysis.claim_words import summary
 from tests.support.claim_samples import a_against_b, claim, ratios, results, said
+from tests.support.facts import Facts
 
 
 def test_the_evidence_in_words() -> None:
-    assert said(a_against_b(), ratios(1.2)) == "Here, a against b: 1.20 times (one seed), where at least 1.01 is asked."
-    assert said(a_against_b(">", "at least 8 %"), ratios(1.02, 1.1)) == (
-        "The seeds do not agree on a against b: 1.06 times (1.02 to 1.10, 2 seeds), where at least 1.08 is asked."
+    assert said(a_against_b(), ratios(1.2)) == Facts("a against b", "1.20 times", "one seed", "at least 1.01")
+    assert said(a_against_b(">", "at least 8 %"), ratios(1.02, 1.1)) == Facts(
+        "seeds do not agree", "a against b", "1.06 times (1.02 to 1.10, 2 seeds)", "at least 1.08"
     )
     data = {"a": {"4k": [4.0], "16k": [1.1], "64k": [0.5]}, "b": {"4k": [1.0], "16k": [1.0], "64k": [1.0]}}
-    assert said(a_against_b(), results(data)) == (
-        "Of 3 cases, 2 bear it out and 1 is against it. "
-        "Here, a against b at request size 64k: 0.50 times (one seed), where at least 1.01 is asked."
+    assert said(a_against_b(), results(data)) == Facts(
+        "Of 3 cases",
+        "2 bear it out",
+        "1 is against it",
+        "a against b at request size 64k",
+        "0.50 times",
+        "one seed",
+        "at least 1.01",
     )
-    assert said(a_against_b(where={"request": ["4k", "16k"]}), results(data)) == (
-        "Borne out in both cases. "
-        "The closest is a against b at request size 16k: 1.10 times (one seed), where at least 1.01 is asked."
+    assert said(a_against_b(where={"request": ["4k", "16k"]}), results(data)) == Facts(
+        "Borne out in both cases",
+        "closest",
+        "a against b at request size 16k",
+        "1.10 times",
+        "one seed",
+        "at least 1.01",
     )
 
 
@@ -31,16 +41,20 @@ def test_cases_that_all_stand_alike_are_told_together() -> None:
 
 def test_each_reason_is_told_once() -> None:
     data = {"a": {"4k": [], "16k": [], "64k": [2.0]}, "b": {"4k": [1.0], "16k": [1.0], "64k": [1.0]}}
-    assert said(a_against_b(), results(data)) == (
-        "Of 3 cases, 1 bears it out and 2 lack results. There is nothing to go by for a against b at request size 4k "
-        "and 1 more comparison (failed: mkfs: exit status 1)."
+    assert said(a_against_b(), results(data)) == Facts(
+        "Of 3 cases",
+        "1 bears it out",
+        "2 lack results",
+        "a against b at request size 4k",
+        "1 more",
+        "failed: mkfs: exit status 1",
     )
 
 
 def test_a_difference_that_two_digits_hide_is_shown() -> None:
     same = claim(along="filesystem", relation="flat", by="within 0 %")
     data = {"a": {"4k": [1.0]}, "b": {"4k": [1.000001]}}
-    assert said(same, results(data)) == "Here, b against a: 1.000001 times (one seed), where exactly 1 is asked."
+    assert said(same, results(data)) == Facts("b against a", "1.000001 times", "one seed", "exactly 1")
 
 
 def test_the_summary_counts_verdicts() -> None:
@@ -57,8 +71,8 @@ def test_one_seed_of_ten_is_enough_against_sameness() -> None:
     assert ratio is not None
     assert (ratio.low, ratio.high) == (1, 1)
     assert found.verdict == "does not hold"
-    assert said(same, ratios(*[1.0] * 9, 1.5)) == (
-        "Here, a against b: 1.00 times (1.00 to 1.50, 10 seeds), where exactly 1 is asked."
+    assert said(same, ratios(*[1.0] * 9, 1.5)) == Facts(
+        "a against b", "1.00 times (1.00 to 1.50, 10 seeds)", "exactly 1"
     )
     assert judge(same, ratios(*[1.0] * 10)).verdict == "holds"
 
@@ -66,9 +80,5 @@ def test_one_seed_of_ten_is_enough_against_sameness() -> None:
 def test_what_is_the_same_with_each_seed_is_said_so() -> None:
     """No "1.00 times", and no interval of which both ends read alike."""
     close = a_against_b(">=")
-    assert said(close, ratios(1.0, 1.0)) == (
-        "Here, a against b: the same (with each of 2 seeds), where at least 0.99 is asked."
-    )
-    assert said(a_against_b(), ratios(7.41, 7.43)) == (
-        "Here, a against b: 7.4 times (with each of 2 seeds), where at least 1.01 is asked."
-    )
+    assert said(close, ratios(1.0, 1.0)) == Facts("a against b", "the same", "2 seeds", "at least 0.99")
+    assert said(a_against_b(), ratios(7.41, 7.43)) == Facts("a against b", "7.4 times", "2 seeds", "at least 1.01")

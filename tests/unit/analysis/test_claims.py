@@ -12,6 +12,7 @@ import pytest
 from flashbed.analysis import Results, Words, judge
 from flashbed.analysis.claim_words import beside_words, printed_words
 from tests.support.claim_samples import AXES, a_against_b, claim, ratios, results, said
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 
 
@@ -107,7 +108,7 @@ def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
     assert finding.beside.median == pytest.approx(math.sqrt(0.5 * 1.1))
     assert (in_time.verdict, finding.verdict_beside) == ("does not hold", "holds")
     assert finding.left.numbers == {1: 55.5, 2: 55.5}
-    assert beside_words(in_time) == "The geometric mean of the single ratios is 0.74: by that, it holds."
+    assert beside_words(in_time) == Facts("geometric mean", "0.74", "it holds")
 
 
 def test_an_average_needs_every_cell_with_a_common_seed() -> None:
@@ -138,9 +139,8 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
     assert len(judged.findings[0].cells) == 4
     assert judge(a_against_b("flat", "no large difference", gap_along="request"), results(data)).verdict != "holds"
     assert judge(a_against_b("rises", gap_along="request"), results(data)).verdict == "holds"
-    assert said(gap, results(data)) == (
-        "The closest is the ratio at request size 64k against that at request size 4k: 2.5 times (one seed), "
-        "where 0.38 to 2.6 is asked."
+    assert said(gap, results(data)) == Facts(
+        "closest", "request size 64k", "request size 4k", "2.5 times", "one seed", "0.38 to 2.6"
     )
     assert judge(gap, results({name: {"4k": [1.0]} for name in "ab"})).verdict == "cannot be decided"  # no second value
     data["b"]["16k"] = []
@@ -257,9 +257,8 @@ def test_figures_of_the_paper_that_refute_its_sentence_are_told_as_they_are() ->
     # Noop's 14.14 s and deadline's 13.21 s: 0.9342 times, so 6.6 % and not the "about 2 %" of 1.82 to 2.2 %.
     judged = judge(a_against_b("<", "about 2 %", printed=printed(13.21, 14.14)), ratios(0.98))
     assert (judged.verdict, judged.printed_verdict) == ("holds", "does not hold")
-    assert printed_words(judged, Words(AXES)) == (
-        "The paper's own figures do not bear the claim out: a against b is 0.9342 times (13.21 : 14.14), "
-        "where 0.978 to 0.9818 is asked."
+    assert printed_words(judged, Words(AXES)) == Facts(
+        "paper's own figures do not bear", "a against b", "0.9342 times", "13.21 : 14.14", "0.978 to 0.9818"
     )
 
 

@@ -22,6 +22,7 @@ from flashbed.analysis import (
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.result.columns import ResultRow
+from tests.support.facts import Facts
 from tests.support.samples import shipped
 from tests.support.tabled import results_of
 
@@ -177,30 +178,24 @@ def test_what_was_too_fast_to_be_measured_was_memory() -> None:
 def test_a_disk_in_memory_is_not_recommended() -> None:
     """890 against 100: the lead was that of RAM."""
     found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
-    assert told(found) == (
-        ["Not decided: memory, everywhere; nothing is recommended there."],
-        [
-            "For random read, not decided: memory kept most of the bytes from the medium. "
-            "Only card was measured without that."
-        ],
-    )
+    assert [*told(found)] == [
+        [Facts("Not decided: memory", "everywhere")],
+        [Facts("random read", "not decided: memory", "Only card")],
+    ]
 
 
 def test_the_others_are_compared_and_nobody_is_called_best() -> None:
     found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"), ("chip", 50.0, "medium"))
-    assert told(found) == (
-        ["Not decided: memory, everywhere; nothing is recommended there."],
-        [
-            "For random read, card is 2.0 times as fast as chip. "
-            "Not decided: disk, because memory kept most of the bytes from the medium."
-        ],
-    )
+    assert [*told(found)] == [
+        [Facts("Not decided: memory", "everywhere")],
+        [Facts("random read", "card is 2.0 times as fast as chip", "Not decided: disk", "memory")],
+    ]
 
 
 def test_where_the_cpu_decides_the_order_still_holds() -> None:
     found = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
     # The picture greys it, so the words do not recommend it either: they say whose order it is
-    assert told(found)[0] == ["The CPU decides: on this board disk is fastest, 2.0 times as fast as card."]
+    assert told(found)[0] == [Facts("The CPU decides", "on this board disk is fastest", "2.0 times as fast as card")]
 
 
 def test_bytes_tell_of_memory_where_no_limit_does() -> None:

@@ -11,6 +11,7 @@ import pytest
 from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, sentence
 from flashbed.analysis.decisive import is_enough
 from flashbed.report.matrix import Matrix, matrix
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 
 Cells = Mapping[str, Mapping[str, Any]]
@@ -65,10 +66,15 @@ def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
         ("behind", "2.0× slower", "2.00 MiB/s on 2 of 4 settings, not steady in 2"),
     ]
     assert line == "a is fastest: 2.0 times as fast as b (2 of 4 settings)."
-    assert said == (
-        "For sequential write, a is 2.0 times as fast as b (at each of 2 request sizes). "
-        "This rests on 2 of 4 settings: in the others its rate was not steady "
-        "(rises from 1 MiB/s in its first half to 3 in its second, 100 % of its mean)."
+    assert said == Facts(
+        "sequential write",
+        "a is 2.0 times as fast as b",
+        "at each of 2 request sizes",
+        "2 of 4 settings",
+        "not steady",
+        "rises from 1 MiB/s",
+        "3",
+        "100 % of its mean",
     )
 
 
@@ -79,7 +85,7 @@ def test_fewer_than_half_decide_nothing() -> None:
         "b": sizes(2.0, (2.0, RISES), 2.0, (2.0, RISES)),
     })  # fmt: skip
     assert fields == [("doubt", "not steady in 2 of 4", "8.00 MiB/s"), ("doubt", "not steady in 2 of 4", "2.00 MiB/s")]
-    assert line == "Not decided: no steady rate, everywhere; nothing is recommended there."
+    assert line == Facts("Not decided: no steady rate", "everywhere")
     assert said.startswith(
         "For sequential write, not decided: only 1 of 4 settings decide, fewer than half; elsewhere its rate was not"
     )
@@ -97,7 +103,7 @@ def test_what_decides_too_seldom_does_not_bar_the_others() -> None:
         ("doubt", "not steady in 3 of 4", "9.00 MiB/s"),  # over all four, as the others are
     ]
     assert line.startswith("Not decided")
-    assert " a is 2.0 times as fast as b (at each of 4 request sizes). Not decided: c, because its rate" in said
+    assert Facts("a is 2.0 times as fast as b", "at each of 4 request sizes", "Not decided: c", "its rate").within(said)
 
 
 def test_results_that_are_missing_do_not_decide_either() -> None:
@@ -106,8 +112,8 @@ def test_results_that_are_missing_do_not_decide_either() -> None:
         ("doubt", "too few results", "4.00 MiB/s at request size 1k (1 of 4 settings)"),
         ("doubt", "too few results", "2.00 MiB/s at request size 1k (1 of 4 settings)"),
     ]
-    assert line == "Not decided: missing results, everywhere; nothing is recommended there."
-    assert "only 1 of 4 settings decide, fewer than half; elsewhere results are missing" in said
+    assert line == Facts("Not decided: missing results", "everywhere")
+    assert Facts("only 1 of 4 settings decide", "results are missing").within(said)
 
 
 def test_beside_what_has_too_few_results_none_is_called_best() -> None:
@@ -118,21 +124,21 @@ def test_beside_what_has_too_few_results_none_is_called_best() -> None:
         ("behind", "2.0× slower", "2.00 MiB/s"),
         ("doubt", "too few results", "9.00 MiB/s at request size 1k (1 of 4 settings)"),
     ]
-    assert line == "Not decided: missing results, everywhere; nothing is recommended there."
+    assert line == Facts("Not decided: missing results", "everywhere")
     assert said.endswith("Not decided: c, because results are missing.")
 
 
 def test_one_value_that_is_not_steady_has_its_figure_and_the_reason() -> None:
     fields, line, said = told({"a": sizes((5.0, RISES))})
     assert fields == [("doubt", "not steady", "5.00 MiB/s")]
-    assert line == "Not decided: no steady rate, everywhere; nothing is recommended there."
+    assert line == Facts("Not decided: no steady rate", "everywhere")
     assert said.startswith("For sequential write, not decided: its rate was not steady (rises from 1 MiB/s")
 
 
 def test_several_reasons_stand_without_brackets_in_brackets() -> None:
     falls = RISES.replace("rises", "falls")
     _, _, said = told({"a": sizes((5.0, RISES), (5.0, falls)), "b": sizes(2.0, 2.0)})
-    assert said == "For sequential write, not decided: the rate was not steady. Only b was measured without that."
+    assert said == Facts("sequential write", "not decided", "not steady", "Only b")
 
 
 def test_seeds_that_lie_far_apart_show_their_range() -> None:

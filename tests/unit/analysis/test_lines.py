@@ -9,6 +9,7 @@ from flashbed.analysis import Load, Words, compare, lines, shortened
 from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.result.metrics import METRICS
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 
 Table = dict[tuple[str, ...], tuple[float, ...]]
@@ -39,8 +40,8 @@ def test_the_same_for_all_sizes_is_said_once() -> None:
     for size, lead in zip(SIZES, (12.0, 15.0, 20.0), strict=True):
         table["randwrite", size] = (10.0, lead)
     assert said({"pattern": PATTERNS, "request": SIZES}, table) == [
-        "a is fastest for sequential read, random read and sequential write: 3.0 times as fast as b.",
-        "b is fastest for random write: 1.20 to 2.0 times as fast as a.",
+        Facts("a is fastest", "sequential read, random read and sequential write", "3.0 times as fast as b"),
+        Facts("b is fastest", "random write", "1.20 to 2.0 times as fast as a"),
     ]
 
 
@@ -49,8 +50,8 @@ def test_sizes_that_differ_are_named() -> None:
     table["write", "1k"] = table["write", "4k"] = (10.0, 10.05)
     assert said({"pattern": ("read", "write"), "request": SIZES}, table) == [
         # The boxes of a are two, and what is left is one.
-        "a is fastest for all but sequential write, request size 1k and 4k: 3.0 times as fast as b.",
-        "No clear difference between b and a for sequential write, request size 1k and 4k.",
+        Facts("a is fastest", "all but sequential write, request size 1k and 4k", "3.0 times as fast as b"),
+        Facts("No clear difference between b and a", "sequential write, request size 1k and 4k"),
     ]
 
 
@@ -62,8 +63,8 @@ def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
         for column, size in enumerate(sizes)
     }
     assert said({"pattern": PATTERNS, "request": sizes}, table) == [
-        "b is fastest for 12 loads of 16 (see the picture): 3.0 times as fast as a.",
-        "a is fastest for 4 loads of 16 (see the picture): 3.0 times as fast as b.",
+        Facts("b is fastest", "12 loads of 16", "see the picture", "3.0 times as fast as a"),
+        Facts("a is fastest", "4 loads of 16", "see the picture", "3.0 times as fast as b"),
     ]
 
 
@@ -74,8 +75,8 @@ def test_reads_are_not_flushed() -> None:
         ("write", "fsync-each"): (30.0, 10.0),
     }
     assert said({"pattern": ("randread", "write"), "flush": ("fsync", "fsync-each")}, table) == [
-        "a is fastest for all but sequential write, flushed at the end: 3.0 times as fast as b.",
-        "b is fastest for sequential write, flushed at the end: 3.0 times as fast as a.",
+        Facts("a is fastest", "all but sequential write, flushed at the end", "3.0 times as fast as b"),
+        Facts("b is fastest", "sequential write, flushed at the end", "3.0 times as fast as a"),
     ]
     words = Words({"pattern": ("read",)})
     assert words.places({"pattern": "read", "flush": "fsync"}) == "sequential read"
@@ -87,7 +88,7 @@ def test_reads_are_not_flushed() -> None:
 def test_the_next_is_named_where_there_are_more_than_two() -> None:
     table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 25.0)}
     assert said({"pattern": ("read", "write")}, table) == [
-        "a is fastest throughout: 1.20 to 1.50 times as fast as the next (b or c)."
+        Facts("a is fastest throughout", "1.20 to 1.50 times as fast", "b or c")
     ]
 
 
@@ -95,8 +96,8 @@ def test_a_line_says_one_thing() -> None:
     """30 against 29 is 3 %, which nobody should read in one line with 1.5 times."""
     table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 29.0)}
     assert said({"pattern": ("read", "write")}, table) == [
-        "a is fastest for sequential read: 1.50 times as fast as the next (b).",
-        "a is fastest for sequential write: 3 % faster than the next (c).",
+        Facts("a is fastest", "sequential read", "1.50 times as fast", "b"),
+        Facts("a is fastest", "sequential write", "3 % faster", "c"),
     ]
 
 
@@ -112,7 +113,7 @@ def test_what_depends_is_gathered_too() -> None:
     found = results_of({"filesystem": ("a", "b"), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
     comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
     assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
-        "Which of a and b is fastest depends on request size throughout."
+        Facts("Which of a and b is fastest", "depends on request size", "throughout")
     ]
 
 
@@ -136,8 +137,8 @@ def test_a_way_of_doing_needs_a_word_for_what_is_done() -> None:
     table: Table = {(pattern, direct): (30.0, 10.0) if direct == "true" else (10.0, 30.0)
              for pattern in ("read", "write") for direct in ("true", "false")}  # fmt: skip
     assert said({"pattern": ("read", "write"), "direct": ("true", "false")}, table) == [
-        "a is fastest for all past the page cache: 3.0 times as fast as b.",
-        "b is fastest for all through the page cache: 3.0 times as fast as a.",
+        Facts("a is fastest", "past the page cache", "3.0 times as fast as b"),
+        Facts("b is fastest", "through the page cache", "3.0 times as fast as a"),
     ]
 
 
@@ -176,7 +177,7 @@ def test_a_value_that_stands_for_no_load_is_not_said() -> None:
         ("randwrite", "fsync-each"): (10.0, 30.0),
     }
     _, said_of_a = said({"pattern": ("randread", "write", "randwrite"), "flush": ("fsync", "fsync-each")}, table)
-    assert said_of_a == "a is fastest for sequential write, flushed after each request: 3.0 times as fast as b."
+    assert said_of_a == Facts("a is fastest", "sequential write, flushed after each request", "3.0 times as fast as b")
 
 
 def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
@@ -189,9 +190,9 @@ def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
         ("randwrite", "small"): (10.0, 10.0),
     }
     assert said({"pattern": ("write", "randwrite"), "request": ("large", "small")}, table) == [
-        "a is fastest for sequential write, request size large: 3.0 times as fast as b.",
-        "b is fastest for random write, request size large: 3.0 times as fast as a.",
-        "No clear difference between a and b for random write, request size small.",
+        Facts("a is fastest", "sequential write, request size large", "3.0 times as fast as b"),
+        Facts("b is fastest", "random write, request size large", "3.0 times as fast as a"),
+        Facts("No clear difference between a and b", "random write, request size small"),
     ]
 
 

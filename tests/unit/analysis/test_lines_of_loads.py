@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flashbed.analysis import Load, Words, compare, doubts, lines, sentence
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 
 
@@ -26,21 +27,18 @@ def one_load(a: tuple[float, ...], b: tuple[float, ...], limit: str = "medium") 
 
 def test_a_lead_of_a_size_that_the_seeds_do_not_tell_says_so() -> None:
     """1.24 : 1.22 and 25.1 : 1.22: the middle of the two, 11, is nobody's lead."""
-    assert one_load((1.24, 25.1), (1.22, 1.22)) == (
-        "a is fastest: 1.02 to 21 times as fast as b (the seeds do not tell how far).",
-        "For sequential read, a is 1.02 to 21 times as fast as b (the seeds do not tell how far).",
-    )
+    assert [*one_load((1.24, 25.1), (1.22, 1.22))] == [
+        Facts("a is fastest", "1.02 to 21 times as fast as b", "seeds do not tell"),
+        Facts("sequential read", "a is 1.02 to 21 times as fast as b", "seeds do not tell"),
+    ]
     # 2.0 and 2.5 are 1.25 times apart: both are told, and that it is some two times is known
     assert one_load((10.0, 10.0), (5.0, 4.0))[0] == "a is fastest: 2.0 to 2.5 times as fast as b."
 
 
 def test_what_the_cpu_decides_is_not_recommended() -> None:
     line, said = one_load((20.0,), (10.0,), "cpu")
-    assert line == "The CPU decides: on this board a is fastest, 2.0 times as fast as b."
-    assert said == (
-        "For sequential read, a is 2.0 times as fast as b. "
-        "The CPU decides there: it holds on this board, and another may turn it."
-    )
+    assert line == Facts("The CPU decides", "on this board a is fastest", "2.0 times as fast as b")
+    assert said == Facts("sequential read", "a is 2.0 times as fast as b", "The CPU decides", "this board")
     assert one_load((10.0,), (10.0,), "cpu")[0] == "The CPU decides, and nothing is best there."
     # Where it decides for the one behind alone, the best is the medium's and is recommended
     assert one_load((10.0,), (20.0,), "cpu")[0] == "b is fastest: 2.0 times as fast as a."
@@ -56,8 +54,8 @@ def test_each_reason_stands_beside_its_loads() -> None:
     ]
     found = results_of({"filesystem": ("a", "b"), "pattern": tuple(steady)}, rows)
     comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
-    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))[1] == (
-        "Not decided: no steady rate, for sequential write; memory, for random read; nothing is recommended there."
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))[1] == Facts(
+        "Not decided", "no steady rate, for sequential write", "memory, for random read"
     )
 
 
@@ -88,7 +86,7 @@ def test_a_load_of_one_size_among_means_names_it() -> None:
     both = {("write", "10M"): (30.0, 10.0), ("write", "100M"): (30.0, 10.0)}
     assert averaged(both | {("randwrite", "10M"): (10.0, 30.0)}) == [
         "a is fastest for sequential write: 3.0 times as fast as b.",
-        "b is fastest for random write, file size 10M: 3.0 times as fast as a.",
+        Facts("b is fastest", "random write, file size 10M", "3.0 times as fast as a"),
     ]
     assert averaged(both | {("randwrite", "10M"): (30.0, 10.0)}) == ["a is fastest throughout: 3.0 times as fast as b."]
 
@@ -101,5 +99,5 @@ def test_what_is_no_speed_is_higher_by_percent() -> None:
     found = results_of({"filesystem": ("a", "b")}, rows)
     comparison = compare(found, "filesystem", (), "flush_mean_us", False)
     assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
-        "a has the lowest mean time of a flush: that of b is 7 % higher."
+        Facts("a has the lowest mean time of a flush", "b is 7 % higher")
     ]

@@ -26,6 +26,7 @@ from flashbed.analysis.model_error import (
 )
 from flashbed.result.columns import Combination
 from tests.support.claim_samples import a_against_b, claim, ratios, results
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 
 STICK = Source("stick", "sequential write", 2.0)
@@ -265,17 +266,16 @@ def in_words(ratio: float, source_of: Callable[[Combination, str], Source | None
 
 
 def test_what_the_error_leaves_open_is_told_with_whose_it_is() -> None:
-    assert in_words(0.99, ONE_MEDIUM) == (
-        "Here, a against b: 0.99 times (one seed), where at least 1.01 is asked.",
-        "Both sides load the same model alike, so its error cancels but for 3 %: 0.96 to 1.02 times.",
+    assert [*in_words(0.99, ONE_MEDIUM)] == [
+        Facts("a against b", "0.99 times", "one seed", "at least 1.01"),
+        Facts("error cancels but for 3 %", "0.96 to 1.02 times"),
+    ]
+    assert in_words(0.6, TWO_MEDIA)[1] == Facts(
+        "0.30 to 1.21 times",
+        "stick is up to 2 times off in sequential writes",
+        "disk is up to 1.1 times off in sequential writes",
     )
-    assert in_words(0.6, TWO_MEDIA)[1] == (
-        "The models leave 0.30 to 1.21 times open: stick is up to 2 times off in sequential writes and disk is up to "
-        "1.1 times off in sequential writes."
-    )
-    assert in_words(0.9, by_first(a=None, b=CPU))[1] == (
-        "The models leave 0.87 to 3.2 times open: the CPU of board is up to 3.5 times too fast."
-    )
+    assert in_words(0.9, by_first(a=None, b=CPU))[1] == Facts("0.87 to 3.2 times", "CPU of board", "3.5 times too fast")
     assert in_words(0.5, ONE_MEDIUM)[1] == ""  # it does not hold, and no error changes that
 
 

@@ -17,6 +17,7 @@ from flashbed.analysis.ratio import apart, geometric_mean, inverse, ratio, sprea
 from flashbed.analysis.words import metric_of
 from flashbed.report.export import pure
 from tests.support.claim_samples import a_against_b, claim, results
+from tests.support.facts import Facts
 from tests.support.tabled import results_of
 from tests.unit.report.test_matrix import fields, picture
 
@@ -60,11 +61,10 @@ def one(**values: float) -> dict[str, dict[str, tuple[float, ...]]]:
 def test_what_has_none_of_what_should_be_low_is_best() -> None:
     """The two worst were recommended: those with 0 counted as not measured."""
     told, line = said(one(ext2=2.0, ext4=0.0, xfs=1.0))
-    assert told == (
-        "ext4 has the lowest erases of the most worn block: xfs's is 1, against none at all and ext2's 2, "
-        "against none at all."
+    assert told == Facts(
+        "ext4 has the lowest erases of the most worn block", "xfs's is 1", "none at all", "ext2's 2", "none at all"
     )
-    assert line == "ext4 has the lowest erases of the most worn block: none at all, against 1 of the next (xfs)."
+    assert line == Facts("ext4 has the lowest erases of the most worn block", "none at all", "1 of the next (xfs)")
 
 
 def test_what_has_none_of_what_should_be_high_is_worst() -> None:
@@ -72,26 +72,27 @@ def test_what_has_none_of_what_should_be_high_is_worst() -> None:
     assert told == "ext4 is faster than ext2 (3.00 MiB/s, against none at all)."
     assert line == "ext4 is fastest: 3.00 MiB/s, against none at all of ext2."
     told, line = said(one(ext2=0.0, ext4=3.0), "tbw_bytes")
-    assert told == "ext4 has the highest TBW, by the most worn block: 3.00 bytes, against none at all of ext2."
+    assert told == Facts("ext4 has the highest TBW", "3.00 bytes", "none at all of ext2")
 
 
 def test_all_zeros_are_no_difference() -> None:
     told, line = said(one(ext2=0.0, ext4=0.0, xfs=0.0))
-    assert told == "There is no difference between ext2, ext4 and xfs (none at all)."
+    assert told == Facts("no difference between ext2, ext4 and xfs", "none at all")
     assert line == "No difference between ext2, ext4 and xfs: none at all."
     told, line = said(one(ext2=0.0, ext4=0.0, xfs=5.0))
     assert told.startswith(
         "There is no difference between ext2 and ext4 (none at all); against ext2, xfs's is 5, against"
     )
-    assert line == "No difference between ext2 and ext4: none at all; the others are behind."
+    assert line == Facts("No difference between ext2 and ext4", "none at all", "the others are behind")
 
 
 def test_a_zero_somewhere_does_not_outweigh_worse_elsewhere() -> None:
     numbers = {"a": {"4k": (0.0,), "64k": (9.0,)}, "b": {"4k": (1.0,), "64k": (3.0,)}}
     told, line = said(numbers)
-    assert told == (
-        "Which of a and b has the lower erases of the most worn block depends on request size: "
-        "a at 4k (none at all, against 1), b at 64k (up to 3.0 times)."
+    assert told == Facts(
+        "lower erases of the most worn block depends on request size",
+        "a at 4k (none at all, against 1)",
+        "b at 64k (up to 3.0 times)",
     )
     assert line == told
 
@@ -99,32 +100,31 @@ def test_a_zero_somewhere_does_not_outweigh_worse_elsewhere() -> None:
 def test_zeros_in_common_leave_the_rest_to_decide() -> None:
     """Both have none at 4k; a, which comes first, is four times b at 64k."""
     told, _ = said({"a": {"4k": (0.0,), "64k": (8.0,)}, "b": {"4k": (0.0,), "64k": (2.0,)}})
-    assert told == (
-        "b has the lowest erases of the most worn block: a's is 2.0 times as high (1.00 to 4.0 over 2 request sizes)."
+    assert told == Facts(
+        "b has the lowest erases of the most worn block",
+        "a's is 2.0 times as high",
+        "1.00 to 4.0 over 2 request sizes",
     )
 
 
 def test_where_only_some_settings_have_none_it_is_said_of_how_many() -> None:
     told, _ = said({"a": {"4k": (0.0,), "64k": (2.0,)}, "b": {"4k": (4.0,), "64k": (2.0,)}})
-    assert told == (
-        "a has the lowest erases of the most worn block: b's is 4, against none at all (at 1 of 2 request sizes)."
+    assert told == Facts(
+        "a has the lowest erases of the most worn block", "b's is 4", "none at all", "1 of 2 request sizes"
     )
 
 
 def test_seeds_that_do_not_agree_on_none_decide_nothing() -> None:
     told, line = said({"a": {"4k": (0.0, 1.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
     assert line == "No clear difference between a and b."
-    assert told == "There is no clear difference between a and b (less than 1 % apart)."
+    assert told == Facts("no clear difference between a and b", "less than 1 %")
     told, _ = said({"a": {"4k": (0.0, 0.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
-    assert told == (
-        "There is no clear difference between a and b (their ratio goes from 1.00 to ∞ over 3 seeds: "
-        "some of their figures are 0)."
-    )
+    assert told == Facts("no clear difference between a and b", "from 1.00 to ∞ over 3 seeds", "are 0")
 
 
 def test_a_difference_below_zero_has_no_ratio_and_is_no_missing_result() -> None:
     told, line = said(one(a=-3.0, b=2.0), "mount_memory_bytes")
-    assert line == "Not decided: below zero, everywhere; nothing is recommended there."
+    assert line == Facts("Not decided: below zero", "everywhere")
     assert told.startswith("Not decided: a difference came out below zero, and has no ratio.")
 
 

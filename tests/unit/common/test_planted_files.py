@@ -126,7 +126,7 @@ def test_a_folder_of_reports_that_leads_elsewhere(tmp_path: Path, link: str, mon
     assert chosen_study.report_folder(study, None, None) == Path("reports") / study.name
     (tmp_path / link.replace("my", study.name)).parent.mkdir(exist_ok=True)
     (tmp_path / link.replace("my", study.name)).symlink_to(tmp_path)
-    with pytest.raises(InputError, match="is a link; to write the report where it leads, name that folder with --out"):
+    with pytest.raises(InputError, match=r"is a link; .* --out"):
         chosen_study.report_folder(study, None, None)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flashbed.comparing import limits, presentation, result_set
 from flashbed.comparing.cells import Compared, compare
+from tests.support.facts import Facts
 from tests.support.made_up_exports import Row, write
 
 
@@ -29,12 +30,13 @@ def test_what_is_told_otherwise_is_told_as_each_side_says_it(tmp_path: Path) -> 
     sets = write(tmp_path / "a", filesystems=["ext2"]), write(tmp_path / "b", other, filesystems=["ext2"])
     assert _lines(of(*sets))[2:] == [
         "1 of 1 cell differs (3 repetitions)",
-        "1 cell begins with bytes: other data reach the medium (bytes +0.909 %)",
-        "Limits, worse by: bandwidth 0.25 %, latency_mean_us 0.25 %, cpu_time 0.25 %",
+        Facts("1 cell begins with bytes", "bytes +0.909 %"),
+        Facts("bandwidth 0.25 %", "latency_mean_us 0.25 %", "cpu_time 0.25 %"),
         "No cell differs in a figure that has a limit",
-        "  ext2: checker: A says clean, B says e2fsck: ends with 4; block 7 (seeds 1, 2, 3). "
-        "Begins with bytes +0.909 %",
-        "  ext2: limited by: A says medium, B says bus (seeds 1, 2, 3). Begins with bytes +0.909 %",
+        Facts(
+            "ext2: checker", "A says clean", "B says e2fsck: ends with 4", "block 7", "seeds 1, 2, 3", "bytes +0.909 %"
+        ),
+        Facts("ext2: limited by", "A says medium", "B says bus", "seeds 1, 2, 3", "bytes +0.909 %"),
     ]
 
 
@@ -55,8 +57,5 @@ def test_one_is_one_and_two_are_two(tmp_path: Path) -> None:
     assert _lines(worst)[-1] == "  ext2: outcome: A says measured, B says failed (seed 1)"
     told = _lines(of(two, write(tmp_path / "d", slow, seeds=[1])))
     assert told[2] == "2 of 2 cells differ (2 repetitions)"
-    assert told[6] == (
-        "Figures with a limit: 2 moved, 2 of them beyond it; if all had moved by chance, "
-        "0.02 would be called better or worse all the same"
-    )
-    assert "CPU time +1 %, 1 seed 0 % apart, chance -: one seed. Begins with code +1 %" in told[7]
+    assert told[6] == Facts("2 moved", "2 of them beyond", "by chance, 0.02")
+    assert Facts("CPU time +1 %", "1 seed 0 % apart", "one seed", "code +1 %").within(told[7])

@@ -31,7 +31,7 @@ def test_what_it_says_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("signal", ["KILL", "TERM", "HUP"])
 def test_a_checker_that_was_killed_has_said_nothing(tmp_path: Path, signal: str) -> None:
-    with pytest.raises(checker.Killed, match=r"killed \(signal \d+\) while sh looked at its image: out of memory"):
+    with pytest.raises(checker.Killed, match=r"killed \(signal \d+\) while sh .*: out of memory"):
         check(cell(f"kill -{signal} $$"), tmp_path / "data.img")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.facts import Facts
 from tests.support.repository import REPOSITORY
 
 PROGRAM = Path(__file__).with_name("company.py")
@@ -138,7 +139,7 @@ def test_a_killed_machine_is_tried_again_once(tmp_path: Path) -> None:
     assert "a: killed once; trying it again" in said
     assert measured(tmp_path) == Counter("aa")
     (record,) = end(begin(tmp_path, "b", 1, 0, "killed"))[0]["records"]
-    assert record == ["killed", "killed, twice; free memory, or run fewer guests at a time (--jobs)"]
+    assert record == ["killed", Facts("killed, twice", "--jobs")]
     assert measured(tmp_path) == Counter("aabb")
 
 

@@ -48,12 +48,12 @@ def test_a_module_that_is_not_taken(told: Told, tmp_path: Path) -> None:
 
 def test_a_scheduler_of_another_name(told: Told) -> None:
     [hint] = told("step scheduler: exit status 1: sh: write error: Invalid argument")
-    assert f'{AT}4: name: the guest knows no scheduler "mine", or one of these numbers is out of its range; ' in hint
+    assert f'{AT}4: name: the guest knows no scheduler "mine"' in hint
 
 
 def test_a_file_system_of_another_name(told: Told) -> None:
     [hint] = told("step mount: exit status 255: mount: mounting /dev/mblk0 on /mnt failed: No such device")
-    assert ': mount.type: the guest knows no file system "vfat", or has no device; ' in hint
+    assert ': mount.type: the guest knows no file system "vfat"' in hint
 
 
 @pytest.mark.parametrize("reason", ["step measure: exit status 1: fio: No such device", "the guest ran out of memory"])

@@ -11,6 +11,7 @@ from flashbed.execution import coverage, run
 from flashbed.image.cache import Entry
 from flashbed.image.changed_code import Changed, from_json
 from flashbed.image.kernel import Kernel
+from tests.support.facts import Facts
 
 LOG = """\
 ----------------
@@ -44,29 +45,25 @@ def test_the_emulators_log_gives_pieces_of_code() -> None:
 def test_lines_that_ran_are_counted_and_the_others_named() -> None:
     found = coverage.told("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
     assert (found.lines, found.ran, found.first, list(found.never)) == (3, 2, "b, seed 1", ["fs/one.c:9"])
-    assert found.sentence == (
-        "linux 1a2b: 2 of 3 changed lines ran, first in b, seed 1; not fs/one.c:9; fs/two.c is no part of this kernel."
+    assert found.sentence == Facts(
+        "linux 1a2b", "2 of 3 changed lines ran", "first in b, seed 1", "not fs/one.c:9", "fs/two.c is no part"
     )
 
 
 def test_a_patch_that_never_ran_is_no_no_difference() -> None:
-    assert coverage.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == (
-        "linux 1a2b: none of the 3 changed lines ran in any guest; fs/two.c is no part of this kernel: no difference "
-        "means nothing."
+    assert coverage.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == Facts(
+        "linux 1a2b", "none of the 3 changed lines ran", "fs/two.c is no part", "no difference means nothing"
     )
     nothing = Changed({}, (), {"fs/two.c": "is no part of this kernel"})
-    assert coverage.told("linux 1a2b", nothing, []).sentence == (
-        "linux 1a2b: no changed line became code of this kernel; fs/two.c is no part of this kernel: no difference "
-        "means nothing."
+    assert coverage.told("linux 1a2b", nothing, []).sentence == Facts(
+        "linux 1a2b", "no changed line became code", "fs/two.c is no part", "no difference means nothing"
     )
 
 
 def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> None:
     guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
     records: list[Any] = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
-    assert [one.sentence for one in run._ran(records)] == [
-        "linux 1a2b: which lines are changed in it, and whether they ran, is not known: no git repository has it."
-    ]
+    assert [one.sentence for one in run._ran(records)] == [Facts("linux 1a2b", "not known", "no git repository")]
 
 
 def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

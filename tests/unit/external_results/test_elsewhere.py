@@ -266,12 +266,12 @@ def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path
     with pytest.raises(InputError, match=r"no exported jobs here \(flashbed-jobs.json is missing\)"):
         results.take_in(study, tmp_path, "Windows XP")
     run_elsewhere(exported)
-    with pytest.raises(InputError, match=r"sample has no job .* any more: it was changed after the export"):
+    with pytest.raises(InputError, match=r"sample has no job .* after the export"):
         results.take_in(sample(tmp_path, ('"8M"', '"4M"')), exported, "Windows XP")
     with pytest.raises(InputError, match="give the system a name"):
         results.take_in(study, exported, " ")
     named = sample(tmp_path, ("seeds      = 2", 'systems = ["Linux", "Windows XP"]\nseeds = 2'))
-    with pytest.raises(InputError, match=r'"Windows PX" is not among the systems of .* did you mean "Windows XP"'):
+    with pytest.raises(InputError, match=r'"Windows PX" .* did you mean "Windows XP"'):
         results.take_in(named, exported, "Windows PX")
     manifest = exported / jobs.MANIFEST
     manifest.write_text(manifest.read_text().replace('"study": "sample"', '"study": "other"'))

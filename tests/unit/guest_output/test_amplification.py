@@ -20,6 +20,7 @@ from flashbed.guest_output.steadiness import (
 )
 from flashbed.report.trust import Trust
 from flashbed.result.columns import ResultRow
+from tests.support.facts import Facts
 
 SECOND = 10**9
 
@@ -55,9 +56,8 @@ def first_blocks(at: float) -> float:
 
 def test_what_only_its_beginning_writes_has_not_settled() -> None:
     # 8,000 pages in the first half, 5,000 in the second
-    assert settling(programmed(guest(first_blocks)), load(evenly)) == Settling(
-        "not settled", "write amplification falls by 38 % from its first half to its second"
-    )
+    settled = settling(programmed(guest(first_blocks)), load(evenly))
+    assert [settled.state, settled.reason] == ["not settled", Facts("write amplification falls by 38 %")]
     # In six times the time 3,000 pages are a tenth of the first half
     longer = guest(first_blocks, seconds=120)
     assert settling(programmed(longer), load(evenly, 120)) == Settling("settled")
@@ -105,4 +105,4 @@ def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
 def test_a_claim_says_how_many_of_its_cells_have_not_settled() -> None:
     found = Trust(4, not_settled=3)
     assert found.short == "3 of 4 not settled"
-    assert found.sentence == "Of the 4 cells compared, a longer run has another write amplification in 3."
+    assert found.sentence == Facts("4 cells compared", "another write amplification in 3")

@@ -13,6 +13,7 @@ from flashbed.workload.fio import series
 from flashbed.workload.fio.jobs import WARM_UP_S, with_warm_up
 from flashbed.workload.fio.parameters import FioParameters
 from flashbed.workload.fio.workload import Fio
+from tests.support.facts import Facts
 
 MIB = 1 << 20
 
@@ -37,16 +38,12 @@ def test_halves_may_lie_a_fifth_of_the_mean_apart() -> None:
     assert verdict(10, 10) == "steady"
     assert verdict(9, 11) == "steady"  # 2 of 10
     assert verdict(11, 9) == "steady"
-    assert verdict(8.9, 11.1) == (
-        "not steady: rises from 8.9 MiB/s in its first half to 11.1 in its second, 22 % of its mean"
-    )
-    assert verdict(11.1, 8.9) == (
-        "not steady: falls from 11.1 MiB/s in its first half to 8.9 in its second, 22 % of its mean"
-    )
+    assert verdict(8.9, 11.1) == Facts("not steady", "rises from 8.9 MiB/s", "11.1", "22 % of its mean")
+    assert verdict(11.1, 8.9) == Facts("not steady", "falls from 11.1 MiB/s", "8.9", "22 % of its mean")
 
 
 def test_a_start_without_anything_is_not_steady() -> None:
-    assert verdict(0, 10) == "not steady: rises from 0 MiB/s in its first half to 10 in its second, 200 % of its mean"
+    assert verdict(0, 10) == Facts("not steady", "rises from 0 MiB/s", "10", "200 % of its mean")
 
 
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:

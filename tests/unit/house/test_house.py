@@ -141,6 +141,44 @@ def test_no_program_changes_where_modules_are_looked_for() -> None:
     assert [name for name, text in programs if re.search(r"^ *sys\.path\.\w+\(", text, re.MULTILINE)] == []
 
 
+SENTENCE_LENGTH = 60
+
+VERBATIM = {
+    "appliance/shrinking/test_fragment.py": "a kernel configuration",
+    "appliance/shrinking/test_price_list.py": "a line of JSON",
+    "house/test_gate.py": "the commands that the gate runs",
+    "pages/test_papers_page.py": "a row of a table",
+    "pages/test_reliability.py": "a row of a table",
+    "workload/test_bonnie.py": "a script of the guest",
+    "workload/test_iozone.py": "the commands that IOzone is called by",
+    "workload/test_nfs_output.py": "the arguments of the load",
+    "workload/test_own_job.py": "a job file of fio",
+}
+"""Unit tests that compare a long text byte for byte, and what text, which a program reads or a page has as a row."""
+
+
+def pinned_texts(tree: ast.AST) -> Iterator[str]:
+    """Constants of more than a sentence's length, with spaces, that an assert compares or an error has to match."""
+    compared: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            compared += [part for part in ast.walk(node.test) if isinstance(part, ast.Compare)]
+        elif isinstance(node, ast.keyword) and node.arg == "match":
+            compared.append(node.value)
+    for part in (part for root in compared for part in ast.walk(root)):
+        text = part.value if isinstance(part, ast.Constant) else None
+        if isinstance(text, str) and len(text) > SENTENCE_LENGTH and " " in text:
+            yield text
+
+
+def test_tests_pin_facts_and_no_sentences() -> None:
+    """A sentence may be written better at any time. tests/support/facts.py compares what it has to hold."""
+    pinned = {name: list(pinned_texts(ast.parse(text))) for name, text in tracked("tests/*.py")}
+    allowed = {f"tests/unit/{name}" for name in VERBATIM}
+    assert {name: texts for name, texts in pinned.items() if texts and name not in allowed} == {}
+    assert sorted(name for name in allowed if not pinned[name]) == []
+
+
 FUNCTION_LINES, C_LINES = 60, 500
 
 LONG_BECAUSE = re.compile(r"\bLong because\b")

@@ -104,9 +104,7 @@ def test_a_damaged_package_is_fetched_again(archive: Archive, damage: bytes, cap
 def test_a_package_that_the_mirror_has_changed(archive: Archive) -> None:
     resolved = archive.resolve(["a"])
     other = debian.Packages((replace(resolved.found[0], sha256=hashlib.sha256(b"old").hexdigest()),))
-    with pytest.raises(
-        SetupError, match=r"^a: no mirror here has a_1_arm64\.deb .*from debian pool/a_1\.deb\) any more"
-    ):
+    with pytest.raises(SetupError, match=r"^a: no mirror here has a_1_arm64\.deb .*debian pool/a_1\.deb"):
         archive.fetch(["a"], other)
 
 

@@ -107,9 +107,7 @@ def test_what_is_locked_is_fetched_without_asking_what_there_is(archive_of: Arch
 
 def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (package("a"), package("gone"))}, strict=True)
-    with pytest.raises(
-        SetupError, match=r"the\.lock: a: no mirror here has gone_1_arm64\.deb .*debian pool/gone_1\.deb"
-    ):
+    with pytest.raises(SetupError, match=r"the\.lock: a: .*gone_1_arm64\.deb .*debian pool/gone_1\.deb"):
         archive.resolve(["a"])
 
 

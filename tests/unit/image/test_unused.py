@@ -14,6 +14,7 @@ from flashbed.common import locks
 from flashbed.common.errors import HostResourceError
 from flashbed.image import unused
 from flashbed.image.cache import MANIFEST, Cache
+from tests.support.facts import Facts
 
 DAY_S = 86_400
 
@@ -104,7 +105,7 @@ def test_what_lies_there_is_told_with_its_size(root: Path) -> None:
     assert cached.advice(root).startswith("1 entry was not used for 30 days and can be made again (")
     assert cached.advice(root).endswith(": `flashbed cache --remove-unused 30` removes it.")
     list(unused.remove(root, 30))
-    assert cached.advice(root) == "Nothing of what can be made again has been unused for 30 days."
+    assert cached.advice(root) == Facts("Nothing", "unused for 30 days")
     assert cached.parts(root / "none") == []
 
 

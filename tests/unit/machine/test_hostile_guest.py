@@ -20,6 +20,7 @@ from flashbed.machine.base import Outcome
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
 from flashbed.result.store import Store
+from tests.support.facts import Facts
 from tests.unit.machine.test_machine_ends import files, run  # noqa: F401 (a fixture)
 from tests.unit.machine.test_outbox import archive, box
 from tests.unit.machine.test_outbox import file as member
@@ -81,7 +82,7 @@ def test_an_archive_that_leads_out_of_its_folder(
     sent.rename(tmp_path / "sent.bin")
     outcome = run(files, f"cp {tmp_path}/sent.bin {files.state.parent}/outbox.bin")
     assert outcome.status == "failed"
-    assert outcome.reason == f'the guest handed out a file whose name leads out of its folder: "{UP}"'
+    assert outcome.reason == Facts("leads out of its folder", f'"{UP}"')
     assert outcome.files == {}
     said = measured(cache, {"bad": outcome, "good": Outcome("measured", files={"a": b"1"})})
     assert said == {"bad": ("failed", outcome.reason), "good": ("measured", "")}

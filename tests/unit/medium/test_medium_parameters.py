@@ -15,6 +15,7 @@ from flashbed.image.hosttools import MediaTool
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
 from flashbed.study.loading import load_study
+from tests.support.facts import Facts
 
 STUDY = """\
 title      = "A study"
@@ -64,13 +65,13 @@ def complaint(folder: Path, tool: MediaTool, medium: str, **numbers: int) -> str
 
 def test_an_unknown_parameter_is_told_with_file_line_and_the_nearest(tool: MediaTool, tmp_path: Path) -> None:
     said = complaint(tmp_path, tool, "mine", comand_ns=0, colour=3)
-    assert 'profiles/media/mine.toml:5: comand_ns: no such parameter; did you mean "command_ns"?' in said
-    assert "profiles/media/mine.toml:6: colour: no such parameter; there are: " in said
+    assert Facts("profiles/media/mine.toml:5: comand_ns", 'did you mean "command_ns"?').within(said)
+    assert Facts("profiles/media/mine.toml:6: colour", "no such parameter").within(said)
 
 
 def test_a_parameter_of_another_kind_is_told_so(tool: MediaTool, tmp_path: Path) -> None:
     said = complaint(tmp_path, tool, "mine", command_ns=0, rpm=7200)
-    assert said == 'profiles/media/mine.toml:6: rpm: is of kind = "disk", and this medium is of kind "null"'
+    assert said == Facts("profiles/media/mine.toml:6: rpm", 'kind = "disk"', '"null"')
 
 
 def test_a_missing_parameter_is_told_with_its_meaning(tool: MediaTool, tmp_path: Path) -> None:

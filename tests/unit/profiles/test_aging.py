@@ -112,7 +112,7 @@ def test_what_cannot_be_is_told_with_its_line(
 
 
 def test_a_kept_medium_has_no_file_system_to_use(fresh_cache: Path) -> None:
-    with pytest.raises(InputError, match='"aged" is a used file system, which each cell makes after mkfs: write it in'):
+    with pytest.raises(InputError, match='"aged" is a used file system'):
         kept_media.create("kept", f"{FLASH}:condition=aged")
 
 

@@ -26,6 +26,7 @@ from flashbed.replay import pack_file, verifying
 from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import EMULATOR
 from flashbed.replay.verifying import How
+from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KERNEL, recipe, write
 
 PROGRAM = Path("/bin/true").read_bytes()
@@ -158,7 +159,7 @@ def test_a_pack_without_repetitions_is_none(tmp_path: Path) -> None:
         told["recipes"] = []
 
     error, _ = verify(write(tmp_path / "x.flashbed", empty), tmp_path / "scratch")
-    assert "x.flashbed: is no pack (recipes is not what it has to be); get it again" in error.message
+    assert Facts("x.flashbed: is no pack", "recipes").within(error.message)
 
 
 def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from flashbed.replay.differing import differences
 from flashbed.replay.recipe import Recipe
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
+from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KEY_VERSION, recipe, result
 
 KEPT = {"result.json": b"{}", "console.log": b"one\ntwo\n", "out/fio.json": b"a\nb\n", "out/raw": b"\xff\x00\x01"}
@@ -59,7 +60,7 @@ def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], se
 
 def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
     (doubt,) = differing.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
-    assert doubt == f"the kernel is another than the one measured with: ffffffffffff, and not {recipe().kernel[:12]}"
+    assert doubt == Facts("the kernel is another", "ffffffffffff", recipe().kernel[:12])
 
 
 def test_the_same_bytes_differ_in_nothing() -> None:

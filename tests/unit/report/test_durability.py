@@ -23,6 +23,7 @@ from flashbed.workload.fio.workload import Fio
 from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
 from flashbed.workload.nfs import Nfs
+from tests.support.facts import Facts
 from tests.support.made_up_exports import write as exported
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.tabled import report_of, results_of
@@ -229,14 +230,18 @@ def test_the_fastest_that_lost_its_flushes_is_never_the_best() -> None:
     """One seed in one of two settings is enough, whatever the others say."""
     told_, said, fields = shown(*compared({("fast", "4k"): LOST}))
     assert told_ == [
-        "NOT DURABLE, and not compared: fast for random write, because commits of the load were lost (0 flushes for "
-        "950 commits).",
-        "fast is fastest for sequential write: 3.0 times as fast as the next (middle).",
-        "middle is fastest for random write: 3.0 times as fast as slow.",
+        Facts("NOT DURABLE", "fast for random write", "0 flushes for 950 commits"),
+        Facts("fast is fastest", "sequential write", "3.0 times as fast", "middle"),
+        Facts("middle is fastest", "random write", "3.0 times as fast as slow"),
     ]
     assert said == [
-        "For random write, middle is 3.0 times as fast as slow (at each of 2 request sizes). NOT DURABLE, and not "
-        "compared: fast, because commits of the load were lost (0 flushes for 950 commits)."
+        Facts(
+            "random write",
+            "middle is 3.0 times as fast as slow",
+            "at each of 2 request sizes",
+            "NOT DURABLE, and not compared: fast",
+            "0 flushes for 950 commits",
+        )
     ]
     assert fields == [("lost", "not durable"), ("best", "best"), ("behind", "3.0× slower")]
 
@@ -256,7 +261,7 @@ def test_it_is_not_in_doubt_and_bars_nobody() -> None:
 
 def test_the_only_durable_one_is_told_and_not_called_the_only_one_measured() -> None:
     told_, said, fields = shown(*compared({("fast", "4k"): LOST}, {"fast": 9.0, "slow": 1.0}))
-    assert told_[2] == "Only slow kept what the load committed for random write: nothing to compare."
+    assert told_[2] == Facts("Only slow kept", "random write", "nothing to compare")
     assert said[0].startswith(
         "For random write, only slow kept what the load committed, so there is nothing to compare."
     )
@@ -266,11 +271,8 @@ def test_the_only_durable_one_is_told_and_not_called_the_only_one_measured() -> 
 def test_where_none_is_durable_nothing_is_recommended() -> None:
     lost = {(name, "4k"): "not durable: the medium ignores flushes" for name in FASTEST}
     told_, said, fields = shown(*compared(lost))
-    assert told_[0] == (
-        "NOT DURABLE, and not compared: fast, middle and slow for random write, because commits of the load were lost "
-        "(the medium ignores flushes)."
-    )
-    assert told_[2] == "Nothing to recommend for random write: no value that was measured kept what the load committed."
+    assert told_[0] == Facts("NOT DURABLE", "fast, middle and slow for random write", "the medium ignores flushes")
+    assert told_[2] == Facts("Nothing to recommend", "random write")
     assert said[0].startswith("For random write, nothing that was measured kept what the load committed.")
     assert {tone for tone, _ in fields} == {"lost"}
 
@@ -312,7 +314,7 @@ def test_a_report_says_so_first(tmp_path: Path) -> None:
     frame.loc[(frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite"), "durable"] = LOST
     page = written(tmp_path, study, frame)
     first = page.text[page.text.index("Before you rely on it") :].split("\n")[2:4]
-    assert "NOT DURABLE in 3 cells: the load asked that its writes survive a power cut" in " ".join(first)
+    assert "NOT DURABLE in 3 cells" in " ".join(first)
     assert "Were the load’s commits carried out?" in page.text
     assert "durable" in (tmp_path / "results.csv").read_text().partition("\n")[0].split(",")
     kept = json.loads((tmp_path / "results.json").read_text())

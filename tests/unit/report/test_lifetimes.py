@@ -11,6 +11,7 @@ from flashbed.common import paths
 from flashbed.report import lifetimes
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
+from tests.support.facts import Facts
 from tests.support.made_up_limits import limited, report
 from tests.support.made_up_results import MANIFEST, made_up_study, rows_of
 from tests.support.tabled import bring_up_to_date, report_of
@@ -59,9 +60,8 @@ def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> Non
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = 4.0
     frame.loc[frame["filesystem"] == "ext2:block=4k", "lifetime_most_years"] = 2.2
-    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == (
-        "How long the flash lasts is not known yet in 32 cells: it must be overwritten 10 times in the measurement, at "
-        "a write amplification that has settled. It is at most 4.40 years."
+    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == Facts(
+        "not known yet in 32 cells", "overwritten 10 times", "at most 4.40 years"
     )
     frame.loc[~f2fs, "lifetime_years"] = 3.0
     assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == ""
@@ -127,17 +127,16 @@ def claimed(least: float | None, most: float | None, relation: str = ">", value:
 
 
 def test_bounds_decide_before_a_life_is_known() -> None:
-    assert claimed(None, 0.4385) == (
+    assert [*claimed(None, 0.4385)] == [
         "does not hold",
-        "Here, Life until the first block is worn out against 7.00: at most 0.439 years.",
+        Facts("first block is worn out", "7.00", "at most 0.439 years"),
         "at most 0.439",
-    )
-    assert claimed(12.0, 40.0)[:2] == (
-        "holds", "Here, Life until the first block is worn out against 7.00: at least 12.0 years."
-    )  # fmt: skip
-    assert claimed(None, 0.4385, "<")[:2] == (
-        "holds", "Here, Life until the first block is worn out against 7.00: at most 0.439 years."
-    )  # fmt: skip
+    ]
+    assert [*claimed(12.0, 40.0)[:2]] == ["holds", Facts("first block is worn out", "7.00", "at least 12.0 years")]
+    assert [*claimed(None, 0.4385, "<")[:2]] == [
+        "holds",
+        Facts("first block is worn out", "7.00", "at most 0.439 years"),
+    ]
     assert claimed(12.0, 40.0, "<")[1].endswith("at least 12.0 years.")
     verdict, said, told = claimed(3.0, 9.0)
     assert (verdict, told) == ("cannot be decided", "at least 3.00, at most 9.00")

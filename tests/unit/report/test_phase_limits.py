@@ -22,7 +22,7 @@ def report(name: str, limit: str, **metrics: float) -> Report:
 
 
 def notes(found: Report, title: str, place: int) -> set[str]:
-    [table] = [one for one in study_tables(found) if one.caption == title]
+    [table] = [one for one in study_tables(found) if title in one.caption]
     return {line for row in table.rows for line in row.cells[place].note.splitlines() if line.startswith("limit")}
 
 
@@ -50,7 +50,7 @@ def test_a_phase_that_reached_the_medium_does_not_bear_what_memory_did_to_others
 
 def test_a_share_of_bytes_has_no_limit_below_it() -> None:
     found = report("kim2007-processes", "bus", **METRICS)
-    assert notes(found, "How much of the bytes asked for the medium moved, caches dropped", 0) == set()
+    assert notes(found, "the medium moved, caches dropped", 0) == set()
 
 
 def test_where_a_file_system_compresses_memory_alone_is_not_blamed() -> None:

@@ -10,6 +10,7 @@ import pytest
 from flashbed.report.figures import drawings
 from flashbed.report.tables import study_tables
 from flashbed.study.format import Figure, Table
+from tests.support.facts import Facts
 from tests.support.made_up_results import (
     REASON,
     made_up_frame,
@@ -39,7 +40,7 @@ def test_figures_have_a_panel_for_each_second_distinction() -> None:
     assert cost.colour_by_x == [slots[0][name] for name in ("FAT16", "ext2", "F2FS")]
     assert [gap.text for gap in writing.gaps] == [
         f"Without a result: 1 of 24 cells (1 failed: {REASON}): F2FS, random write, request size 1k.",
-        "From fewer seeds than planned: 1 of 24 cells: F2FS, sequential write, request size 64k (2 of 3).",
+        Facts("1 of 24 cells", "F2FS, sequential write, request size 64k (2 of 3)"),
     ]
     assert not reading.gaps
 
@@ -51,9 +52,12 @@ def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
     reading, writing, latency, cost = drawings(report_of(study, rows_of(begun), {}))
     # Two patterns of three file systems at four sizes; of these only 1k has run, with two seeds of three.
     absent, thin = reading.gaps
-    assert absent.text == (
-        "Without a result: 18 of 24 cells (18 not run): such as FAT16, sequential read, request size 4k; "
-        "FAT16, sequential read, request size 16k; FAT16, sequential read, request size 64k."
+    assert absent.text == Facts(
+        "18 of 24 cells",
+        "18 not run",
+        "FAT16, sequential read, request size 4k",
+        "FAT16, sequential read, request size 16k",
+        "FAT16, sequential read, request size 64k",
     )
     assert (absent.folded, len(absent.rest)) == ("15 more cells", 15)
     assert absent.rest[0] == "FAT16, random read, request size 4k: not run"
@@ -62,9 +66,8 @@ def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
     assert f"(9 not run; 1 failed: {REASON} and not run)" in writing.gaps[0].text
     # Names say only what tells the cells of a figure apart.
     assert "such as FAT16, request size 4k; " in latency.gaps[0].text
-    assert [(gap.text, gap.rest) for gap in cost.gaps] == [
-        ("Without a result: all 3 cells (3 not run): FAT16; ext2; F2FS.", [])
-    ]
+    assert [gap.text for gap in cost.gaps] == [Facts("all 3 cells", "3 not run", "FAT16; ext2; F2FS")]
+    assert [gap.rest for gap in cost.gaps] == [[]]
 
 
 def test_a_number_that_only_one_metric_lacks_is_told() -> None:
@@ -73,8 +76,13 @@ def test_a_number_that_only_one_metric_lacks_is_told() -> None:
     frame.loc[frame["request"] == "4k", "latency_p99_us"] = float("nan")
     latency = drawings(report_of(study, rows_of(frame), {}))[2]
     assert [gap.text for gap in latency.gaps] == [
-        "Without a result: 3 of 12 cells (3 measured without latency_p99_us): FAT16, request size 4k; "
-        "ext2, request size 4k; F2FS, request size 4k."
+        Facts(
+            "3 of 12 cells",
+            "3 measured without latency_p99_us",
+            "FAT16, request size 4k",
+            "ext2, request size 4k",
+            "F2FS, request size 4k",
+        )
     ]
 
 

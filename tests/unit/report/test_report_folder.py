@@ -58,7 +58,7 @@ def test_what_a_user_changed_in_a_report_is_his(tmp_path: Path) -> None:
     folder, study = tmp_path / "reports" / "my", mine(tmp_path)
     write(folder, study)
     (folder / "results.csv").write_text("with a column of my own\n")
-    with pytest.raises(InputError, match=r"results\.csv: was not written by flashbed, or was changed since"):
+    with pytest.raises(InputError, match=r"results\.csv: was not written by flashbed"):
         write(folder, study, kernel="another")
     (folder / "results.csv").unlink()
     write(folder, study, kernel="another")
@@ -72,7 +72,7 @@ def test_two_studies_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     other = mine(tmp_path, "other/my.toml")
     write(folder, own)
     for study in (shipped, other):
-        with pytest.raises(InputError, match=r"has the report of another study, \.\./\.\./my\.toml; name another"):
+        with pytest.raises(InputError, match=r"another study, \.\./\.\./my\.toml; "):
             write(folder, study, kernel="another")
     (tmp_path / "my.toml").rename(tmp_path / "other" / "my.toml")  # it was only moved
     write(folder, other, kernel="another")

@@ -12,6 +12,7 @@ from flashbed.report.model import Report
 from flashbed.report.papers import section
 from flashbed.report.trust import Trust, trust
 from flashbed.study.format import Claim
+from tests.support.facts import Facts
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.tabled import report_of
 
@@ -45,7 +46,7 @@ def found(one: Report) -> Trust:
 def test_each_reason_is_counted() -> None:
     told = found(report(limit={"4k": "memory", "16k": "cpu"}, steady={"64k": "not steady: it rises"}))
     assert (told.cells, told.memory, told.not_steady, told.cpu) == (8, 1, 1, 1)
-    assert told.short == "1 of 8 cells not steady, memory kept the bytes in 1 of 8, the CPU decided in 1 of 8"
+    assert told.short == Facts("1 of 8 cells not steady", "bytes in 1 of 8", "CPU decided in 1 of 8")
     assert told.sentence.startswith(
         "Of the 8 cells compared, memory kept the bytes in 1, the rate was not steady in 1 and the CPU decided in 1."
     )

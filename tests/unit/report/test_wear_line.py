@@ -14,6 +14,7 @@ from flashbed.report.claims import in_answer
 from flashbed.report.model import Report
 from flashbed.report.wear import TELLS_OF_WEAR
 from flashbed.study.format import Answer
+from tests.support.facts import Facts
 from tests.support.made_up_papers import PAPERS, paper, paper_rows
 from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from tests.support.tabled import bring_up_to_date, report_of
@@ -56,9 +57,8 @@ def test_cells_whose_figure_decides_nothing_are_left_out() -> None:
     frame.loc[early, "total_write_amplification"] = 900.0
     frame["settled"] = early.map({True: "not settled: write amplification falls by 74 %", False: ""})
     [question] = questions(report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame), {}))
-    assert question.wear == (
-        "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 (geometric mean "
-        "of 3 settings). Left out: 1 cell whose figure decides nothing."
+    assert question.wear == Facts(
+        "2.0 bytes with ext2", "8.0 with FAT16", "geometric mean of 3 settings", "Left out: 1 cell"
     )
 
 

@@ -155,7 +155,7 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
     folder = tmp_path / "profiles/media"
     folder.mkdir(parents=True)
     (folder / "loop1.toml").symlink_to("loop1.toml")
-    assert "loop1.toml: cannot be read: Too many levels of symbolic links" in message(tmp_path, ('"stick"', '"loop1"'))
+    assert "loop1.toml: cannot be read" in message(tmp_path, ('"stick"', '"loop1"'))
     (tmp_path / "round").symlink_to("round")
     assert Library.beside(tmp_path / "round/study.toml").folders[1] == paths.profiles()
 
@@ -170,7 +170,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
 def test_a_file_with_holes_is_not_read_into_memory(tmp_path: Path) -> None:
     with (tmp_path / "holes.toml").open("wb") as file:
         file.truncate(5 << 30)
-    with pytest.raises(InputError, match=r"holes\.toml: cannot be read: has 5\.00 GiB, and none of its kind has more"):
+    with pytest.raises(InputError, match=r"holes\.toml: cannot be read: has 5\.00 GiB"):
         TomlFile.read(tmp_path / "holes.toml")
 
 

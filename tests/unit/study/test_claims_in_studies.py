@@ -95,14 +95,14 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, old: str, new: str, e
 def test_a_claim_needs_something_to_decide_it(tmp_path: Path) -> None:
     lines = [line for line in CLAIM.splitlines(keepends=True) if line.startswith("compare")]
     path = in_study(tmp_path, (lines[0], ""))
-    with pytest.raises(InputError, match=r"claim\[0\]: says nothing to decide it by: give it compare, along or value"):
+    with pytest.raises(InputError, match=r"claim\[0\]: .*compare, along or value"):
         load_study(path)
 
 
 def test_sides_that_never_meet_are_told(tmp_path: Path) -> None:
     skip = 'skip = [{ filesystem = "ext2", request = "4k" }, { filesystem = "fat16", request = "64k" }]\nseeds = 2'
     path = in_study(tmp_path, ("seeds      = 2", skip))
-    with pytest.raises(InputError, match="has no partner in the one before it: they differ in request too"):
+    with pytest.raises(InputError, match="no partner in the one before it: they differ in request"):
         load_study(path)
 
 
@@ -116,7 +116,7 @@ def test_claims_about_systems_that_are_imported(tmp_path: Path) -> None:
     (found,) = load_study(in_study(tmp_path, systems, *compared)).claims
     assert found.compare[1] == {"system": ("Windows XP",)}
     compared[0] = (compared[0][0], compared[0][1].replace("XP", "PX"))
-    with pytest.raises(InputError, match='"Windows PX" is not on the axis "system"; did you mean "Windows XP"'):
+    with pytest.raises(InputError, match='axis "system"; did you mean "Windows XP"'):
         load_study(in_study(tmp_path, systems, *compared))
 
 

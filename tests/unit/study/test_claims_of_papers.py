@@ -13,45 +13,37 @@ from tests.support.claim_samples import made_up
 from tests.support.repository import REPOSITORY
 
 
-def printed_verdicts(name: str) -> dict[str, str | None]:
+def printed_verdicts(name: str) -> list[str | None]:
+    """For each claim in the order of the study."""
     study = load_study(paths.studies() / f"{name}.toml")
     found = made_up(study)
-    return {wanted.text: judge(wanted, found).printed_verdict for wanted in study.claims}
+    return [judge(wanted, found).printed_verdict for wanted in study.claims]
+
+
+HELD, REFUTED = "holds", "does not hold"
 
 
 def test_what_seo2020_printed_bears_out_of_what_it_claims() -> None:
     # By hand: 287.6 / 150.6 is 1.91 times, in the band of about 2; 150.6 is below 287.6, and 72.1 % above 54.22.
-    found = printed_verdicts("seo2020")
-    assert {text: verdict for text, verdict in found.items() if verdict} == {
-        "Before, F2FS's reads a second fall from 8 processes to 120.": "holds",
-        "Before, 8 processes read about twice what 15 read.": "holds",
-        **{
-            f"Before, {where}, 8 {those}read about twice what 15 read.": "holds"
-            for where, those in (
-                ("on eight sockets", "processes "),
-                ("with processes spread over eight sockets", "of them "),
-                ("with processes bound to no CPU", "of them "),
-            )
-        },
-        **{
-            f"Before, on eight sockets with {requests} of each under way, F2FS's reads a second fall from 8 processes "
-            "to 120.": "holds"
-            for requests in ("one request", "eight requests", "256 requests")
-        },
-        "Before, the share of osq_lock in the CPU time grows from 8 processes to 120.": "holds",
-    }
+    assert printed_verdicts("seo2020") == [
+        *(HELD, None),  # from 8 processes to 120
+        *(HELD, HELD, HELD, HELD),  # 8 processes against 15: as it is, and in three other places
+        *(HELD, HELD, HELD),  # from 8 processes to 120 on eight sockets, with one, eight and 256 requests
+        *([None] * 12),  # against ext4, after the change, ours
+        HELD,  # the share of osq_lock
+        *([None] * 6),  # ours
+    ]
 
 
 def test_what_lee2002_printed_bears_out_of_what_it_claims() -> None:
     # By hand: 1.0 is 9 % below 1.1 (a factor of 1.1), 1.1 is 35 % below 1.7, and 1.7 above 1.1.
-    found = printed_verdicts("lee2002")
-    assert {text: verdict for text, verdict in found.items() if verdict} == {
-        "At 100 operations a second both kernels answer in about the same time.": "holds",
-        "At 700 operations a second the small kernel answers faster, by at least a third of the time.": "holds",
-        "From 100 to 700 operations a second Debian's kernel takes longer and longer.": "holds",
-        # 1.1 is a factor of 1.1 from 1.0. (Printed figures of a gap are shown, and not judged.)
-        "From 100 to 700 operations a second the small kernel answers in about the same time.": "holds",
-    }
+    assert printed_verdicts("lee2002") == [
+        *(None, None, None),  # bytes and memory
+        *(HELD, HELD),  # both kernels, at 100 and at 700 operations a second
+        *(HELD, None),  # Debian's from 100 to 700; figures of a gap are shown, and not judged
+        HELD,  # the small kernel's from 100 to 700: 1.1 is a factor of 1.1 from 1.0
+        *([None] * 9),  # in the kernel or in user mode, ours
+    ]
 
 
 def test_what_kim2007_printed_bears_out_of_what_it_claims() -> None:
@@ -60,13 +52,11 @@ def test_what_kim2007_printed_bears_out_of_what_it_claims() -> None:
     # 1.79 times, less than 2; reading 1843 / 1725 and 45040 / 43408 are 7 and 4 % more; writing 638 / 1628 and
     # 834 / 2089 are less than half; rewriting 681 / 461 is more; seeks 384.3 / 2007.2 are less than half; 100, 100 and
     # 99.9 % are within 5 % of 100, and more than twice 12.1 and 4.8 %; seeks take the disk 100.2 / 51.8 % of the CPU,
-    # 1.93 times; 96.7, 99.1 and 93.1 % are within 10 % of 100. Eleven claims are ours. (Two of them had one
-    # text, so that this list, by text, had one place for both.)
-    held = "holds"
-    assert list(printed_verdicts("kim2007").values()) == [
-        *("does not hold", None, held, None, held, held, None),  # blocks, seeks, characters, reading
-        *(held, None, held, None, held, None),  # writing, rewriting, seeks of YAFFS
-        *(held, held, held, held, held),  # the CPU
+    # 1.93 times; 96.7, 99.1 and 93.1 % are within 10 % of 100. Eleven claims are ours.
+    assert printed_verdicts("kim2007") == [
+        *(REFUTED, None, HELD, None, HELD, HELD, None),  # blocks, seeks, characters, reading
+        *(HELD, None, HELD, None, HELD, None),  # writing, rewriting, seeks of YAFFS
+        *(HELD, HELD, HELD, HELD, HELD),  # the CPU
         *(None, None, None, None, None),  # collection
     ]
 
@@ -76,42 +66,24 @@ def test_what_lee2013_printed_bears_out_of_what_it_claims() -> None:
     #   JFFS2  write 51.97 / 47.79 / 56.04 / 55.29, read 3.34 / 3.11 / 3.22 / 3.13
     #   YAFFS2 write  7.76 /  7.79 /  7.81 /  7.77, read 2.73 / 2.73 / 2.74 / 2.74
     #   NILFS2 write 14.14 / 13.61 / 13.21 / 13.55, read 2.86 / 3.45 / 3.01 / 3.02
-    held, refuted = "holds", "does not hold"
-    assert printed_verdicts("lee2013") == {
-        # 1 - 47.79 / 51.97 is 8.04 %, and less than the others leave.
-        "Writing, JFFS2 is fastest with the anticipatory scheduler, by at least 8 %.": held,
-        # 1 - 3.11 / 3.13 is 0.6 %.
-        "Reading, JFFS2 is fastest with the anticipatory scheduler, by at least 1.5 %.": refuted,
-        # 7.81 / 7.76 is 0.64 % more, 2.74 / 2.73 0.37 %: both below the 1 % that count as a difference.
-        "For YAFFS2 the scheduler makes no difference.": held,
-        # 1 - 7.76 / 7.77 is 0.13 %: no difference either, so nothing is fastest.
-        "Writing, YAFFS2 is fastest with noop.": refuted,
-        # 1 - 13.21 / 13.55 is 2.5 %, and it is the closest.
-        "Writing, NILFS2 is fastest with deadline.": held,
-        # The leads are 6.58 % (noop), 2.94 % and 2.51 %.
-        "Writing, NILFS2 with deadline is 2.5 to 6.6 % faster than with any other.": held,
-        # 1 - 2.86 / 3.01 is 5.0 %, and it is the closest.
-        "Reading, NILFS2 is fastest with noop.": held,
-        # The leads are 17.1 % (anticipatory), 4.98 % and 5.30 %.
-        "Reading, NILFS2 with noop is 4.9 to 17.2 % faster than with any other.": held,
-        # Means over the schedulers: 7.78, 13.63 and 52.77 s. 13.63 is 0.26 of 52.77, and far is half.
-        "Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.": held,
-        # 2.735, 3.085 and 3.20 s: 3.085 is 0.964 of 3.20, which is about equal.
-        "Reading takes YAFFS2 least, and NILFS2 about as long as JFFS2.": held,
-        # Reading, JFFS2's lead over CFQ is 0.6 % (above), which is none.
-        "For JFFS2 the anticipatory scheduler pays: it is faster than any other, writing and reading.": refuted,
-        "For NILFS2 that writes deadline pays: it is faster than any other.": held,
-        "For NILFS2 that reads noop pays: it is faster than any other.": held,
-        # A fifth of each table's seconds is what the claim is held against.
-        **{
-            f"{doing} the five sizes, 31 MB, takes {name} {seconds} s with noop, by no large difference.": held
-            for name, *both in (("JFFS2", 51.97, 3.34), ("YAFFS2", 7.76, 2.73), ("NILFS2", 14.14, 2.86))
-            for doing, seconds in zip(("Writing", "Reading"), both, strict=True)
-        },
-        "On a volume that has been written full, the first write after a mount takes JFFS2 far longer than on a new "
-        "one (ours).": None,
-        "On a volume that has been written full, too, writing takes JFFS2 far more than YAFFS2 (ours).": None,
-    }
+    assert printed_verdicts("lee2013") == [
+        HELD,  # JFFS2, writing, anticipatory: 1 - 47.79 / 51.97 is 8.04 %, and less than the others leave
+        REFUTED,  # JFFS2, reading, anticipatory: 1 - 3.11 / 3.13 is 0.6 %
+        HELD,  # YAFFS2: 7.81 / 7.76 is 0.64 % more, 2.74 / 2.73 0.37 %: both below the 1 % that count as a difference
+        REFUTED,  # YAFFS2, writing, noop: 1 - 7.76 / 7.77 is 0.13 %: no difference either, so nothing is fastest
+        HELD,  # NILFS2, writing, deadline: 1 - 13.21 / 13.55 is 2.5 %, and it is the closest
+        HELD,  # its leads of 2.5 to 6.6 % are 6.58 % (noop), 2.94 % and 2.51 %
+        HELD,  # NILFS2, reading, noop: 1 - 2.86 / 3.01 is 5.0 %, and it is the closest
+        HELD,  # its leads of 4.9 to 17.2 % are 17.1 % (anticipatory), 4.98 % and 5.30 %
+        # Means over the schedulers, writing: 7.78, 13.63 and 52.77 s. 13.63 is 0.26 of 52.77, and far is half
+        HELD,
+        HELD,  # reading: 2.735, 3.085 and 3.20 s: 3.085 is 0.964 of 3.20, which is about equal
+        REFUTED,  # anticipatory pays for JFFS2: reading, its lead over CFQ is 0.6 % (above), which is none
+        *(HELD, HELD),  # deadline pays for NILFS2 that writes, noop for NILFS2 that reads
+        # Three file systems, writing and reading with noop: each is held against a fifth of its table's seconds
+        *([HELD] * 6),
+        *(None, None),  # a volume that has been written full: ours
+    ]
 
 
 def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:

@@ -60,7 +60,7 @@ def test_a_source_needs_the_name_of_a_module(tmp_path: Path) -> None:
 
 def test_a_folder_that_makes_no_such_module_is_told_before_anything_is_built(tmp_path: Path) -> None:
     sets = [program_set(cell) for cell in plan(load_study(study(tmp_path, module="absent")))]
-    with pytest.raises(InputError, match=r"absent does not come out of .*my-source: it makes mine, other"):
+    with pytest.raises(InputError, match=r"absent does not come out of .*: it makes mine, other"):
         image.build("6.1", sets)
     (tmp_path / "my-source/Kbuild").unlink()
     with pytest.raises(InputError, match=r"it has no Kbuild with a line obj-m := NAME\.o"):

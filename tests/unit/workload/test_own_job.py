@@ -13,6 +13,7 @@ from flashbed.study.loading import load_study
 from flashbed.workload.fio.jobs import idle_depths, job_faults, split_off_preparation
 from flashbed.workload.fio.pattern import portable_jobs
 from flashbed.workload.fio.workload import Fio
+from tests.support.facts import Facts
 
 JOB = """\
 ; two files
@@ -78,7 +79,7 @@ def test_it_is_run_before() -> None:
 
 def test_who_only_prepares_measures_nothing() -> None:
     [(line, what)] = job_faults("[global]\nbs=4k\n[prepare-x]\nrw=write")
-    assert (line, what) == (4, "has no job: a section with a name other than global and prepare...")
+    assert [line, what] == [4, Facts("has no job", "global and prepare")]
 
 
 def test_what_fio_says_of_a_command_that_a_job_runs_is_not_taken_for_its_results() -> None:
@@ -116,5 +117,5 @@ def test_a_depth_that_changes_nothing_is_told_before_it_is_measured(
     study.write_text(f'title = "t"\n{stack}\n[workload]\ntool = "fio"\njob = "deep.fio"\n')
     reporting.warn(load_study(study))
     assert [one.message for one in caplog.records] == [
-        "deep.fio:5: iodepth changes nothing: psync has one request under way; ioengine=libaio and direct=1 have more"
+        Facts("deep.fio:5: iodepth", "psync has one request", "ioengine=libaio and direct=1")
     ]

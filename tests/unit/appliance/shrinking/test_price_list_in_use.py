@@ -13,6 +13,7 @@ import pytest
 from flashbed.common.errors import InputError
 from flashbed_appliance.shrinking import building, memory, price_list, prices
 from flashbed_appliance.shrinking.fragment import Fragment
+from tests.support.facts import Facts
 from tests.unit.appliance.shrinking.made_up_variants import TARGET, MadeUpKernel, fragment_of, installed
 
 ALL = {"CONFIG_NET", "CONFIG_INET", "CONFIG_UNIX", "CONFIG_IPV6", "CONFIG_MMU"}
@@ -116,4 +117,4 @@ def test_a_list_that_this_host_contradicts_is_an_error(kernel: MadeUpKernel, wan
     prices.sweep(TARGET, wanted, ["CONFIG_NET"], anew=True)
     with pytest.raises(InputError, match="CONFIG_NET: this host measured other figures") as caught:
         prices.renew_list(TARGET, wanted, stored=True)
-    assert "here: image +1,450 bytes, modules +0 bytes, RAM +30 KiB, with 2 others" in caught.value.message
+    assert Facts("image +1,450 bytes", "modules +0 bytes", "RAM +30 KiB", "2 others").within(caught.value.message)
