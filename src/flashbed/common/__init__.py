@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every room may use, and what knows of none: units, errors, paths, TOML, locks, metrics."""
+"""Helpers for every room: units, errors, paths, TOML, locks, metrics. They must not know any room."""

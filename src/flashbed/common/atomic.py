@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a file so that a reader sees the old one or the new one, never a part. Must not know what is in it."""
+"""Replace a file atomically: a reader sees the old content or the new, never a part. Must not know the content."""
 
 import os
 import tempfile
@@ -7,14 +7,16 @@ from pathlib import Path
 
 
 def write(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Its folder is there. What was begun is removed if that fails. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    begun = Path(name)
+    """Write `content` to a temporary file beside `path`, then rename it.
+    The directory must exist. If a step fails, remove the temporary file. Raises OSError.
+    """
+    handle, temporary_name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(temporary_name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        begun.chmod(mode)
-        begun.replace(path)
+        temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        begun.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

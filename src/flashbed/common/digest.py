@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SHA-256 in hexadecimal, of bytes and of files. Must not know what is in them."""
+"""Return SHA-256 digests in hexadecimal, of bytes, JSON values and files. Must not know what they mean."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def digest_bytes(data: bytes) -> str:
 
 
 def digest_json(value: Any) -> str:
-    """Of a value of JSON, however its tables are ordered."""
+    """Return the digest of a JSON value. The order of keys does not matter."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return digest_bytes(canonical.encode())
 
 
 def digest_file(path: Path) -> str:
-    """Of all its bytes, holes too."""
+    """Return the digest of all bytes of a file. A hole counts as zeros."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

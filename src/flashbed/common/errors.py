@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that flashbed tells its user, and the exit code of each.
+"""The errors that flashbed reports to its user, and the exit code of each.
 
-A message is whole: it names the file, line and key or the path at fault, and says what to do. One sentence has no full
-stop; where several follow one another each has. The command line prints it and leaves with `exit_code`; this room must
+A message is complete: it names the file, line and key, or the path, and says what to do. A single sentence has no full
+stop; several sentences have one each. The command line prints the message and exits with `exit_code`. This room must
 not know who prints it, nor how.
 """
 
@@ -16,16 +16,18 @@ from pathlib import Path
 from flashbed.common.units import rough_size
 
 MOST_LINES = 20
-"""Of a message. Who has made a mistake a thousand times mends it everywhere."""
+"""The most lines of one message. A mistake that repeats a thousand times has one cause."""
 
 _KEPT = "what was finished is kept: make room and run again"
 _NUMBER = re.compile(r"\[Errno (\d+)\]")
 _FEW_FILES, _FEW_BYTES = 100, 1 << 20
-"""A disk that refuses a file with so little left of one and more of the other. What failed may be removed by now."""
+"""If fewer files and more bytes than these are free, a disk refuses a file for want of inodes. The file that failed may
+be removed by now.
+"""
 
 
 class FlashbedError(Exception):
-    """An error with a message for the user. Subclasses say whose fault it is, by their exit code."""
+    """An error with a message for the user. The exit code of a subclass says who can mend it."""
 
     exit_code = 1
 
@@ -55,26 +57,30 @@ class SetupError(FlashbedError):
 
 
 class HostResourceError(FlashbedError):
-    """The host ran out of something (disk, memory, permission): the user makes room and runs again."""
+    """The host ran out of something (disk, memory, permission): the user frees some and runs again."""
 
     exit_code = 4
 
 
 class DifferentResultsError(FlashbedError):
-    """The same repetition gave two results: what must never happen. Both are kept, and the user looks at them."""
+    """One repetition gave two different results, which must never happen. The store keeps both for the user to
+    look at.
+    """
 
     exit_code = 5
 
 
 class InterruptedByUser(FlashbedError):
-    """Stopped by a signal; what was finished is kept."""
+    """A signal stopped the run. The store keeps every finished result."""
 
     exit_code = 130
 
 
 def host_refusal(path: Path, error: OSError) -> HostResourceError:
-    """Return what to tell when the host refuses to write under `path`: no room, no permission, a broken disk."""
-    if error.errno is None and (number := _NUMBER.search(str(error))):  # shutil.Error, of many files
+    """Return the error to raise when the host refuses to write under `path`: disk full, no permission, a
+    broken disk.
+    """
+    if error.errno is None and (number := _NUMBER.search(str(error))):  # shutil.Error lists many files and has no errno
         error = OSError(int(number[1]), os.strerror(int(number[1])))
     if error.errno == errno.ENOMEM:
         return HostResourceError(NO_MEMORY)
@@ -84,20 +90,20 @@ def host_refusal(path: Path, error: OSError) -> HostResourceError:
         return HostResourceError(f"{path}: this user's quota on this disk is used up; {_KEPT}")
     if error.errno == errno.ENOSPC:
         return no_room(path)
-    what = error.filename if isinstance(error.filename, str) else path
-    return HostResourceError(f"{what}: {error.strerror or error}; mend that, or use another folder")
+    where = error.filename if isinstance(error.filename, str) else path
+    return HostResourceError(f"{where}: {error.strerror or error}; mend that, or use another folder")
 
 
 def no_room(path: Path, *, too_large: bool = False) -> HostResourceError:
-    """Return what to tell when the disk of `path` is full, or when a file would be `too_large`."""
+    """Return the error to raise when the disk of `path` is full, or when a file is `too_large` for it."""
     if too_large:
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
         if limit == resource.RLIM_INFINITY:
             return HostResourceError(f"{path}: a file is larger than this file system can have; use another folder")
-        most = f"a file is larger than this process may write ({rough_size(limit)}, by `ulimit -f`)"
-        return HostResourceError(f"{path}: {most}; what was finished is kept: raise that limit and run again")
-    there = next(folder for folder in (path, *path.parents) if os.access(folder, os.F_OK))
-    disk = os.statvfs(there)
+        excess = f"a file is larger than this process may write ({rough_size(limit)}, by `ulimit -f`)"
+        return HostResourceError(f"{path}: {excess}; what was finished is kept: raise that limit and run again")
+    existing = next(folder for folder in (path, *path.parents) if os.access(folder, os.F_OK))
+    disk = os.statvfs(existing)
     free = disk.f_bavail * disk.f_frsize
     if disk.f_files and disk.f_favail < _FEW_FILES and free > _FEW_BYTES:
         return HostResourceError(f"{path}: no room for more files on this disk (`df -i` shows its inodes); {_KEPT}")
@@ -105,20 +111,20 @@ def no_room(path: Path, *, too_large: bool = False) -> HostResourceError:
 
 
 def several(lines: Iterable[str]) -> str:
-    """Return one message of several lines, each said once; of many the first, and how many more there are."""
-    told = list(dict.fromkeys(lines))
-    more = [f"... and {len(told) - MOST_LINES:,} more like these"] if len(told) > MOST_LINES else []
-    return "\n".join([*told[:MOST_LINES], *more])
+    """Return one message of `lines` without duplicates. If there are too many, keep the first and count the rest."""
+    unique = list(dict.fromkeys(lines))
+    more = [f"... and {len(unique) - MOST_LINES:,} more like these"] if len(unique) > MOST_LINES else []
+    return "\n".join([*unique[:MOST_LINES], *more])
 
 
 NO_MEMORY = "this host gives flashbed too little memory; free some, or raise the limit (`ulimit -v`), and run again"
 
 _NO_MEMORY = re.compile("failed to map segment|[Cc]annot allocate memory|can't start new thread")
-"""What the loader of libraries, the C library and Python's threads say."""
+"""Messages of the dynamic loader, the C library and Python's threads."""
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error, or one that it comes of, is a lack of memory."""
+    """Return True if `error`, or an error that caused it, is a lack of memory."""
     while error is not None:
         if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
             return True

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of files that somebody else chose, a guest or a pack, and the paths that are made of them.
+"""Check file names that a guest or a pack chose, and make paths of them.
 
-`below` is the one function that makes a path of such a name. Must not know who sent it.
+Only `below` makes a path of such a name. Must not know who sent it.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 MOST_BYTES = 255
-"""The length of a name, with all its folders, in UTF-8: what most file systems allow for one part of it."""
+"""The longest name with all its directories, in UTF-8 bytes: most file systems allow this for one component."""
 
 MOST_PARTS = 8
 
 
 class ForeignNameError(ValueError):
-    """A name that must not become a path; the text shows it and says why."""
+    """A name that must not become a path. The text shows the name and the reason."""
 
 
 def fault(name: str) -> str:
-    """Why `name` cannot be that of a file below a folder, as "is absolute"; "" if it can.
+    """Return why `name` cannot be the name of a file below a directory, such as "is absolute"; "" if it can.
 
-    A name that passes has one spelling only: no empty part, no "." and no "..", nothing but printable characters.
+    A name that passes has one spelling only: no empty component, no "." and no "..", only printable characters.
     """
-    if not name.isprintable():  # NUL, line ends, escapes, lone surrogates, marks that turn the direction of text
+    if not name.isprintable():  # NUL, line ends, escapes, lone surrogates, bidirectional marks
         return "has characters that cannot be printed"
     if name.startswith("/"):
         return "is absolute"
@@ -41,7 +41,9 @@ def fault(name: str) -> str:
 
 
 def conflict(names: Iterable[str]) -> str:
-    """A name that cannot stand beside the others: one that comes twice, or is a file and a folder; "" if none."""
+    """Return the first name that conflicts with another: a duplicate, or a file that is also a directory; ""
+    if none.
+    """
     files: set[str] = set()
     folders: set[str] = set()
     for name in names:
@@ -54,7 +56,7 @@ def conflict(names: Iterable[str]) -> str:
 
 
 def below(folder: Path, name: str) -> Path:
-    """The path of the file `name` below `folder`. Raises ForeignNameError."""
+    """Return the path of the file `name` below `folder`. Raises ForeignNameError."""
     if why := fault(name):
         raise ForeignNameError(f"not a name for a file: {name!r} {why}")
     return folder / name

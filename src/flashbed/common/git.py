@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start git, so that nothing but what the lab asks for can run: this function is the only one that starts it.
+"""Start git so that it runs no other program. Only this function starts git.
 
-Git runs programs that a configuration names: filters, hooks, a file system monitor, diff drivers, transports. Hence
-each call names a git directory of the lab's own, and no configuration of the system's, the user's or the environment's
-is read. A repository of the user's is read through such a directory (repository.py). Must not know what is in one.
+Git runs programs that a configuration names: filters, hooks, a file system monitor, diff drivers, transports. Therefore
+each call names a git directory of the lab's own, and reads no configuration of the system, the user or the environment.
+A user's repository is read through such a directory (repository.py). Must not know its content.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from flashbed.common import children, programs
 
 _WHERE_GIT_IS = "GIT_EXEC_PATH"
-"""The only variable of git's that the environment may set. A hook that starts the lab sets others."""
+"""The only variable of git that the environment may set. A hook that starts the lab sets others."""
 
 _ALWAYS = {
     "LC_ALL": "C",
@@ -32,12 +32,12 @@ _ALWAYS = {
 }
 
 _SETTINGS = {
-    # What git takes from the user's home if nothing says otherwise
+    # By default git reads these from the user's home
     "core.excludesFile": os.devnull,
     "core.attributesFile": os.devnull,
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
-    # An index is read as it is: no cache in it hides a file, and no file beside it is written
+    # Read the index as it is: ignore any cache that would hide a file, and write no file beside it
     "core.untrackedCache": "false",
     "core.splitIndex": "false",
     "core.quotePath": "false",
@@ -48,7 +48,7 @@ _SETTINGS = {
 
 
 class GitError(Exception):
-    """What git said when it refused: its lines, without its own name for them."""
+    """A refusal of git: its lines, without the "fatal:" or "error:" prefix."""
 
 
 def git(
@@ -58,10 +58,10 @@ def git(
     env: Mapping[str, str] | None = None,
     told: Path | None = None,
 ) -> str:
-    """Return what git prints, without the last line's end.
+    """Return what git prints, without the final line end.
 
-    `directory` is the git directory, one of the lab's own; `at` is the folder that git is started in, and the file
-    `told` is its standard input. Raises GitError, SetupError if there is no git.
+    `directory` is the git directory, one of the lab's own; git runs in `at`; the file `told` is its standard input.
+    Raises GitError, or SetupError if git is not installed.
     """
     if shutil.which("git") is None:
         raise programs.missing("git")
@@ -71,14 +71,16 @@ def git(
     environment = {**inherited, **(env or {}), "GIT_DIR": str(directory), **_ALWAYS}
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     with (told or Path(os.devnull)).open("rb") as stdin:
-        done = children.run(
+        process = children.run(
             ["git", "--no-pager", *settings, *arguments],
             cwd=at,
             env=environment,
             errors="surrogateescape",
             stdin=stdin,
         )
-    if done.returncode:
-        said = done.stderr.strip() or f"exit status {done.returncode}"
-        raise GitError("\n".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in said.splitlines()))
-    return done.stdout.removesuffix("\n")
+    if process.returncode:
+        complaint = process.stderr.strip() or f"exit status {process.returncode}"
+        raise GitError(
+            "\n".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in complaint.splitlines())
+        )
+    return process.stdout.removesuffix("\n")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks between processes, on files beside what they guard: held by an open file, so they go with the process that
-has them, however it ends.
+"""Lock across processes, on a file beside the guarded object. An open file holds the lock, so the lock ends with its
+process, however that ends.
 
-flock(), and nothing that knows a process ID: it holds between containers that share a folder, and the kernel hands it
-to the server of a network home (docs/design.md). Must not know what is guarded.
+Uses flock() and no process IDs: flock() works between containers that share a directory, and on a network home the
+server keeps it (docs/design.md). Must not know what is guarded.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NOT_KEPT = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
 class Lock:
-    """A lock that this process has. To be released; a process that ends releases it too."""
+    """A lock that this process holds. Release it; when the process ends, the kernel releases it."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Gives it up, and takes its file away: what was opened before that is not the file any more (`take`)."""
+        """Release the lock and remove its file. A process that opened the file before then finds it gone (`take`)."""
         with contextlib.suppress(OSError):
             self.path.unlink()
         os.close(self._descriptor)
@@ -44,15 +44,17 @@ class Lock:
 
 
 def take(path: Path) -> Lock | None:
-    """The lock of that file, which is made with its folder if it is not there; None if another has it.
+    """Return the lock on `path`, or None if another process holds it. Create the file and its directory if missing.
 
-    Raises HostResourceError if the host refuses the file, or keeps no locks there.
+    Raises HostResourceError if the host refuses the file or supports no locks there.
     """
     return _take(path, wait=False)
 
 
 def wait_for(path: Path, say: Callable[[], object] = lambda: None) -> Lock:
-    """The lock of that file as soon as it is free; `say` is called once if another has it. Raises as `take` does."""
+    """Wait for the lock on `path` and return it. If another process holds it, call `say` once. Raises
+    HostResourceError.
+    """
     if (lock := take(path)) is None:
         say()
         lock = _take(path, wait=True)
@@ -61,8 +63,8 @@ def wait_for(path: Path, say: Callable[[], object] = lambda: None) -> Lock:
 
 
 def sweep(folder: Path, remove: Callable[[Path], object] = lambda _: None) -> None:
-    """Takes away the locks in a folder that nobody has: their processes were killed. `remove` is called for each of
-    these files before that, under its lock. What the host refuses stays.
+    """Remove the locks in a directory that nobody holds: their processes were killed. Before each removal, call
+    `remove` with the lock file while holding its lock. Skip what the host refuses.
     """
     with contextlib.suppress(OSError, HostResourceError):
         for path in folder.glob("*.lock"):
@@ -76,7 +78,7 @@ def _take(path: Path, *, wait: bool) -> Lock | None:
     try:
         while True:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # A network home locks only what is open for writing
+            # A network file system locks only files that are open for writing
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             kept = False
             try:
@@ -91,28 +93,28 @@ def _take(path: Path, *, wait: bool) -> Lock | None:
     except OSError as error:
         if error.errno in _NOT_KEPT:
             raise HostResourceError(
-                f"{path.parent}: this file system keeps no locks ({error.strerror}); mount it with locks, or set "
+                f"{path.parent}: this file system supports no locks ({error.strerror}); mount it with locks, or set "
                 "FLASHBED_CACHE to a folder elsewhere"
             ) from None
         raise host_refusal(path, error) from None
 
 
 def _is_there(path: Path, descriptor: int) -> bool:
-    """Whether an open file still has its name: who had the lock before may have taken the file away."""
+    """Return True if the open file still has its name. The previous holder of the lock may have removed it."""
     try:
-        mine, there = os.fstat(descriptor), path.stat()
+        mine, current = os.fstat(descriptor), path.stat()
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ESTALE):
             return False
         raise
-    return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+    return (mine.st_dev, mine.st_ino) == (current.st_dev, current.st_ino)
 
 
 @contextlib.contextmanager
 def scratch(root: Path) -> Iterator[Path]:
-    """An empty folder in `root`, a folder for nothing else; it goes with its process.
+    """Yield an empty directory in `root`, which holds only such directories. It is removed at the end.
 
-    It is removed at the end, or, if this process is killed, by the next that makes one there. Raises
+    If this process is killed, the next process that makes a scratch directory there removes it. Raises
     HostResourceError.
     """
     clean(root)
@@ -133,9 +135,9 @@ def scratch(root: Path) -> Iterator[Path]:
 
 
 def clean(root: Path) -> None:
-    """Removes the scratch folders in `root` that nobody has any more."""
+    """Remove the scratch directories in `root` whose lock nobody holds."""
     sweep(root, lambda path: remove(path.with_suffix("")))
-    # What has no lock is of a flashbed that knew none, and may still be at work
+    # A directory without a lock file belongs to a flashbed from before these locks, and may be in use
     with contextlib.suppress(OSError):
         for folder in root.iterdir():
             stale = time.time() - folder.stat().st_mtime > STALE_S
@@ -144,5 +146,5 @@ def clean(root: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder with all that is in it, as far as the host allows."""
+    """Remove a directory and its content, as far as the host allows."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read files that a user or a stranger named, whatever their names are like and whatever lies there.
+"""Read files that a user or a stranger named, whatever the name and whatever the file is.
 
-A name may be too long for any disk, or have a NUL in it. Under it there may be a pipe that nobody writes to, a device
-that never ends, or a link to a file of the user's that is not meant. Must not know what the files are for.
+A name may be too long for any disk, or contain NUL. It may name a pipe without a writer, an endless device, or a link
+to another file of the user's. Must not know what the files are for.
 """
 
 import errno
@@ -14,24 +14,26 @@ from typing import BinaryIO
 from flashbed.common.units import rough_size
 
 MOST_BYTES = 256 << 20
-"""Of a file that is read whole: far more than any of these is. One with holes may claim terabytes."""
+"""The most bytes of a file that is read whole, far more than any of these files has. A sparse file may
+claim terabytes.
+"""
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is anything under that name, be it a link to nowhere; False for what no disk can have."""
+    """Return True if `path` exists, also as a dangling link. Return False for a name that no disk can have."""
     return os.path.lexists(path)
 
 
 def is_file(path: Path) -> bool:
-    """Whether it is a file, or a link to one; False also for what cannot be looked at."""
+    """Return True if `path` is a file or a link to one. Return False if it cannot be examined."""
     return os.path.isfile(path)  # noqa: PTH113 (Path.is_file() raises for names that are too long)
 
 
 def opened(path: Path, *, own: bool = False) -> BinaryIO:
-    """Open a regular file for reading, without waiting for a pipe. If `own`, the file must be its folder's own: not a
-    link, and of the same user as the folder.
+    """Open a regular file for reading, without waiting for a pipe. If `own`, refuse a link, and a file whose owner is
+    not the owner of its directory.
 
-    Raises OSError, with its `strerror`, also for what is no file and for what no disk can have.
+    Raises OSError with its `strerror`, also if `path` is no regular file or is a name that no disk can have.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if own else 0))
@@ -39,17 +41,17 @@ def opened(path: Path, *, own: bool = False) -> BinaryIO:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
     except OSError as error:
         if own and error.errno == errno.ELOOP:
-            raise OSError(errno.ELOOP, "is a link, and not the file itself", str(path)) from None
+            raise OSError(errno.ELOOP, "is a link, not the file itself", str(path)) from None
         if error.errno == errno.ENXIO:  # a socket
             raise OSError(errno.EINVAL, "not a file", str(path)) from None
         raise
     try:
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a file", str(path))
-        if own and found.st_uid != path.parent.stat().st_uid:
+        if own and status.st_uid != path.parent.stat().st_uid:
             raise OSError(errno.EPERM, "belongs to another user than its folder", str(path))
         return os.fdopen(descriptor, "rb")
     except BaseException:
@@ -58,7 +60,7 @@ def opened(path: Path, *, own: bool = False) -> BinaryIO:
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
-    """All of a file of at most `most` bytes. Raises OSError as `opened` does."""
+    """Return the content of a file of at most `most` bytes. Raises OSError."""
     with opened(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > most:
             why = f"has {rough_size(size)}, and none of its kind has more than {rough_size(most)}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the lab's own data files and its cache are, in a clone of the repository and in an installed wheel.
+"""Locate the lab's data files and its cache, in a clone of the repository and in an installed wheel.
 
-Data folders are profiles/, studies/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not know
-what is in them.
+Data directories are profiles/, studies/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not
+know their content.
 """
 
 import os
@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def data_root() -> Path:
-    """The folder that holds the data folders: the clone's root, or `flashbed/_data` in an installed wheel."""
+    """Return the parent of the data directories: the clone's root, or `flashbed/_data` in an installed wheel."""
     clone = _PACKAGE.parent.parent
     if (clone / "pyproject.toml").is_file() and (clone / "profiles").is_dir():
         return clone
@@ -22,59 +22,59 @@ def data_root() -> Path:
 
 
 def profiles() -> Path:
-    """boards/, media/, filesystems/ and schedulers/ as shipped."""
+    """Return the directory of shipped profiles: boards/, media/, filesystems/ and schedulers/."""
     return data_root() / "profiles"
 
 
 def studies() -> Path:
-    """The studies as shipped."""
+    """Return the directory of shipped studies."""
     return data_root() / "studies"
 
 
 def docs() -> Path:
-    """The documentation, which messages name as docs/PAGE."""
+    """Return the directory of the documentation, which messages call docs/."""
     return data_root() / "docs"
 
 
 def media() -> Path:
-    """Sources of the media core and of its host program."""
+    """Return the sources of the media core and of its host program."""
     return data_root() / "media"
 
 
 def kernel() -> Path:
-    """Sources of the kernel modules."""
+    """Return the sources of the kernel modules."""
     return data_root() / "kernel"
 
 
 def guest() -> Path:
-    """What runs inside: kernel configuration, init and runner."""
+    """Return the files of the guest: kernel configuration, init and runner."""
     return data_root() / "guest"
 
 
 def sfsload() -> Path:
-    """Sources of the load on NFS servers."""
+    """Return the sources of the load on NFS servers."""
     return data_root() / "sfsload"
 
 
 def emulator() -> Path:
-    """What makes QEMU's source the lab's emulator: patches, a clock, the devices."""
+    """Return the files that turn QEMU's source into the lab's emulator: patches, a clock, the devices."""
     return data_root() / "emulator"
 
 
 def appliance() -> Path:
-    """What the network-storage appliance is made of: the fragments of its kernel."""
+    """Return the kernel fragments of the network-storage appliance."""
     return data_root() / "appliance"
 
 
 def licences() -> Path:
-    """The texts of the licences."""
+    """Return the directory of licence texts."""
     return data_root() / "LICENSES"
 
 
 def cache_root() -> Path:
-    """FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Not made here.
+    """Return FLASHBED_CACHE, else flashbed/ in XDG_CACHE_HOME, else ~/.cache/flashbed. Do not create it.
 
-    Raises SetupError if that names no folder.
+    Raises SetupError if that is not a directory.
     """
     chosen = os.environ.get("FLASHBED_CACHE")
     try:
@@ -85,14 +85,14 @@ def cache_root() -> Path:
                 raise SetupError(f"FLASHBED_CACHE={chosen}: {why}; set it to a full path, such as {root.absolute()}")
             if root.is_dir() or not root.exists():
                 return root
-            raise SetupError(f"FLASHBED_CACHE={chosen}: is no folder; set it to the path of one, or leave it out")
+            raise SetupError(f"FLASHBED_CACHE={chosen}: is not a directory; set it to the path of one, or unset it")
         base = os.environ.get("XDG_CACHE_HOME", "")
-        # The XDG rules: a relative path there is to be ignored.
+        # The XDG specification says to ignore a relative path
         return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"
     except RuntimeError:
-        what = (
+        problem = (
             f"FLASHBED_CACHE={chosen}: there is no such user" if chosen else "this user has no home (HOME is not set)"
         )
     except OSError as error:
-        what = f"the folder that flashbed runs in cannot be used: {error.strerror}"
-    raise SetupError(f"{what}; set FLASHBED_CACHE to the path of a folder")
+        problem = f"the folder that flashbed runs in cannot be used: {error.strerror}"
+    raise SetupError(f"{problem}; set FLASHBED_CACHE to the path of a folder")

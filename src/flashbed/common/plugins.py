@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other packages add to the lab, by entry points: groups of commands (typer.Typer objects), and tools that make
-load (classes as workload/base.py has them, called without arguments). docs/plugins.md has an example of each.
+"""Load what other packages add by entry points: groups of commands (typer.Typer objects), and workload tools (classes
+as in workload/base.py, called without arguments). docs/plugins.md has an example of each.
 
-Must not know what they are.
+Must not know what they do.
 """
 
 from __future__ import annotations
@@ -13,28 +13,30 @@ from typing import Any
 from flashbed.common.errors import SetupError
 
 COMMANDS, WORKLOADS = "flashbed.commands", "flashbed.workloads"
-"""The groups of entry points."""
+"""The two groups of entry points."""
 
 
 def commands() -> dict[str, Any]:
-    """Groups of commands, by the word that each is called by. Raises SetupError."""
-    return {found.name: _loaded(found) for found in _of(COMMANDS)}
+    """Return the groups of commands by name. Raises SetupError."""
+    return {entry.name: _loaded(entry) for entry in _of(COMMANDS)}
 
 
 def workloads() -> dict[str, Any]:
-    """Tools that make load, by the word that studies have for each. Raises SetupError."""
-    return {found.name: _loaded(found)() for found in _of(WORKLOADS)}
+    """Return the workload tools by the name that studies use. Raises SetupError."""
+    return {entry.name: _loaded(entry)() for entry in _of(WORKLOADS)}
 
 
 def _of(group: str) -> list[EntryPoint]:
-    """In the order of their names, whichever package was installed first."""
+    """Return the entry points of a group, sorted by name, so that the order of installation does not matter."""
     return sorted(entry_points(group=group), key=lambda found: found.name)
 
 
-def _loaded(found: EntryPoint) -> Any:
+def _loaded(entry: EntryPoint) -> Any:
     try:
-        return found.load()
+        return entry.load()
     except Exception as error:
-        whose = f" of the package {found.dist.name}" if found.dist else ""
-        what = f"the entry point {found.name} = {found.value}{whose} cannot be loaded ({type(error).__name__}: {error})"
-        raise SetupError(f"{what}; mend or uninstall it") from error
+        whose = f" of the package {entry.dist.name}" if entry.dist else ""
+        problem = (
+            f"the entry point {entry.name} = {entry.value}{whose} cannot be loaded ({type(error).__name__}: {error})"
+        )
+        raise SetupError(f"{problem}; mend or uninstall it") from error

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows what is going on and how long it will take: a bar on a terminal, a line every few seconds elsewhere.
+"""Show progress and the expected time left: a bar on a terminal, a line every few seconds elsewhere.
 
-Knows nothing of kernels or cells; callers open a stage and advance it. Wall-clock time is fine here: none of it
-enters a result.
+Knows nothing of kernels or cells: callers open a stage and advance it. Reading the wall clock is fine here, because no
+time of it enters a result.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PLAIN_INTERVAL_S = 10.0
-"""Seconds between two lines of one stage where the output is no terminal."""
+"""Seconds between two lines of one stage if the output is not a terminal."""
 
 
 class Stage(Protocol):
-    """One thing under way. `total` counts whatever unit the caller advances by."""
+    """One activity. `total` is in the unit that the caller advances by."""
 
     def advance(self, steps: int = 1) -> None: ...
 
     def note(self, text: str) -> None:
-        """Prints a line that stays, such as a failure."""
+        """Print a line that stays, such as a failure."""
 
 
 class _BarStage:
@@ -65,12 +65,12 @@ class _PlainStage:
         self.note(f"{self._title}: {min(self._done, self._total)}/{self._total}, about {left:.0f} s left")
 
     def note(self, text: str) -> None:
-        with suppress(OSError):  # nobody reads it, or its disk is full: the work goes on
+        with suppress(OSError):  # the reader is gone or its disk is full: the work goes on
             print(foreign_text.plain(text), file=sys.stderr, flush=True)
 
 
 class _Screen:
-    """The terminal, with a bar for each stage: several may be under way at once, and a terminal shows them together."""
+    """A terminal with one bar for each stage. Several stages may run at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,9 +100,9 @@ _screen = _Screen()
 
 @contextmanager
 def stage(title: str, total: int | None = None) -> Iterator[Stage]:
-    """A stage named `title`, of `total` steps where that is known. Writes to standard error. Threads may have one each.
+    """Open a stage named `title` of `total` steps, if known. It writes to standard error. Each thread may open one.
 
-    Plain lines where the output is no terminal, and where Python has nothing but its own library.
+    Prints plain lines if the output is not a terminal, or if rich is not installed.
     """
     if sys.stderr.isatty() and find_spec("rich") is not None:
         with _screen.stage(title, total) as shown:
@@ -117,7 +117,7 @@ def _bars() -> Progress:
     from rich.text import Text
 
     class Counts(progress.ProgressColumn):
-        """How many steps, and how long: nothing is said of an end that nobody knows."""
+        """A column with the steps and the elapsed time. It predicts no end for a stage of unknown length."""
 
         def render(self, task: progress.Task) -> Text:
             elapsed = f"{_clock(task.finished_time if task.finished else task.elapsed)} elapsed"
@@ -133,5 +133,5 @@ def _bars() -> Progress:
 
 
 def _clock(seconds: float | None) -> str:
-    """58 -> "0:00:58"."""
+    """Return seconds as text: 58 -> "0:00:58"."""
     return str(timedelta(seconds=int(seconds or 0)))

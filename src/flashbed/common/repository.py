@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A git repository of the user's, read through a git directory of the lab's own.
+"""Read a user's git repository through a git directory of the lab's own.
 
-That directory has the repository's HEAD, refs, index and ignore rules, and a configuration of the lab's. Of the user's
-configuration it takes a few words that name no program (`_TAKEN`): a repository that came with somebody's study can
-name filters, hooks and drivers, and none of them runs. Nothing is written to the repository. Must not know what the
-files in it are.
+That directory has the repository's HEAD, refs, index and ignore rules, and a configuration of the lab's. A repository
+that came with a study can name filters, hooks and drivers; none of them may run. So only the settings in `_TAKEN`,
+which name no program, are copied from the user's configuration. The repository is never written to. Must not know what
+its files are.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from flashbed.common.git import GitError, git
 _TAKEN = re.compile(
     r"core\.(filemode|symlinks|ignorecase|autocrlf)\n(true|false|input)|core\.eol\n(lf|crlf|native)", re.IGNORECASE
 )
-"""How files of a working tree differ from what git stores, as `git config -z` prints it."""
+"""The settings that say how a working tree differs from git's objects, as `git config -z` prints them."""
 
 _OBJECT_NAMES = "extensions.objectformat\n"
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Where a folder's repository lies."""
+    """The places of a repository."""
 
     folder: Path
-    """The one that was asked for, without links."""
+    """The requested directory, with links resolved."""
     top: Path | None
-    """Of the working tree; None: the folder is a bare repository."""
+    """The top of the working tree; None for a bare repository."""
     private: Path
-    """Git's directory of this working tree: HEAD and the index."""
+    """The git directory of this working tree, with HEAD and the index."""
     shared: Path
-    """What all working trees share: objects, refs, the configuration."""
+    """The git directory that all working trees share, with objects, refs and the configuration."""
 
     @property
     def objects(self) -> Path:
@@ -51,34 +51,34 @@ class Repository:
 
     @property
     def prefix(self) -> str:
-        """The folder's place in the working tree, "board/linux"; "" for its top."""
+        """Return the directory's path in the working tree, such as "board/linux"; "" for the top."""
         return "" if self.top is None or self.top == self.folder else str(self.folder.relative_to(self.top))
 
 
 @dataclass(frozen=True)
 class View:
-    """A repository that git can be asked about."""
+    """A repository that git can read."""
 
     repository: Repository
     directory: Path
     """The git directory of the lab's own."""
 
     def git(self, *arguments: str | Path, env: dict[str, str] | None = None, told: Path | None = None) -> str:
-        """Call git in the repository's folder, as `git.git` does."""
+        """Call git in the repository's directory and return its output. Raises GitError."""
         of = self.repository
         where = {"GIT_OBJECT_DIRECTORY": str(of.objects)} | ({"GIT_WORK_TREE": str(of.top)} if of.top else {})
         at = of.folder if of.top else self.directory
         return git(*arguments, directory=self.directory, at=at, env=where | (env or {}), told=told)
 
     def tree_of(self, revision: str, prefix: str) -> str:
-        """Return the hash of a revision's tree, or of the folder `prefix` in it. Raises GitError for what git does not
-        know.
+        """Return the hash of a revision's tree, or of its directory `prefix`. Raises GitError if git does not
+        know it.
         """
         name = f"{revision}:{prefix}" if prefix else f"{revision}^{{tree}}"
         return self.git("rev-parse", "--verify", "--quiet", "--end-of-options", name)
 
     def text(self, tree: str, path: str, env: dict[str, str] | None = None) -> str | None:
-        """Return a file of a tree as text; None if it is not there."""
+        """Return the text of a file in a tree; None if there is no such file."""
         try:
             return self.git("cat-file", "blob", f"{tree}:{path}", env=env)
         except GitError:
@@ -86,10 +86,10 @@ class View:
 
 
 def find(folder: Path) -> Repository | None:
-    """Return the repository that a folder lies in, or is; None if there is none.
+    """Return the repository that contains `folder` or is it; None if there is none.
 
-    A repository of neither this user's nor the folder's owner's does not count: in a folder that everybody may write
-    to, such as /tmp, anybody can lay one above the tree.
+    Ignore a repository that belongs neither to this user nor to the owner of `folder`: in a world-writable directory
+    such as /tmp, anybody can put one above the tree.
     """
     folder = folder.resolve()
     trusted = {os.geteuid(), _owner(folder)}
@@ -102,7 +102,9 @@ def find(folder: Path) -> Repository | None:
 
 @contextmanager
 def opened(repository: Repository) -> Iterator[View]:
-    """Make the git directory through which a repository is read. Raises GitError for one that the lab cannot read."""
+    """Make the git directory through which a repository is read. Raises GitError if the lab cannot read
+    the repository.
+    """
     alternates = repository.objects / "info/alternates"
     if own_file.is_there(alternates) and not own_file.is_file(alternates):  # git would wait for a pipe
         raise GitError(f"{alternates} is no file")
@@ -128,7 +130,7 @@ def _owner(path: Path) -> int:
 
 
 def _named_by(place: Path) -> Path | None:
-    """The git directory that ".git" is or names; None if it is none."""
+    """Return the git directory that ".git" is or names; None if there is none."""
     named = place
     if own_file.is_file(place):
         with suppress(OSError, ValueError):
@@ -136,12 +138,12 @@ def _named_by(place: Path) -> Path | None:
             named = place.parent / path if key == "gitdir" else place
     try:
         return named.resolve() if _is_git_directory(named, _shared_by(named)) else None
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: Python below 3.13, for a link to itself
+    except (OSError, ValueError, RuntimeError):  # Python below 3.13 raises RuntimeError for a link to itself
         return None
 
 
 def _shared_by(private: Path) -> Path:
-    """Where a working tree beside the first has the rest of its repository."""
+    """Return the shared git directory of a linked working tree."""
     try:
         return (private / os.fsdecode(own_file.read(private / "commondir")).rstrip("\n")).resolve()
     except OSError:
@@ -159,7 +161,7 @@ def _link(from_: Path, to: Path, *names: str) -> None:
 
 
 def _configuration(view: View) -> str:
-    """The configuration for a view, which has an empty one so far."""
+    """Return the configuration for a view whose configuration is still empty."""
     shared = view.repository.shared
     if (shared / "reftable").is_dir():
         raise GitError("it keeps its refs as reftable, which the lab does not read; `git refs migrate` changes that")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A size as a field of studies and profiles. Apart from units.py, which also goes where pydantic is not."""
+"""Define a size as a field of studies and profiles. It is separate from units.py, which must work without pydantic."""
 
 from typing import Annotated, Any
 

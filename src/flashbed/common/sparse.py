@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files with holes: what is all zero in them is neither read nor written."""
+"""Copy and write sparse files. Holes are neither read nor written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PIECE_BYTES = 1 << 16
 
 
 def copy(source: Path, to: Path) -> None:
-    """Raises OSError."""
+    """Copy `source` to `to`, holes as holes. Raises OSError."""
     with source.open("rb") as file:
         write(to, os.fstat(file.fileno()).st_size, pieces(file))
 
 
 def write(to: Path, size: int, of: Iterable[tuple[int, bytes]]) -> None:
-    """A file of so many bytes, all zero but for these pieces at their offsets. Raises OSError."""
+    """Write a file of `size` bytes that is zero except for the pieces `of` at their offsets. Raises OSError."""
     with to.open("wb") as out:
         out.truncate(size)
         for offset, piece in of:
@@ -28,14 +28,14 @@ def write(to: Path, size: int, of: Iterable[tuple[int, bytes]]) -> None:
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The pieces of a file that are not all zero, with their offsets. Raises OSError."""
+    """Yield the pieces of a file that are not all zero, each with its offset. Raises OSError."""
     zeros = bytes(PIECE_BYTES)
     end = 0
     while True:
         try:
             begin = os.lseek(file.fileno(), end, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole is left
+            if error.errno == errno.ENXIO:  # only a hole is left
                 return
             raise
         end = os.lseek(file.fileno(), begin, os.SEEK_HOLE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On which line of a TOML text each key and value stands."""
+"""Find the line of each key and value in a TOML text."""
 
 import tomllib
 from contextlib import suppress
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 Keys = tuple[str | int, ...]
-"""The way to a value: ("axes", "filesystem", 0)."""
+"""The path to a value, such as ("axes", "filesystem", 0)."""
 
 
 def lines_of(text: str) -> dict[Keys, int]:
-    """The line of each key and value, as far as the text can be parsed."""
-    # Here, not at the top: only a file with an error needs the positional parser.
+    """Return the line of each key and value, as far as the text can be parsed."""
+    # Imported here because only a file with an error needs the positional parser.
     import tree_sitter
     import tree_sitter_toml
 
@@ -24,7 +24,7 @@ def lines_of(text: str) -> dict[Keys, int]:
     lines: dict[Keys, int] = {}
     counts: dict[Keys, int] = {}
     for child in tree.root_node.named_children:
-        # The two parsers differ on odd files, and nothing odd may hide the message itself
+        # The two parsers disagree on odd files. An odd file must not hide the original message
         with suppress(ValueError, StopIteration, RecursionError):
             _collect_statement(child, lines, counts)
     return lines
@@ -48,7 +48,9 @@ def _collect_statement(node: "Node", lines: dict[Keys, int], counts: dict[Keys, 
 
 
 def _inside_arrays(parts: list[str], counts: dict[Keys, int]) -> Keys:
-    """[figure.where] after [[figure]] means the last figure."""
+    """Return the keys with the index of the last table of each array: [figure.where] after [[figure]] is in the last
+    figure.
+    """
     path: Keys = ()
     for position, part in enumerate(parts):
         path = (*path, part)

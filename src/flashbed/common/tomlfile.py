@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a TOML file, and turns what is wrong in it into one message: file, line, key, and the nearest valid key.
+"""Read a TOML file, and report its errors in one message: file, line, key, and the nearest valid key.
 
-Lines come from a second, positional parse (toml_lines.py) that is made only when there is an error to tell. Must not
-know what the files mean: the models bring the rules.
+Lines come from a second, positional parser (toml_lines.py), which runs only if there is an error. Must not know what
+the files mean: the models have the rules.
 """
 
 import difflib
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 DEEPEST = 16
-"""Tables and lists within each other; what the lab reads has four."""
+"""The deepest nesting of tables and lists. The lab's own files have four levels."""
 
 NEAR = 0.65
-"""How alike a word is that may have been meant, by difflib's ratio: with one letter of three changed it may be (rom and
-ram, 0.67), with two of five it is another word (btrfs and ubifs, 0.6).
+"""The least similarity, by difflib's ratio, of a suggested word. With one letter of three changed a word may be meant
+(rom and ram, 0.67); with two of five it is another word (btrfs and ubifs, 0.6).
 """
 
 LARGEST = 2**63 - 1
-"""TOML's whole numbers have 64 bits; the parser takes any."""
+"""TOML's integers have 64 bits; Python's parser takes any."""
 
-_TOO_DEEP = f"tables or lists lie more than {DEEPEST} deep within each other; nothing here needs that"
+_TOO_DEEP = f"tables or lists are nested more than {DEEPEST} deep; use fewer levels"
 
-_TOO_LARGE = f"is too large: a whole number goes from {-LARGEST - 1} to {LARGEST}"
+_TOO_LARGE = f"is out of range: a whole number is from {-LARGEST - 1} to {LARGEST}"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at a place in a file; a model's `problems()` yields these after its fields are valid."""
+    """An error at a place in a file. The `problems()` of a model yield these once its fields are valid."""
 
     keys: Keys
     text: str
@@ -53,7 +53,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class TomlFile:
-    """A TOML file that was read: its data, and messages about them."""
+    """A TOML file: its data, and messages about its values."""
 
     path: Path
     text: str
@@ -61,17 +61,17 @@ class TomlFile:
 
     @classmethod
     def read(cls, path: Path) -> "TomlFile":
-        """Raises InputError: no such file, not UTF-8, or a syntax error with its line."""
+        """Read a file. Raises InputError if it is missing, is not UTF-8, or has a syntax error."""
         try:
             text = own_file.read(path).decode("utf-8-sig")
         except FileNotFoundError:
-            why = "is a link to a file that is not there" if path.is_symlink() else "no such file"
+            why = "is a link to a missing file" if path.is_symlink() else "no such file"
             raise InputError(f"{path}: {why}") from None
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; name the TOML file in it") from None
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
-            raise InputError(f"{path}:{line}: not a UTF-8 text (byte {error.start}); save it as UTF-8") from None
+            raise InputError(f"{path}:{line}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         try:
@@ -80,13 +80,13 @@ class TomlFile:
             raise InputError(_syntax_message(path, text, error)) from None
         except RecursionError:
             raise InputError(f"{path}:{_deepest_line(text)}: {_TOO_DEEP}") from None
-        except ValueError:  # Python's limit on the digits of a number
+        except ValueError:  # Python limits the digits of a number
             raise InputError(f"{path}:{_longest_number_line(text)}: {_TOO_LARGE}") from None
         file._check_values()
         return file
 
     def _check_values(self) -> None:
-        """TOML's own bounds, which the parser does not keep. Raises InputError."""
+        """Check the bounds of TOML that the parser does not enforce. Raises InputError."""
         left: list[tuple[Keys, Any]] = [((), self.data)]
         while left:
             keys, value = left.pop()
@@ -100,7 +100,7 @@ class TomlFile:
                 raise self.error(keys, _TOO_LARGE)
 
     def validate(self, model: type[Model]) -> Model:
-        """The file as `model`, its `problems()` (if it has any) looked at too. Raises InputError."""
+        """Return the file as `model`, after checking the model's `problems()` if it has any. Raises InputError."""
         try:
             valid = model.model_validate(self.data)
         except ValidationError as error:
@@ -112,20 +112,20 @@ class TomlFile:
         return valid
 
     def error(self, keys: Keys, text: str) -> InputError:
-        """The error to raise for a value of this file."""
+        """Return the error to raise for a value of this file."""
         return InputError(self.message(keys, text))
 
     def told(self, problem: Problem) -> str:
-        """The message of a problem, on one line: it may quote what the file says."""
+        """Return the message of a problem on one line. A problem may quote the file."""
         return self.message(problem.keys, problem.text.replace("\n", "\\n"))
 
     def message(self, keys: Keys, text: str) -> str:
-        """ "studies/quick.toml:12: axes.filesystem[0]: text" """
+        """Return a message with its place, such as "studies/quick.toml:12: axes.filesystem[0]: text"."""
         where = f"{self.path}:{self._line(keys)}"
         return f"{where}: {dotted(keys)}: {text}" if keys else f"{where}: {text}"
 
     def _line(self, keys: Keys) -> int:
-        """The line of a value, or of the nearest thing around it, at last the first line."""
+        """Return the line of a value, else of the nearest enclosing value, else 1."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self._lines:
                 return self._lines[keys[:length]]
@@ -142,13 +142,13 @@ class TomlFile:
             return self.message(keys, "is missing")
         keys = self._known(keys)
         if kind == "extra_forbidden" and len(keys) == 1 and (now := getattr(model, "replaced", {}).get(keys[0])):
-            return self.message(keys, f"is no key any more; {now}")
+            return self.message(keys, f"is no longer a key; {now}")
         if kind == "extra_forbidden":
             return self.message(keys, "no such key" + nearest(str(keys[-1]), _fields_beside(model, keys)))
         return self.message(keys, plain(details))
 
     def _known(self, keys: Keys) -> Keys:
-        """The part of pydantic's location that is in the file: it also names the branches of unions."""
+        """Return the part of pydantic's location that is in the file. pydantic also names the branches of unions."""
         value: Any = self.data
         for index, key in enumerate(keys):
             try:
@@ -159,19 +159,21 @@ class TomlFile:
 
 
 def dotted(keys: Iterable[str | int]) -> str:
-    """("axes", "filesystem", 0) -> "axes.filesystem[0]"."""
+    """Return the keys as text: ("axes", "filesystem", 0) -> "axes.filesystem[0]"."""
     text = ""
     for key in keys:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            told = shown(key) if re.fullmatch(r"[\w-]+", key) else f'"{shown(key)}"'
-            text += f".{told}" if text else told
+            part = shown(key) if re.fullmatch(r"[\w-]+", key) else f'"{shown(key)}"'
+            text += f".{part}" if text else part
     return text
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
-    """The end of a message about an unknown word: the nearest valid one, else all of them, sizes by size."""
+    """Return the end of a message about an unknown word: the nearest valid words, else all of them. Sizes are sorted by
+    size.
+    """
     choices = list(by_size(sorted(set(valid))))
     if not choices:
         return ""
@@ -183,15 +185,17 @@ def nearest(word: str, valid: Iterable[str]) -> str:
 
 
 def _deepest_line(text: str) -> int:
-    """The line in which most brackets are open or most keys are joined, strings not told apart: for a message only."""
-    open_brackets, deepest, found = 0, -1, 1
+    """Return the line with the most open brackets or dots in a key. Brackets in strings count too: it is only for a
+    message.
+    """
+    open_brackets, deepest, deepest_line = 0, -1, 1
     for number, line in enumerate(text.split("\n"), start=1):
         open_brackets = max(0, open_brackets + line.count("[") + line.count("{"))
         depth = max(open_brackets, line.partition("=")[0].count("."))
         if depth > deepest:
-            deepest, found = depth, number
+            deepest, deepest_line = depth, number
         open_brackets = max(0, open_brackets - line.count("]") - line.count("}"))
-    return found
+    return deepest_line
 
 
 def _longest_number_line(text: str) -> int:
@@ -200,27 +204,27 @@ def _longest_number_line(text: str) -> int:
 
 
 def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
-    said = str(error)
-    match = re.search(r"\(at line (\d+), column (\d+)\)$", said)
+    reason = str(error)
+    match = re.search(r"\(at line (\d+), column (\d+)\)$", reason)
     if match:
-        said = said[: match.start()].strip()
-        return f"{path}:{match[1]}: not valid TOML: {said} (column {match[2]})"
-    last, said = text.count("\n") + 1, said.removesuffix("(at end of document)").strip()
-    return f"{path}:{last}: not valid TOML: {said} (at the end of the file)"
+        reason = reason[: match.start()].strip()
+        return f"{path}:{match[1]}: not valid TOML: {reason} (column {match[2]})"
+    last, reason = text.count("\n") + 1, reason.removesuffix("(at end of document)").strip()
+    return f"{path}:{last}: not valid TOML: {reason} (at the end of the file)"
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value for a message, in one line, cut where it is long."""
+    """Return a value for a message: on one line, cut after `most` characters."""
     text = foreign_text.plain(str(value).replace("\n", "\\n"))
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def plain(details: "ErrorDetails") -> str:
-    """pydantic's message in the words of a TOML file."""
+    """Return pydantic's message in the terms of a TOML file."""
     kind, value = details["type"], details["input"]
     if kind == "value_error":
         return str(details["ctx"]["error"]).replace("\n", "\\n")
-    said = (
+    message = (
         details["msg"]
         .replace("String should have", "must have")
         .replace("List should have", "must have")
@@ -228,23 +232,25 @@ def plain(details: "ErrorDetails") -> str:
         .replace("Input should be", "must be")
         .replace("valid dictionary", "table")
     )
-    said = said.replace("valid list", "list").replace("valid tuple", "list").replace("valid string", "string")
-    said = said.replace("valid integer", "whole number").replace("valid boolean", "true or false")
-    said = said.replace("a true or false", "true or false").replace("'", '"')
-    said = said.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
-    said = re.sub(r"must be a table or instance of \w+", "must be a table", said)
-    told = f'"{shown(value)}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else value
-    return f"{said}, not {told}" if isinstance(value, str | int | float) else said
+    message = message.replace("valid list", "list").replace("valid tuple", "list").replace("valid string", "string")
+    message = message.replace("valid integer", "whole number").replace("valid boolean", "true or false")
+    message = message.replace("a true or false", "true or false").replace("'", '"')
+    message = message.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
+    message = re.sub(r"must be a table or instance of \w+", "must be a table", message)
+    shown_value = (
+        f'"{shown(value)}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else value
+    )
+    return f"{message}, not {shown_value}" if isinstance(value, str | int | float) else message
 
 
 def _fields_beside(model: type[BaseModel], keys: Sequence[str | int]) -> list[str]:
-    """The keys that are valid where an unknown key stands."""
-    here: type[BaseModel] | None = model
+    """Return the keys that are valid in the table of an unknown key."""
+    table: type[BaseModel] | None = model
     for key in keys[:-1]:
-        if isinstance(key, str) and here is not None:
-            field = here.model_fields.get(key) or _by_alias(here, key)
-            here = _model_in(field.annotation) if field else _model_in(here)
-    return [field.alias or name for name, field in here.model_fields.items()] if here else []
+        if isinstance(key, str) and table is not None:
+            field = table.model_fields.get(key) or _by_alias(table, key)
+            table = _model_in(field.annotation) if field else _model_in(table)
+    return [field.alias or name for name, field in table.model_fields.items()] if table else []
 
 
 def _by_alias(model: type[BaseModel], key: str) -> Any:
@@ -252,11 +258,13 @@ def _by_alias(model: type[BaseModel], key: str) -> Any:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model in an annotation such as `Model | None` or `dict[str, Model]`; the same model for itself."""
+    """Return the model in an annotation such as `Model
+    None` or `dict[str, Model]`; None if there is none.
+    """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):
-        found = _model_in(part)
-        if found:
-            return found
+        inner = _model_in(part)
+        if inner:
+            return inner
     return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes and durations as people write them ("2G", "16k", "20us"), and as the lab reckons: integers of bytes and of ns.
+"""Parse and format sizes and durations ("2G", "16k", "20us"). The lab computes in integers of bytes and of ns.
 
-Prefixes of sizes are binary, whatever their case: "1k" = "1K" = "1KiB" = 1024 bytes. Must not know what is measured.
+Prefixes of sizes are binary in either case: "1k" = "1K" = "1KiB" = 1024 bytes. Must not know what is measured.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 LARGEST = 2**63 - 1
-"""Of sizes and durations: what files, the kernel and the models reckon with."""
+"""The largest size and duration of files, the kernel and the models."""
 
 _SIZE = re.compile(r"(\d{1,30})\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
 _DURATION = re.compile(r"(\d{1,30})\s*(ns|us|ms|s)", re.ASCII)
@@ -18,24 +18,26 @@ _NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def parse_size(text: str) -> int:
-    """Bytes in a size such as "512", "4k", "10M" or "2GiB". Raises ValueError with a message for the user."""
+    """Return the bytes of a size such as "512", "4k", "10M" or "2GiB". Raises ValueError with a message for
+    the user.
+    """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f'"{text[:60]}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
     size = int(match[1]) * _BYTES[match[2].lower()]
     if size > LARGEST:
-        raise ValueError(f"{text.strip()} is too large; a size goes up to {LARGEST} bytes")
+        raise ValueError(f"{text.strip()} is too large; a size is at most {LARGEST} bytes")
     return size
 
 
 def by_size(values: Sequence[str]) -> Sequence[str]:
-    """In order of size, if they all are sizes; else as they are."""
+    """Return the values sorted by size if all are sizes; else unchanged."""
     numbers = sizes(values)
     return [value for _, value in sorted(zip(numbers, values, strict=True))] if numbers else values
 
 
 def sizes(values: Iterable[str]) -> list[int]:
-    """Whole numbers or sizes; nothing if one of the values is neither."""
+    """Return the bytes of each value; [] if a value is not a size."""
     try:
         return [parse_size(value) for value in values]
     except ValueError:
@@ -43,7 +45,9 @@ def sizes(values: Iterable[str]) -> list[int]:
 
 
 def format_size(size_bytes: int) -> str:
-    """The shortest exact text of a size of bytes: 16384 -> "16k", 1000 -> "1000". Raises ValueError below zero."""
+    """Return the shortest exact text of a size: 16384 -> "16k", 1000 -> "1000". Raises ValueError for a
+    negative size.
+    """
     if size_bytes < 0:
         raise ValueError(f"a size cannot be negative: {size_bytes}")
     for prefix, factor in (("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)):
@@ -53,7 +57,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def describe_size(size_bytes: int) -> str:
-    """A size for a message: exact where it is round ("2G"), else the bytes with an approximation ("1.95 GiB")."""
+    """Return a size for a message: exact if round ("2G"), else bytes with an approximation ("1.95 GiB")."""
     exact = format_size(size_bytes)
     if len(exact) <= 6:
         return exact
@@ -61,18 +65,18 @@ def describe_size(size_bytes: int) -> str:
 
 
 def parse_duration_ns(text: str) -> int:
-    """Nanoseconds in a duration such as "120ns", "20us", "5ms" or "2s". Raises ValueError with a message."""
+    """Return the nanoseconds of a duration such as "120ns", "20us", "5ms" or "2s". Raises ValueError with a message."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise ValueError(f'"{text[:60]}" is not a duration; write a whole number with ns, us, ms or s, such as "20us"')
     duration = int(match[1]) * _NANOSECONDS[match[2]]
     if duration > LARGEST:
-        raise ValueError(f"{text.strip()} is too long; a duration goes up to {LARGEST} ns")
+        raise ValueError(f"{text.strip()} is too long; a duration is at most {LARGEST} ns")
     return duration
 
 
 def meaning(text: str) -> int | tuple[str, int] | str:
-    """Return what a text stands for: the bytes of a size, the nanoseconds of a duration, else itself."""
+    """Return what a text stands for: the bytes of a size, ("ns", nanoseconds) for a duration, else the text itself."""
     with suppress(ValueError):
         return parse_size(text)
     with suppress(ValueError):
@@ -81,7 +85,7 @@ def meaning(text: str) -> int | tuple[str, int] | str:
 
 
 def rough_size(size: float) -> str:
-    """Return a size that nobody chose with three digits or more, such as the room on a disk: "1.50 KiB", "72.8 GiB"."""
+    """Return an approximate size of three digits or more, such as the free space of a disk: "1.50 KiB", "72.8 GiB"."""
     value, unit = float(size), "bytes"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if value < 1024:

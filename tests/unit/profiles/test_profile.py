@@ -95,7 +95,7 @@ def test_every_shipped_option_renders() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "old", "new", "expected"),
     [
-        ("board", BOARD, "mips = 1000\n", "instruction_ns = 1\n", ":2: instruction_ns: is no key any more; write mips"),
+        ("board", BOARD, "mips = 1000\n", "instruction_ns = 1\n", ":2: instruction_ns: is no longer a key; write mips"),
         ("board", BOARD, "mips = 1000\n", "mips = 100001\n", ":2: mips: must be at most 100000"),
         ("board", BOARD, "mips = 1000\n", "mips = 0\n", ":2: mips: must be at least 1"),
         ("board", BOARD, '"256M"', '"256Q"', ':3: ram: "256Q" is not a size'),
