@@ -108,7 +108,7 @@ def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:
     assert re.search(r"restarts +2 ", seen), "the second and the third began with one"
 
     refused(flashbed("medium", "cut", "y"), "no medium here")
-    refused(flashbed("medium", "cut", "x", "--at-request", "16385"), "makes only 16384 requests; choose an earlier")
+    refused(flashbed("medium", "cut", "x", "--at-request", "16385"), "only 16384 requests; choose an earlier")
     refused(flashbed("medium", "cut", "x", "--after", "100000s"), "all 16384 requests are done before that")
     refused(flashbed("medium", "cut", "x", "--after", "soon"), '--after soon: "soon" is not a duration')
     refused(flashbed("medium", "cut", "x", "--after", "1ms", "--at-request", "3"), "give one of them")
@@ -190,10 +190,10 @@ def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed: Flashbed)
 
 def test_parameters_of_what_is_neither_kind_nor_profile(flashbed: Flashbed) -> None:
     for which, said in (
-        ("sd-god", 'no kind and no profile of a medium "sd-god"; did you mean "sd-good"'),
-        ("disc", 'no kind and no profile of a medium "disc"; did you mean "disk"?'),
-        ("", 'no kind and no profile of a medium ""'),
-        (":", 'no kind and no profile of a medium ":"'),
+        ("sd-god", 'neither a kind nor a profile of a medium: "sd-god"; did you mean "sd-good"'),
+        ("disc", 'neither a kind nor a profile of a medium: "disc"; did you mean "disk"?'),
+        ("", 'neither a kind nor a profile of a medium: ""'),
+        (":", 'neither a kind nor a profile of a medium: ":"'),
         ("sd-good:foo=1", '"sd-good": no setting "foo"'),
         ("sd-good:used_bytes=64Q", "is not a size"),
         ("sd-good:used_bytes=64000001", "used_bytes"),

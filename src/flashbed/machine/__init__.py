@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where cells run: one module a kind of machine."""
+"""Run cells: one module for each kind of machine."""

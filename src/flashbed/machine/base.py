@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine is to the lab: it runs one cell and tells what came of it. A guest that misbehaves is an outcome,
-not an exception.
+"""The result type of a machine, which runs one cell. A guest that misbehaves is an outcome, not an exception.
 
 Knows no study and no workload.
 """
@@ -12,16 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Status = Literal["measured", "failed", "timed out", "killed"]
-"""Killed: the machine itself was, by another process of the host or for want of memory."""
+""" "killed": another process of the host, or a lack of memory, ended the machine itself."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run.
+    """The result of one run.
 
-    `files` are those that the guest left in /out, by name. `console` is all that the machine said. `medium_check` is
-    the verdict of the
-    file system's own checker on the image left behind: empty when clean, else what it said; None when it was not run.
+    `files` are the files that the guest left in /out, by name. `console` is the machine's console output.
+    `medium_check` is the output of the file system's own checker on the final image: "" if the image is clean, None if
+    the checker did not run.
     """
 
     status: Status

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A beginning that several guests share: an emulator in which one has come as far as its load, and that is forked there
-for each (emulator/lab-beginning.h).
+"""Share a beginning between guests: one emulator boots a guest until it asks for its load, and forks there for each
+guest (emulator/lab-beginning.h).
 
-Knows no cell. What a forked guest leaves is the same to the byte as if it had run from power-on.
+Knows no cell. A forked guest leaves the same bytes as a guest that ran from power-on.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from flashbed.machine.process import End
 READY = "ready"
 
 LOST = -9
-"""The status of a forked guest of which nothing is known, for the emulator that it came from is gone."""
+"""The status of a forked guest whose emulator is gone, so that nothing is known of it."""
 
 
 @dataclass
 class _Forked:
-    """A guest that goes on from the beginning."""
+    """A guest that was forked at the end of the beginning."""
 
     folder: Path
     orders: _Orders
@@ -45,7 +45,7 @@ class _Forked:
 
 
 class _Orders:
-    """The line to the emulator: orders go there, and what it answers comes back."""
+    """The control socket of the emulator: it takes orders and returns answers."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._lock = line, threading.Lock()
@@ -53,11 +53,11 @@ class _Orders:
         self._is_gone = False
         self.is_ready = False
         self.moved = threading.Event()
-        """Set when it is ready, or gone."""
+        """Set when the emulator is ready, or gone."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def give(self, order: str) -> None:
-        with self._lock, suppress(OSError):  # whom it does not reach is gone, and so are its guests
+        with self._lock, suppress(OSError):  # if the emulator is gone, so are its guests
             self._line.sendall(f"{order}\n".encode())
 
     def begin(self, folder: Path) -> _Forked:
@@ -77,8 +77,8 @@ class _Orders:
         self.moved.set()
         with self._lock:
             self._is_gone = True
-            for one in self._forked.values():
-                one.ended.set()
+            for forked in self._forked.values():
+                forked.ended.set()
 
     def _take(self, answer: str) -> None:
         if answer == READY:
@@ -94,7 +94,7 @@ class _Orders:
 
 @dataclass
 class _Opening:
-    """The emulator on its way to the end of the beginning."""
+    """An emulator before the end of the beginning."""
 
     orders: _Orders
     process: subprocess.Popen[bytes]
@@ -107,8 +107,9 @@ class _Opening:
 
 
 class Beginning:
-    """The beginning of guests with these fixed arguments and files. It takes `folder`, in which all files but the
-    kernel lie; `files.load`, an empty one, is no guest's: each brings its own.
+    """The beginning of guests with the same fixed arguments and files.
+
+    It owns `folder`, which holds all files but the kernel. `files.load` is empty: each guest brings its own load.
     """
 
     def __init__(self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, samples: bool = False) -> None:
@@ -117,8 +118,8 @@ class Beginning:
         self._orders: _Orders
 
     def reach(self, limit_s: float, stop: threading.Event) -> Outcome | None:
-        """Runs the guest until it asks for its load. Returns what came of it if it does not come that far within
-        `limit_s` seconds of the host's time. Raises HostResourceError, InterruptedByUser.
+        """Run the guest until it asks for its load, and return None. If it does not get there within `limit_s` seconds
+        of the host's time, return its outcome. Raises HostResourceError, InterruptedByUser.
         """
         try:
             outcome = self._reached(limit_s, stop)
@@ -130,22 +131,23 @@ class Beginning:
         return outcome
 
     def _reached(self, limit_s: float, stop: threading.Event) -> Outcome | None:
-        mine, its = socket.socketpair()
-        self._held.callback(mine.close)
-        with its:
-            line = its.fileno()
+        lab_end, emulator_end = socket.socketpair()
+        self._held.callback(lab_end.close)
+        with emulator_end:
+            line = emulator_end.fileno()
             command = qemu.command(self._fixed, self._files, self._folder, samples=self._samples, orders=line)
-            begun = self._held.enter_context(process.started(command, self._folder, inherited=[line]))
-        self._held.callback(begun.terminate)
-        self._orders = _Orders(mine)
-        end = process.watch(_Opening(self._orders, begun), self._folder, stop, limit_s)
+            emulator = self._held.enter_context(process.started(command, self._folder, inherited=[line]))
+        self._held.callback(emulator.terminate)
+        self._orders = _Orders(lab_end)
+        end = process.watch(_Opening(self._orders, emulator), self._folder, stop, limit_s)
         if end is End.ITS_OWN and self._orders.is_ready:
             return None
-        return qemu.outcome_of(self._files, self._folder, _status(end, begun.wait), limit_s)
+        return qemu.outcome_of(self._files, self._folder, _status(end, emulator.wait), limit_s)
 
     def run(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
-        """Runs a guest from here on in the empty folder `folder`, with this load, for at most `limit_s` seconds of the
-        host's time. Its medium is there afterwards. Raises HostResourceError, InterruptedByUser, OSError.
+        """Fork a guest in the empty directory `folder`, run it with this load for at most `limit_s` seconds of the
+        host's time, and return its outcome. Its medium stays in `folder`. Raises HostResourceError, InterruptedByUser,
+        OSError.
         """
         files = self._copied(folder)
         (folder / qemu.LOAD).write_bytes(load)
@@ -158,7 +160,7 @@ class Beginning:
         return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
 
     def _copied(self, folder: Path) -> qemu.Files:
-        """A copy of all that the emulator writes: its positions in these files are those of the forked guest."""
+        """Copy every file that the emulator writes. The forked guest continues at the same positions in them."""
         for path in self._folder.iterdir():
             if path.is_dir():
                 shutil.copytree(path, folder / path.name)
@@ -168,7 +170,7 @@ class Beginning:
         return replace(self._files, **own, load=folder / qemu.LOAD)
 
     def close(self) -> None:
-        """Ends the emulator, and with it all guests that go on from here."""
+        """End the emulator, and with it all guests forked from it."""
         self._held.close()
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file system's own checker, run on what a guest left on its medium. Must not know which cell that was of.
+"""Run the file system's own checker on the image that a guest left. Must not know the cell.
 
-The guest is not trusted, and its image may keep a checker going for ever, or make it say gigabytes: both are limited.
+The guest is not trusted. Its image may make a checker loop for ever or print gigabytes, so time and output are limited.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ from pathlib import Path
 from flashbed.common import children, programs
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
-"""Signals that a program is sent, and does not bring upon itself."""
+"""Signals that come from outside, and not from a fault of the program."""
 
 
 LONGEST_S = 3600.0
-"""Of this host's time. A checker takes seconds for the largest shipped medium."""
+"""The limit in seconds of this host's time. A checker takes seconds for the largest shipped medium."""
 
 MOST_BYTES = 1 << 20
-"""Of what it says, which becomes part of a result."""
+"""The limit of the checker's output, which becomes part of a result."""
 
 
 class Killed(Exception):
-    """A checker that was killed, as Linux does when memory is short."""
+    """The checker was killed, as Linux does when memory is short."""
 
 
 class NoVerdict(Exception):
-    """A checker that the image kept from coming to its end; the text says how."""
+    """The image kept its checker from finishing; the text says how."""
 
 
 def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> str:
-    """What a checker says of the image `data`: "" for clean. Changes nothing. Raises SetupError if there is no such
-    program, Killed, NoVerdict.
+    """Return the checker's output for the image `data`; "" if the image is clean. Change nothing. Raises SetupError if
+    the program is missing, Killed, NoVerdict.
     """
     environment = {**os.environ, "LC_ALL": "C", "PATH": programs.search_path(first)}
     if (program := programs.found(command[0], first)) is None:
         raise programs.missing(command[0])
     begin = time.monotonic()
     try:
-        how = {"stdin": subprocess.DEVNULL, "env": environment}
-        done = children.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **how)
+        options = {"stdin": subprocess.DEVNULL, "env": environment}
+        process = children.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **options)
     except children.SaidTooMuch as error:
         raise NoVerdict(f"{command[0]} {error} of the image") from None
     if time.monotonic() - begin >= LONGEST_S:
         raise NoVerdict(f"{command[0]} did not come to an end in {LONGEST_S:.0f} s of this host's time")
-    if -done.returncode in FROM_OUTSIDE:  # it says nothing about the image, and must not become a result
-        raise Killed(f"killed (signal {-done.returncode}) while {command[0]} looked at its image: out of memory?")
-    if done.returncode == 0:
+    if -process.returncode in FROM_OUTSIDE:  # this is no verdict on the image, and must not become a result
+        raise Killed(f"killed (signal {-process.returncode}) while {command[0]} looked at its image: out of memory?")
+    if process.returncode == 0:
         return ""
-    said = (_text(done.stdout) + _text(done.stderr)).replace(str(data), data.name).strip()
-    return f"exit status {done.returncode}: {said}"
+    output = (_text(process.stdout) + _text(process.stderr)).replace(str(data), data.name).strip()
+    return f"exit status {process.returncode}: {output}"
 
 
 def _text(said: bytes) -> str:

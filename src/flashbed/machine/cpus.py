@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's CPUs in the words of QEMU's command line, and which CPUs that takes. Must not know what a CPU
+"""Describe a board's CPUs on QEMU's command line, and list the CPU models that QEMU accepts. Must not know what a CPU
 executes, nor how fast.
 
-A board with one CPU has no argument for it, and the interrupt controller of before.
+A board with one CPU has no -smp argument, and GIC version 2.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_OF_GIC_2 = 8
-"""CPUs that Arm's Generic Interrupt Controller version 2 serves (its architecture specification, IHI 0048)."""
+"""The most CPUs of Arm's Generic Interrupt Controller version 2 (its architecture specification, IHI 0048)."""
 
 _OF_64_BITS = re.compile(r"a64fx|cortex-a(35|5[0-9]|7[0-9]|[0-9]{3})|neoverse-\w+|max")
-"""Arm's names of its application cores with AArch64; Cortex-A5 to A17 have 32 bits."""
+"""Arm's names of application cores with AArch64. Cortex-A5 to A17 have 32 bits."""
 
 
 @dataclass(frozen=True)
 class Cpus:
-    """How many there are, and how they are packed: so many sockets with as many in each, so many threads a core. What
-    it costs to hand a cache line from core to core, ns: within a socket, and between two; None: nothing, and as within.
+    """The number of CPUs and their topology: sockets, and threads per core.
+
+    `line_transfer_ns` is the time to hand a cache line to another core of the same socket, `line_transfer_other_ns` to
+    a core of another socket. None means no cost within a socket, and the same cost between sockets as within one.
     """
 
     number: int = 1
@@ -33,11 +35,11 @@ class Cpus:
 
     @property
     def interrupt_controller(self) -> int:
-        """The version of the GIC that serves them."""
+        """Return the version of the GIC that serves these CPUs."""
         return 2 if self.number <= MOST_OF_GIC_2 else 3
 
     def arguments(self) -> list[str]:
-        """For QEMU; none for one CPU."""
+        """Return the arguments for QEMU; [] for one CPU."""
         if self.number == 1:
             return []
         cores = self.number // self.sockets // self.threads_per_core
@@ -45,7 +47,7 @@ class Cpus:
         return ["-smp", f"cpus={self.number},{packed}"]
 
     def prices(self) -> str:
-        """What joins `-icount mips=N`; nothing where lines cost nothing."""
+        """Return the suffix of `-icount mips=N` with the costs of a line transfer; "" if it costs nothing."""
         named = {"line_same": self.line_transfer_ns, "line_other": self.line_transfer_other_ns}
         return "".join(f",{name}={ns}" for name, ns in named.items() if ns is not None)
 

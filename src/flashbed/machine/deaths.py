@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a guest that died is recognised by what it said on its console, and what each such death means.
+"""Recognise from a guest's console why it died.
 
-guest/init sets what ends in a panic; the emulator ends a guest whose CPU hangs (emulator/lab-watch.h). Must not know
-how a guest is run.
+guest/init decides what panics; the emulator ends a guest whose CPU hangs (emulator/lab-watch.h). Must not know how a
+guest is run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from flashbed.common.units import describe_size
 from flashbed.machine import outbox
 
 STALL_S = 10
-"""Of the guest's time, after which a kernel counts as stalled that lets nothing else run. A host that executes 570
-million instructions a second of a loop needs 49 s for so much of the fastest shipped board of one CPU, 2830 MIPS;
-Linux's own 21 s would be twice that. The emulator waits for less, where another task is to run on that CPU.
+"""Seconds of the guest's time for which a kernel may run nothing else; then it counts as stalled.
+
+A host that executes 570 million instructions a second of a loop needs 49 s for them on the fastest shipped board of one
+CPU, 2830 MIPS. Linux's default of 21 s would take twice that. If another task waits for the CPU, the emulator's limit
+is shorter.
 """
 
 PANIC = rb"Kernel panic - not syncing: "
@@ -45,14 +47,14 @@ DEATHS = (
 )
 
 _HANGS = re.compile(r"CPU \d+ (takes no interrupts|lets no other task run) .*")
-"""What the emulator says of a CPU (emulator/lab-watch.c)."""
+"""The emulator's message about a hung CPU (emulator/lab-watch.c)."""
 
 PLACE = re.compile(r"\bat 0x([0-9a-f]{16})")
-"""Where such a CPU was: an address of its kernel's."""
+"""The kernel address at which that CPU was."""
 
 
 def cause(console: bytes, complaint: str) -> str:
-    """Why the guest ended without results: from its console, or from what QEMU complained of."""
+    """Return why the guest ended without results, from its console or from QEMU's complaint."""
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
             return f"{meaning} ({foreign_text.line(match[1].decode(errors='replace'))})"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cell in the words that guest/cell understands: the files of /job that do not come from the workload.
+"""Translate a cell into the files of /job that guest/cell reads, except those of the workload.
 
-The two change together: the variables of cell.env and the names of the scripts are a contract between them.
+This module and guest/cell change together: the variables of cell.env and the names of the scripts are a contract.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from flashbed.study.plan import NO_QUEUE, Cell
 MOUNT_POINT = "/mnt"
 
 TRACED_REQUESTS = 16_384
-"""How many requests the log of a traced cell has room for, 40 bytes each."""
+"""The capacity of a traced cell's request log, at 40 bytes a request."""
 
 CUT_AFTER = 1000
-"""So many programs and erases after it was armed, and as many more as the seed moves the file, the power goes."""
+"""Programs and erases from arming to the power cut. The shift of the file, which the seed draws, adds to it."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,24 @@ class Job:
     """The files of a cell's /job, by name."""
 
     beginning: Mapping[str, bytes]
-    """What the guest has from power-on."""
+    """Files that the guest has from power-on."""
     load: Mapping[str, bytes]
-    """What comes to it when its beginning is over."""
+    """Files that the guest gets at the end of its beginning."""
 
     @property
     def files(self) -> dict[str, bytes]:
         return {**self.beginning, **self.load}
 
     def changed(self, files: Mapping[str, bytes]) -> Job:
-        """With these files instead, or besides: those that the load does not have come with the beginning."""
+        """Return the job with these files replaced or added. A file that is not in the load belongs to the
+        beginning.
+        """
         load = {name: data for name, data in files.items() if name in self.load}
         beginning = {name: data for name, data in files.items() if name not in load}
         return Job({**self.beginning, **beginning}, {**self.load, **load})
 
     def packed_load(self) -> bytes:
-        """The load as the guest's tar unpacks it: the same bytes for the same files."""
+        """Return the load as a tar archive for the guest. The same files give the same bytes."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
             for name, data in sorted(self.load.items()):
@@ -59,7 +61,7 @@ class Job:
 
 
 def files(cell: Cell) -> dict[str, bytes]:
-    """cell.env and the scripts that make the translation, and make and mount the file system."""
+    """Return cell.env and the scripts that make the translation layer, and that make and mount the file system."""
     translation, filesystem = cell.translation, cell.filesystem
     medium = between(cell.board, cell.medium).device
     device = translation.device or medium
@@ -76,7 +78,7 @@ def files(cell: Cell) -> dict[str, bytes]:
 
 
 def of_kernel(cell: Cell) -> tuple[str, ...]:
-    """The modules of a distribution's kernel that the cell needs, by the names that Linux itself would ask for."""
+    """Return the modules of a distribution's kernel that the cell needs, by the names that Linux requests."""
     drivers = between(cell.board, cell.medium).drivers
     name = cell.scheduler.name
     scheduler = () if name == NO_QUEUE.name else (f"{name}{SCHEDULER}",)
@@ -84,14 +86,14 @@ def of_kernel(cell: Cell) -> tuple[str, ...]:
 
 
 def aging(cell: Cell) -> bytes:
-    """What /job/prepare begins with: the file system is used before the workload's files are made. Nothing for a cell
-    whose file system is new.
+    """Return the first part of /job/prepare, which uses the file system before the workload's files are made. Return
+    b"" if the cell's file system is new.
     """
     if not cell.medium.aged:
         return b""
     medium = cell.medium
-    words = f"{MOUNT_POINT} {medium.aged_fill_percent} {medium.aged_passes} {cell.seed}"
-    return f"age {words} >/out/{AGED} || exit 1\n".encode()
+    arguments = f"{MOUNT_POINT} {medium.aged_fill_percent} {medium.aged_passes} {cell.seed}"
+    return f"age {arguments} >/out/{AGED} || exit 1\n".encode()
 
 
 def _script(commands: Iterable[str]) -> bytes:
@@ -125,39 +127,41 @@ def _environment(cell: Cell, device: str) -> bytes:
 
 
 def _power_cut(cell: Cell) -> str:
-    """When the power goes and how the page or block is torn, as `medium cut` has it (emulator/lab-nand.h)."""
+    """Return when the power fails and how the page or block is torn, in the terms of `medium cut`
+    (emulator/lab-nand.h).
+    """
     return f"{CUT_AFTER + cell.placement.filler_kib} {cell.seed}"
 
 
 def medium_options(cell: Cell, medium_digest: str) -> str:
-    """What the emulator's medium is told, in its words. `medium_digest` is that of the medium's parameters, by which it
-    knows that it has got the right one.
+    """Return the options of the emulator's medium. `medium_digest` is the digest of its parameters, by which the
+    emulator checks that it got the right ones.
     """
     record = f",record={TRACED_REQUESTS}" if cell.traced else ""
     return f"digest=0x{medium_digest}{record}"
 
 
 def _forget(cell: Cell) -> str:
-    """The guest's command that makes whoever records the requests begin anew."""
+    """Return the guest's command that restarts the recording of requests."""
     if cell.translation.device:
         return f"echo forget >{cell.translation.counters.rpartition('/')[0]}/requests"
     return "medium forget"
 
 
 def _driver_options(cell: Cell, interface: Interface) -> str:
-    """What the lab's own driver of the medium is told; Linux's own are told nothing."""
+    """Return the options of the lab's own driver of the medium. Linux's drivers get none."""
     if interface.module is None:
         return ""
     return _chip_options(cell) if interface.module == CHIP.module else f"pio_sector_ns={cell.board.pio_sector_ns}"
 
 
 def _chip_options(cell: Cell) -> str:
-    """What the driver of a raw chip is told: the part that is used, who moves the data, and how it waits."""
+    """Return the options of a raw chip's driver: the used part, who moves the data, and how the driver waits."""
     board, used = cell.board, cell.medium.used_bytes
-    words = {
+    options = {
         f"used_bytes={used}": used > 0,
         "dma=1": board.transfer == "dma",
         "poll=1": board.nand_wait == "poll",
         "whole_pages=1": board.nand_unit == "page",
     }
-    return " ".join(word for word, said in words.items() if said)
+    return " ".join(word for word, value in options.items() if value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between a medium and Linux: the emulator's controller, and Linux's own driver of it.
+"""The controllers between a medium and Linux, and their Linux drivers.
 
 Knows QEMU's names of controllers and Linux's names of devices. docs/design.md says what is exact of each.
 """
@@ -14,30 +14,30 @@ from flashbed.profiles.interface import PLAIN, interface
 from flashbed.profiles.profile import Board, Medium
 
 SLOT = 2
-"""PCI slot of the controller."""
+"""The PCI slot of the controller."""
 
 
 @dataclass(frozen=True)
 class Interface:
-    """A way to join a medium to the board."""
+    """A way to connect a medium to the board."""
 
     device: str
-    """Where the guest finds the medium."""
+    """The guest's device node of the medium."""
     controller: tuple[str, ...] = ()
-    """QEMU's devices, each as -device has it."""
+    """QEMU's devices, one for each -device."""
     module: str | None = None
-    """A driver of the lab's own; None: Linux's."""
+    """A driver of the lab's own; None: Linux has one."""
     drivers: tuple[str, ...] = ()
-    """Linux's, by the names of their modules."""
+    """Linux's drivers, by module name."""
     kernel_words: tuple[str, ...] = ()
-    """For the kernel's command line."""
+    """Arguments for the kernel's command line."""
 
 
 HIGH_SPEED_PORTS = "p2=2,p3=1"
-"""Of the xHCI controller: the second of its USB 2 ports has no SuperSpeed port beside it."""
+"""Ports of the xHCI controller: the second USB 2 port has no SuperSpeed port beside it."""
 
 CARD = f"sdhci-pci,drive={DRIVE},addr={SLOT},sd-spec-version=3,capareg=0x116cc832"
-"""A host of 200 MHz with 64-bit ADMA2. Its time-out clock is slow, as that of hosts that wait for busy themselves."""
+"""An SD host of 200 MHz with 64-bit ADMA2. Its time-out clock is slow, as on hosts that detect busy themselves."""
 
 INTERFACES: Mapping[str, Interface] = {
     "nvme": Interface("/dev/nvme0n1", (f"nvme,drive={DRIVE},serial=flashbed,mdts=8,addr={SLOT}",), drivers=("nvme",)),
@@ -60,14 +60,14 @@ INTERFACES: Mapping[str, Interface] = {
     "emmc": Interface("/dev/mmcblk0", (f"{CARD},emmc=on",), drivers=("sdhci_pci", "mmc_block")),
     PLAIN: Interface("/dev/mblk0", (f"lab-disk,drive={DRIVE},addr={SLOT}",), "media_blk"),
 }
-"""By the word of a medium's profile."""
+"""The interfaces, by their name in a medium's profile."""
 
 CHIP = Interface("/dev/mtd0", (f"lab-nand,drive={DRIVE},addr={SLOT}",), module="media_nand")
-"""Of a raw chip, without what the board's controller is."""
+"""The interface of a raw chip, without the board's controller."""
 
 
 def between(board: Board, medium: Medium) -> Interface:
-    """What joins this medium to this board."""
+    """Return the interface between this medium and this board."""
     if medium.provides != "mtd":
         return INTERFACES[interface(board, medium)]
     (controller,) = CHIP.controller

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one reader of what a guest hands out (guest/outbox.c): a box of 16 MiB with a tar archive in it.
+"""Read the results of a guest (guest/outbox.c): a region of 16 MiB with a tar archive in it. Nothing else reads it.
 
-The guest is not trusted: the job of a stranger is root there, and may write into the box whatever it likes. So the
-reader takes plain files with plain names and refuses all else, and never unpacks anything to the disk. It reads each
-header by itself, for what else a header of tarfile's formats may say (sparse maps, extended headers, links) reaches
-beyond its member: a map of 512 bytes makes a file of 3 GiB.
+The guest is not trusted: a stranger's job is root there, and may write anything into the region. So the reader accepts
+plain files with plain names, refuses all else, and never unpacks to the disk. It reads each header by itself, because
+other records of tarfile's formats (sparse maps, extended headers, links) reach beyond their member: a map of 512 bytes
+makes a file of 3 GiB.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from flashbed.guest_output.profile import PROFILE, RAW
 MAGIC = b"FBOUTBX1"
 HEADER = struct.Struct("<8sQ")
 BYTES = 16 << 20
-"""Size of the region, a power of two as every PCI window. All files together are smaller than that."""
+"""The size of the region, a power of two as for every PCI window. All files together are smaller."""
 
 MOST_FILES = 4096
 
 MOST_NOTED = 256 << 20
-"""Bytes of all that the emulator notes of a guest's medium."""
+"""The most bytes that the emulator may note of a guest's medium."""
 
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _KINDS = {
@@ -44,17 +44,15 @@ _KINDS = {
     tarfile.SOLARIS_XHDTYPE: "an extended header",
 }
 _OF_THE_HOST = (RAW, PROFILE)
-"""What the lab puts beside the guest's files itself."""
+"""Files that the lab itself writes beside the guest's."""
 
 
 class RefusedError(Exception):
-    """What a guest handed out breaks a rule of the reader; the text says what it sent."""
+    """The guest's results break a rule of the reader; the text says which."""
 
 
 def read(path: Path) -> dict[str, bytes] | None:
-    """The files that the guest sent, by name in sorted order; None if it did not get as far as sending them. Raises
-    RefusedError.
-    """
+    """Return the guest's files by name, sorted; None if the guest ended before it sent them. Raises RefusedError."""
     with path.open("rb") as box:
         magic, length = HEADER.unpack(box.read(HEADER.size))
         if magic != MAGIC:
@@ -62,36 +60,36 @@ def read(path: Path) -> dict[str, bytes] | None:
         if length > BYTES - HEADER.size:
             raise RefusedError("an archive longer than its box")
         data = box.read(length)
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name, content in _files(data):
         if why := foreign_names.fault(name):
             raise RefusedError(f'a file whose name {why}: "{foreign_text.line(name)}"')
-        if (first := name.partition("/")[0]) in _OF_THE_HOST:  # a folder of that name would be in the file's way
+        if (first := name.partition("/")[0]) in _OF_THE_HOST:  # a directory of that name would be in the file's way
             raise RefusedError(f"{first}, which the host writes")
-        if name in found:
+        if name in contents:
             raise RefusedError(f'two files named "{name}"')
-        if len(found) == MOST_FILES:
+        if len(contents) == MOST_FILES:
             raise RefusedError(f"more than {MOST_FILES} files")
-        found[name] = content
-    if name := foreign_names.conflict(found):
+        contents[name] = content
+    if name := foreign_names.conflict(contents):
         raise RefusedError(f'"{name}" as a file and as a folder')
-    return dict(sorted(found.items()))
+    return dict(sorted(contents.items()))
 
 
 def noted(folder: Path) -> dict[str, bytes]:
-    """What the emulator has noted of the guest's medium, by name; the folder is gone then. The guest chose how often,
-    and some of the names (emulator/lab-medium-notes.h). Raises RefusedError.
+    """Return the emulator's notes of the guest's medium by name, and remove their directory. The guest chose their
+    number and some of the names (emulator/lab-medium-notes.h). Raises RefusedError.
     """
     files = sorted(folder.iterdir())
     if sum(path.stat().st_size for path in files) > MOST_NOTED:
         raise RefusedError(f"more than {describe_size(MOST_NOTED)} of its medium")
-    found = {path.name: path.read_bytes() for path in files}
+    notes = {path.name: path.read_bytes() for path in files}
     shutil.rmtree(folder)
-    return found
+    return notes
 
 
 def _files(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each plain file; folders are passed over. Raises RefusedError."""
+    """Yield name and content of each plain file, and skip directories. Raises RefusedError."""
     at = 0
     while any(block := data[at : at + tarfile.BLOCKSIZE]):
         member = _header(block)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator as a process of this host: it ends when its time is up, when its guest has panicked or writes without an
-end, and with this process.
+"""Run the emulator as a process of this host. It ends at its time limit, when its guest panics or writes without end,
+and when this process ends.
 
 Knows no cell and no medium.
 """
@@ -25,54 +25,56 @@ from flashbed.machine import deaths
 
 KILL_AFTER_S = 5
 STOP_POLL_S = 0.2
-"""How often whoever waits for a guest looks whether it is to stop."""
+"""Seconds between two looks at the stop event."""
 
 PANIC_ENDS_S = 10.0
-"""Of the host's time, from a panic on: a guest whose CPUs can be stopped has ended by then."""
+"""Seconds of the host's time from a panic to the end. A guest whose CPUs can be stopped has ended by then."""
 TIMED_OUT = 124
 
 RAN = "ran.log"
-"""What a run leaves in its folder besides results: the code of the ranges asked for that it executed."""
+"""A file of a run beside its results: the executed code of the watched ranges."""
 
 PRICE = "price.txt"
-"""What a run leaves in its folder besides results: what each step took of this host (emulator/lab-price.h)."""
+"""A file of a run beside its results: the cost of each step on this host (emulator/lab-price.h)."""
 
 CONSOLE, COMPLAINT = "console.log", "complaint.log"
 GROWING = (CONSOLE, COMPLAINT, RAW, RAN, PRICE)
-"""What a guest can make grow in its folder."""
+"""Files that a guest can make grow in its directory."""
 
 MOST_WRITTEN = 64 << 20
-"""Bytes of each file that grows while a guest runs: its console, and what the emulator notes. They lie in memory."""
+"""The most bytes of each growing file: the console and the emulator's notes. They lie in memory."""
 
 
 class Running(Protocol):
-    """A guest that is under way."""
+    """A running guest."""
 
     def has_ended(self, within_s: float) -> bool:
-        """Whether it ends within this time; waits for that."""
+        """Wait for at most `within_s` seconds. Return True if the guest has ended."""
 
     def end(self) -> None:
-        """Asks it to end."""
+        """Ask the guest to end."""
 
 
 class End(Enum):
-    """How a guest that was watched came to its end."""
+    """How a watched guest ended."""
 
     ITS_OWN = auto()
     MADE = auto()
-    """It had panicked, or wrote without an end."""
+    """It panicked, or wrote without end."""
     LATE = auto()
 
 
 def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.Event) -> int:
-    """The exit status, or TIMED_OUT. The guest dies with this process, even if that is killed."""
+    """Run the emulator and return its exit status, or TIMED_OUT. The guest dies with this process, even after
+    SIGKILL.
+    """
     begin = time.monotonic()
     with started(arguments, folder, limit_s) as process:
         end = watch(Started(process), folder, stop)
         status = process.wait()
     if end is End.MADE:
         return 0
-    # Who has to kill what is out of time kills itself, too: its status is then the same as for a guest that was killed
+    # `timeout -k` kills itself, too, when it has to kill. Its status is then the same as for a killed guest
     late = time.monotonic() - begin >= limit_s and status in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
     return TIMED_OUT if late else status
 
@@ -81,16 +83,16 @@ def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.
 def started(
     arguments: list[str], folder: Path, limit_s: float = 0, inherited: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """An emulator that has `limit_s` seconds (0: as long as it likes) and these open files of this process, and says
-    what it has against its guest in a file of `folder`. It is ended if the block is left by an exception.
+    """Start an emulator with a limit of `limit_s` seconds (0: none) and these inherited file descriptors. Its
+    complaints go to a file of `folder`. If an exception leaves the block, the emulator is ended.
     """
     with (
-        (folder / COMPLAINT).open("wb") as said,
+        (folder / COMPLAINT).open("wb") as complaint_file,
         children.started(
             children.guarded(arguments, limit_s, KILL_AFTER_S),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=complaint_file,
             pass_fds=inherited,
         ) as process,
     ):
@@ -98,7 +100,7 @@ def started(
 
 
 class Started:
-    """A guest that is a process of this one."""
+    """A guest in a process of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -115,11 +117,11 @@ class Started:
 
 
 def watch(guest: Running, folder: Path, stop: threading.Event, limit_s: float = math.inf) -> End:
-    """Returns when it has ended. It is asked to after `limit_s` seconds, after a panic, or if it writes without an end;
-    by who catches InterruptedByUser, which this raises if `stop` is set.
+    """Wait until the guest has ended, and return how. Ask it to end after `limit_s` seconds, after a panic, or if it
+    writes without end. If `stop` is set, raise InterruptedByUser; the caller that catches it ends the guest.
 
-    A panic stops the other CPUs first, and waits a second for each that takes no interrupts. Many CPUs that spin make
-    minutes of the host's time of that.
+    A panic first stops the other CPUs, and waits a second for each CPU that takes no interrupts. With many spinning
+    CPUs that takes minutes of the host's time.
     """
     begin, seen, why = time.monotonic(), _Growing(folder / CONSOLE), End.ITS_OWN
     panicked_at: float | None = None
@@ -142,29 +144,29 @@ def watch(guest: Running, folder: Path, stop: threading.Event, limit_s: float = 
 
 
 def complaint(folder: Path) -> str:
-    """What the emulator said on standard error."""
+    """Return what the emulator printed on standard error."""
     return beginning(folder / COMPLAINT).decode(errors="replace")
 
 
 def is_flooded(path: Path) -> bool:
-    """Whether a guest made it longer than any that means well."""
+    """Return True if the file is longer than a well-behaved guest makes it."""
     return path.exists() and path.stat().st_size > MOST_WRITTEN
 
 
 def beginning(path: Path) -> bytes:
-    """What it has, up to there."""
+    """Return the content of the file, up to that length."""
     with path.open("rb") as file:
         return file.read(MOST_WRITTEN)
 
 
 class _Growing:
-    """A file that another program writes to."""
+    """A file that another program writes."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._at, self._rest = path, 0, b""
 
     def has(self, words: bytes) -> bool:
-        """Whether what came since the last look has them, or completes them."""
+        """Return True if the bytes since the last call contain or complete `words`."""
         with self._path.open("rb") as file:
             file.seek(self._at)
             new = file.read()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a cell in QEMU with every source of chance closed: the guest's time is the number of instructions that it
-executed.
+"""Run a cell in QEMU without any source of chance: the guest's time is the number of instructions that it executed.
 
-Knows a cell's board, medium and files. docs/time.md explains each option of
-the command line.
+Knows a cell's board, medium and files. docs/time.md explains each option of the command line.
 """
 
 from __future__ import annotations
@@ -26,25 +24,25 @@ from flashbed.machine.base import Outcome
 from flashbed.machine.cpus import ONE_CPU, Cpus
 
 DRIVE = "medium"
-"""What the command line calls the medium."""
+"""The medium's drive name on the command line."""
 
 NOTES = "notes"
-"""The folder of a run in which the emulator notes what the medium counts (emulator/lab-medium-notes.h)."""
+"""The directory of a run for the emulator's notes of the medium (emulator/lab-medium-notes.h)."""
 
 OUTBOX, LOAD = "outbox.bin", "load"
 OUTBOX_SLOT = 4
-"""PCI slot of the outbox, fixed: guest/init knows it too."""
+"""The PCI slot of the outbox. guest/init has the same number."""
 
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
-"""How a line of a tool reads that says why it gave up."""
+"""Matches the line in a tool's output that says why it failed."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The machine itself: how many million instructions a second it executes, its memory in bytes, QEMU's name of its
-    CPU, the seed of its random numbers.
+    """The machine: million instructions per second, memory in bytes, QEMU's name of its CPU, and the seed of its random
+    numbers.
     """
 
     mips: int
@@ -53,17 +51,18 @@ class Setup:
     seed: int
     cpus: Cpus = ONE_CPU
     controller: tuple[str, ...] = ()
-    """What joins the medium to the board, each as -device has it."""
+    """The devices between the medium and the board, one for each -device."""
     kernel_words: tuple[str, ...] = ()
-    """More of them on the kernel's command line."""
+    """Further arguments of the kernel's command line."""
     medium_options: str = ""
-    """Of the emulator's medium (emulator/lab-medium.h), as "digest=1,record=2"."""
+    """The options of the emulator's medium (emulator/lab-medium.h), such as "digest=1,record=2"."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """What the machine starts from, and the program that it is. `state` and `data` are changed by the run. `load` is
-    what the guest gets when its beginning is over (emulator/lab-load.h).
+    """The emulator and the files of a run.
+
+    The run changes `state` and `data`. The guest gets `load` at the end of its beginning (emulator/lab-load.h).
     """
 
     kernel: Path
@@ -75,26 +74,26 @@ class Files:
 
 
 def refusal(emulator: Path, cpu: str) -> str:
-    """Why this emulator starts no guest on this CPU; "" if it does. Raises HostResourceError for a host that gives it
+    """Return why this emulator cannot start a guest on this CPU; "" if it can. Raises HostResourceError if the host has
     too little memory.
     """
     machine = ["-machine", "virt,gic-version=2", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none"]
-    # Only a CPU that knows 64 bits has this property: on others QEMU starts, and an arm64 kernel never does
+    # Only a 64-bit CPU has this property. With another, QEMU starts, but an arm64 kernel never does
     trial = [str(emulator), *machine, "-cpu", f"{cpu},aarch64=on", "-S", "-monitor", "stdio"]
-    done = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
-    if done.returncode == 0:
+    trial_run = subprocess.run(trial, input="quit\n", capture_output=True, text=True)
+    if trial_run.returncode == 0:
         return ""
-    said = done.stderr.strip().removeprefix(f"{emulator.name}: ")
-    if lacks_memory(OSError(said)):
+    complaint = trial_run.stderr.strip().removeprefix(f"{emulator.name}: ")
+    if lacks_memory(OSError(complaint)):
         raise HostResourceError(NO_MEMORY)
-    there = f"there are: {', '.join(cpus.offered(emulator))}"
-    if said.endswith(".aarch64' not found"):
-        return f'"{cpu}" has 32 bits, and guests need 64; {there}'
-    return f'QEMU cannot start "{cpu}" ({said}); {there}'
+    choices = f"there are: {', '.join(cpus.offered(emulator))}"
+    if complaint.endswith(".aarch64' not found"):
+        return f'"{cpu}" has 32 bits, and guests need 64; {choices}'
+    return f'QEMU cannot start "{cpu}" ({complaint}); {choices}'
 
 
 def fixed_arguments(setup: Setup) -> list[str]:
-    """The part of the command line that shapes results; the rest is paths. Part of a cell's key."""
+    """Return the part of the command line that affects results, without paths. It is part of a cell's key."""
     return [
         *("-machine", f"virt,gic-version={setup.cpus.interrupt_controller}"),
         *("-cpu", setup.cpu),
@@ -121,10 +120,10 @@ def _medium(setup: Setup) -> list[str]:
 
 
 def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
-    """The machine, without what is noted of it beside results."""
+    """Return the machine's arguments, without those for notes beside the results."""
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
-    # A forked guest gets files in the place of those beside its load, which Linux tells by their canonical paths
+    # A forked guest gets files in place of those beside its load. Linux knows them by their canonical paths
     arguments += ["-icount", f"load={_escaped(files.load.resolve())}"] if files.load else []
     for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
         arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
@@ -143,12 +142,12 @@ def run(
     *,
     samples: bool = False,
 ) -> Outcome:
-    """Runs the guest of these fixed arguments in `folder` for at most `limit_s` seconds of the host's time, or until
-    `stop` is set. Code that it executes in the ranges `watched` is noted in a file there (process.RAN). With `samples`
-    the guest can have it noted where its CPUs are. It does not feel any of that.
+    """Run a guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set; return its
+    outcome.
 
-    If QEMU refuses to start the guest, that is an outcome, too: others may start. Raises HostResourceError if the
-    host's disk filled up under it, InterruptedByUser.
+    The emulator notes the executed code of the ranges `watched` in a file (process.RAN). If `samples`, the guest can
+    have the positions of its CPUs noted. The guest notices neither. If QEMU refuses to start the guest, that is an
+    outcome, because other guests may start. Raises HostResourceError if the host's disk is full, InterruptedByUser.
     """
     status = process.execute(command(fixed, files, folder, watched=watched, samples=samples), folder, limit_s, stop)
     return outcome_of(files, folder, status, limit_s)
@@ -163,8 +162,8 @@ def command(
     samples: bool = False,
     orders: int | None = None,
 ) -> list[str]:
-    """Makes the files of `folder` that the emulator writes, and returns how it is called. It takes `orders` from this
-    file descriptor (emulator/lab-beginning.h).
+    """Create the files of `folder` that the emulator writes, and return the emulator's command. It reads orders from
+    the file descriptor `orders` (emulator/lab-beginning.h).
     """
     (folder / NOTES).mkdir(exist_ok=True)
     with (folder / OUTBOX).open("wb") as file:
@@ -179,46 +178,46 @@ def command(
 
 
 def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outcome:
-    """What came of the run in `folder`, by the emulator's exit status. Raises HostResourceError if the host's disk
-    filled up under it.
+    """Return the outcome of the run in `folder`, given the emulator's exit status. Raises HostResourceError if the
+    host's disk is full.
     """
-    said, complaint = process.beginning(folder / process.CONSOLE), process.complaint(folder)
+    console, complaint = process.beginning(folder / process.CONSOLE), process.complaint(folder)
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
     if status == process.TIMED_OUT:
-        return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", said)
+        return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", console)
     if status < 0 or status == 128 + signal.SIGKILL:
         number = status % 128 if status > 0 else -status
         guess = ": out of memory?" if number == signal.SIGKILL else ""
-        return Outcome("killed", f"killed (signal {number}){guess}", said)
+        return Outcome("killed", f"killed (signal {number}){guess}", console)
     if longest := next((name for name in process.GROWING if process.is_flooded(folder / name)), None):
-        return Outcome("failed", f"the guest made {longest} longer than {describe_size(process.MOST_WRITTEN)}", said)
-    if status == 1 and not said:
+        return Outcome("failed", f"the guest made {longest} longer than {describe_size(process.MOST_WRITTEN)}", console)
+    if status == 1 and not console:
         why = foreign_text.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
-        return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", said)
+        return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", console)
     try:
-        outcome = _outcome(outbox.read(folder / OUTBOX), said, complaint)
+        outcome = _outcome(outbox.read(folder / OUTBOX), console, complaint)
     except outbox.RefusedError as error:
-        return Outcome("failed", f"the guest handed out {error}", said)
+        return Outcome("failed", f"the guest handed out {error}", console)
     try:
         noted = outbox.noted(folder / NOTES)
     except outbox.RefusedError as error:
-        return Outcome("failed", f"the guest had noted {error}", said)
+        return Outcome("failed", f"the guest had noted {error}", console)
     if raw := (folder / RAW).read_bytes():
         noted[RAW] = raw
     return replace(outcome, files={**outcome.files, **noted})
 
 
 def _noting(folder: Path, samples: bool) -> list[str]:
-    """What the emulator is to note beside results. A second -icount joins the first."""
+    """Return the arguments for notes beside the results. QEMU merges a second -icount with the first."""
     price, profile = (_escaped(folder / name) for name in (process.PRICE, RAW))
     return ["-icount", f"price={price}" + (f",profile={profile}" if samples else "")]
 
 
 def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:
-    """What makes the emulator write down code when it first executes it: it translates it only then."""
+    """Return the arguments that log code when the emulator translates it, which is when the guest first executes it."""
     if not ranges:
         return []
     return ["-d", "in_asm", "-D", str(log), "-dfilter", ",".join(f"{begin:#x}..{end - 1:#x}" for begin, end in ranges)]
@@ -236,10 +235,10 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
 
 
 def step_reason(files: Mapping[str, bytes]) -> str:
-    """The step that failed, and what its tool said about it: the first telling line, else the last of all."""
+    """Return the failed step and its tool's message: the first line that tells a reason, else the last line."""
     failed = foreign_text.line(files["failed"].decode(errors="replace"))
-    said = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
-    lines = [line for line in said.splitlines() if line.strip()]
+    output = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
+    lines = [line for line in output.splitlines() if line.strip()]
     if not lines:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
@@ -247,5 +246,5 @@ def step_reason(files: Mapping[str, bytes]) -> str:
 
 
 def _escaped(path: Path) -> str:
-    """As a value among QEMU's options."""
+    """Return the path escaped for a value of QEMU's options."""
     return str(path).replace(",", ",,")

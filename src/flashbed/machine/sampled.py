@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulator saw of a guest's CPUs, with the names of functions in place of their addresses."""
+"""Replace addresses by function names in the emulator's samples of a guest's CPUs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from flashbed.machine.base import Outcome
 
 
 def named(outcome: Outcome, symbols: Path | None) -> Outcome:
-    """With the profile that follows from the addresses at which CPUs were seen, if they were sampled, and the function
-    in which a CPU hung. `symbols` is the kernel's System.map. The guest writes the names of its modules, so what is
-    none of these fails the cell.
+    """Return the outcome with the profile of its samples, if any, and with the function in which a CPU hung.
+
+    `symbols` is the kernel's System.map. The guest writes the names of its modules, so an invalid line fails the cell.
     """
     try:
         return _named(outcome, symbols)

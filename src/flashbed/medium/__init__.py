@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Media that are kept or brought into a condition on this host, and the parameters of their profiles."""
+"""Keep media on this host, bring them into a condition, and check the parameters of their profiles."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a medium: what there are, and whether a study's media have the right ones.
+"""List the parameters of a medium, and check those of a study's media.
 
-The media core names them, with range and meaning, in one place (media/include/fb_params.h) and fbmedia tells; here is
-only how a person reads of them. What is wrong is told with the file and the line that says it.
+The media core defines them, with range and meaning, in one place (media/include/fb_params.h), and fbmedia prints them.
+This module formats them for people. An error names the file and line of the value.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ UNITS = {
     "_bits": "bits",
     "rpm": "turns a minute",
 }
-"""The unit in which a parameter's name ends; any other is a number of what its name says."""
+"""The unit of a parameter, by the end of its name. Any other parameter is a count."""
 
 
 def unit(name: str) -> str:
-    """The unit of a parameter, or nothing where its name says what it counts."""
-    return next((words for ending, words in UNITS.items() if name.endswith(ending)), "")
+    """Return the unit of a parameter; "" if it is a count."""
+    return next((text for ending, text in UNITS.items() if name.endswith(ending)), "")
 
 
 def lines(
     parameters: Sequence[Mapping[str, Any]], kind: str | None = None, values: Mapping[str, Any] | None = None
 ) -> Iterator[str]:
-    """Two lines a parameter, for a person: its range, unit, value if absent and kinds of media; its meaning. Only those
-    of media of `kind`, if it is given. With the `values` of a medium, what it has stands first. Raises InputError for
-    no kind.
+    """Yield two lines for each parameter: its range, unit, default and kinds of media; then its meaning.
+
+    If `kind` is given, yield only its parameters. With the `values` of a medium, each line begins with its value.
+    Raises InputError for an unknown kind.
     """
     kinds = kinds_of(parameters)
     if kind is not None and kind not in kinds:
@@ -55,40 +56,40 @@ def lines(
         if kind is None or kind in parameter["kinds"]:
             name, default = parameter["name"], parameter["default"]
             absent = "must be there" if default is None else f"if absent {default}"
-            what = " ".join((_range(parameter), unit(name))).strip()
+            description = " ".join((_range(parameter), unit(name))).strip()
             has = "" if values is None else f" = {values.get(name, default)}"
-            yield f"{name}{has}: {what}; {absent} ({', '.join(parameter['kinds'])})"
+            yield f"{name}{has}: {description}; {absent} ({', '.join(parameter['kinds'])})"
             yield f"    {parameter['meaning']}"
 
 
 def kinds_of(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The kinds of media that there are."""
+    """Return the kinds of media."""
     return list(next(parameter["values"] for parameter in parameters if parameter["name"] == "kind"))
 
 
 def schema(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The JSON schema of a medium's profile, with every parameter of the core by name."""
-    whole = profile_schema("medium")
-    known = whole["properties"]
+    """Return the JSON schema of a medium's profile, with every parameter of the core."""
+    profile = profile_schema("medium")
+    known = profile["properties"]
     for parameter in parameters:
         name = parameter["name"]
-        said = f"{parameter['meaning']} (kind {', '.join(parameter['kinds'])}{_of_unit(name)})"
-        known[name] = known.get(name, {}) | _shape(parameter) | {"description": said}
-    whole["additionalProperties"] = False
-    whole.pop("patternProperties", None)
-    whole["allOf"] = [
+        description = f"{parameter['meaning']} (kind {', '.join(parameter['kinds'])}{_of_unit(name)})"
+        known[name] = known.get(name, {}) | _shape(parameter) | {"description": description}
+    profile["additionalProperties"] = False
+    profile.pop("patternProperties", None)
+    profile["allOf"] = [
         {
             "if": {"properties": {"kind": {"const": kind}}},
             "then": {"required": [p["name"] for p in parameters if kind in p["kinds"] and p["default"] is None]},
         }
         for kind in kinds_of(parameters)
     ]
-    return whole
+    return profile
 
 
 def check_study(study: Study, tool: MediaTool) -> None:
-    """Raises InputError for a medium of the study that the media core does not take: with the line of the profile, or
-    of the study where its options say it.
+    """Check the study's media against the media core. Raises InputError with the line of the profile, or of the study
+    if its options have the value.
     """
     selectors = study.axes.get("medium") or (study.fixed["medium"],)
     problems = [problem for text in selectors for problem in _of_selector(study, text, tool)]
@@ -97,7 +98,7 @@ def check_study(study: Study, tool: MediaTool) -> None:
 
 
 def cautions(study: Study) -> Iterator[str]:
-    """What is unlikely of the study's media, a sentence each; the media core takes them all the same."""
+    """Yield a caution for each implausible medium of the study. The media core accepts them."""
     for text in study.axes.get("medium") or (study.fixed["medium"],):
         flash = flash_of(study.library.medium(text))
         if flash and flash.caution:
@@ -105,14 +106,14 @@ def cautions(study: Study) -> Iterator[str]:
 
 
 def caution(library: Library, text: str) -> Iterator[str]:
-    """The same of a medium that is named on the command line."""
+    """Yield a caution if a medium named on the command line is implausible. The media core accepts it."""
     flash = flash_of(library.medium(text))
     if flash and flash.caution:
         yield library.file("medium", Selector.parse(text).name).message(("capacity_bytes",), flash.caution)
 
 
 def check_selector(library: Library, text: str, tool: MediaTool) -> None:
-    """The same for a medium that is named on the command line."""
+    """Check a medium named on the command line against the media core. Raises InputError."""
     problems = [
         library.file("medium", Selector.parse(text).name).message(*problem)
         for problem in _wrong(library.medium(text), tool)
@@ -122,7 +123,9 @@ def check_selector(library: Library, text: str, tool: MediaTool) -> None:
 
 
 def told_of(study: Study, text: str, keys: Keys, what: str) -> str:
-    """What is wrong with a medium of a study, with the line of the study if its options say it, else of its profile."""
+    """Return a message about a medium of a study, with the line of the study if its options have the value, else with
+    the line of its profile.
+    """
     selector = Selector.parse(text)
     if keys and keys[0] in selector.options:
         at: Keys = ("axes", "medium", study.axes["medium"].index(text)) if "medium" in study.axes else ("medium",)
@@ -131,12 +134,14 @@ def told_of(study: Study, text: str, keys: Keys, what: str) -> str:
 
 
 def _of_selector(study: Study, text: str, tool: MediaTool) -> Iterator[str]:
-    for keys, what in _wrong(study.library.medium(text), tool):
-        yield told_of(study, text, keys, what)
+    for keys, problem in _wrong(study.library.medium(text), tool):
+        yield told_of(study, text, keys, problem)
 
 
 def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
-    """Every name that the core does not know, or of another kind; else the first value that it refuses."""
+    """Yield each parameter that the core does not know or that belongs to another kind; if there is none, the first
+    refused value.
+    """
     by_name = {parameter["name"]: parameter for parameter in tool.parameters}
     mine = [name for name, parameter in by_name.items() if medium.kind in parameter["kinds"]]
     strange = [name for name in medium.core_parameters if name not in mine]
@@ -151,12 +156,12 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
     try:
         tool.digest(medium.core_parameters)
     except InputError as error:
-        said = re.fullmatch(r"fbmedia: (\w+)(?:=(\S+))?: (.*)", error.message, re.DOTALL)
-        if said is None or said[1] not in by_name:
+        refusal = re.fullmatch(r"fbmedia: (\w+)(?:=(\S+))?: (.*)", error.message, re.DOTALL)
+        if refusal is None or refusal[1] not in by_name:
             yield (), error.message
         else:
-            of = f"; {by_name[said[1]]['meaning']}" if said[3].startswith("missing") else ""
-            yield (said[1],), f"{f'{said[2]}: ' if said[2] else ''}{said[3]}{of}"
+            of = f"; {by_name[refusal[1]]['meaning']}" if refusal[3].startswith("missing") else ""
+            yield (refusal[1],), f"{f'{refusal[2]}: ' if refusal[2] else ''}{refusal[3]}{of}"
 
 
 def _range(parameter: Mapping[str, Any]) -> str:
