@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what the user calls a cluster ("tcp://host:8786", "local:4") to a site, or one message that says what is wrong.
+"""Connects to the cluster that the user names ("tcp://host:8786", "local:4"), or reports what is wrong in one message.
 
-Needs Dask only here and below: without it the rest of the lab works.
+Only this room needs Dask: the rest of the lab works without it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flashbed.cluster.site import Cluster
 
 ANSWERS_WITHIN_S = 10
-"""A scheduler, to who asks for it."""
+"""Seconds in which a scheduler must answer."""
 
 FORMS = "give the address of a Dask scheduler, such as tcp://HOST:8786, or local:N for N workers on this host"
 
@@ -33,16 +33,16 @@ _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 
 
 def check(workers: str) -> None:
-    """Raises InputError for what is no name of a cluster."""
+    """Raise InputError for an invalid name of a cluster."""
     if not _LOCAL.fullmatch(workers) and not _ADDRESS.fullmatch(workers):
         raise InputError(f"--workers {workers}: {FORMS}")
 
 
 @contextmanager
 def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
-    """The cluster of that name, `most` guests at a time; one that was begun here ends with the block.
+    """Yield the cluster of that name, with `most` guests at a time. A local cluster ends with the block.
 
-    Raises InputError; SetupError if Dask is not installed, if no scheduler answers, or for another lab there.
+    Raises InputError, and SetupError if Dask is not installed, no scheduler answers, or another lab is installed there.
     """
     check(workers)
     try:
@@ -53,11 +53,11 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
         raise SetupError(
             f"--workers needs Dask ({error.name} is not installed): `{sys.executable} -m pip install distributed`"
         ) from None
-    for name in ("distributed", "distributed.client"):  # of lost workers and schedulers the lab tells itself
+    for name in ("distributed", "distributed.client"):  # the lab itself reports lost workers and schedulers
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as held:
         if local := _LOCAL.fullmatch(workers):
-            # The workers' own memory is small; their guests' is not Dask's to watch
+            # The workers' own memory is small, and Dask must not limit their guests'
             how = {
                 "threads_per_worker": 1,
                 "memory_limit": 0,
@@ -69,22 +69,22 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
         else:
             try:
                 client = held.enter_context(Client(workers, timeout=ANSWERS_WITHIN_S, set_as_default=False))
-            except TypeError as error:  # what Dask raises where tls:// has no certificates
+            except TypeError as error:  # Dask raises it if tls:// has no certificates
                 raise SetupError(
                     f"{workers}: Dask cannot connect ({_line(error)}); tls:// needs certificates in Dask's own "
                     "configuration: https://distributed.dask.org/en/stable/tls.html"
                 ) from None
             except (OSError, TimeoutError, ValueError) as error:
                 raise SetupError(
-                    f"{workers}: no Dask scheduler answers there ({_line(error)}); `dask scheduler` starts one, and "
-                    "says its address"
+                    f"{workers}: no Dask scheduler answers there ({_line(error)}); `dask scheduler` starts one and "
+                    "prints its address"
                 ) from None
         _check_labs(client)
         yield Cluster(client, most)
 
 
 def _check_labs(client: Client) -> None:
-    """Raises SetupError if the scheduler or a worker has not this lab. A worker that comes later looks itself."""
+    """Raise SetupError if the scheduler or a worker does not have this lab. A worker that joins later checks itself."""
     from flashbed.cluster.scheduler_plugin import Keeper
     from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab

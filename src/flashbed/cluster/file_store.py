@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files by their digest, on any host of a cluster: whole or not there. What is in them nobody here knows.
+"""Stores files by digest on any host of a cluster; a file is complete or missing. Must not know what files contain.
 
-All processes of a host that have one cache have one store of files, and a file comes to it once.
+All processes of a host with the same cache share one store, and a file is sent to it once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from flashbed.common.digest import digest_file
 from flashbed.common.errors import HostResourceError, host_refusal
 
 PIECE_BYTES = 4 << 20
-"""Of a file, in one message."""
+"""Bytes of a file in one message."""
 
 PART = ".part"
 
 
 @dataclass(frozen=True)
 class FileId:
-    """A file that is wanted somewhere: SHA-256, the name that it is to have there, and its size in bytes."""
+    """A file that another host needs: its SHA-256, its name there, and its size in bytes."""
 
     digest: str
     name: str
@@ -34,29 +34,30 @@ class FileId:
 
 
 Piece = bytes | int
-"""In a message; a number for so many zeros, of which media mostly are."""
+"""A piece of a file in a message; a number stands for so many zero bytes, because media are mostly zeros."""
 
 Pull = Callable[[int], Piece]
-"""Gives a piece of a file from this offset on; at its end fewer bytes."""
+"""Returns the piece of a file from this offset on; at its end fewer bytes."""
 
 
 def in_message(piece: bytes) -> Piece:
+    """Return a piece as it travels: its size if it is all zeros."""
     return piece if piece != bytes(len(piece)) else len(piece)
 
 
 class FileStore:
-    """Files in the folder `root`, which is made if it is not there."""
+    """A store of files in the directory `root`, which is created if it is missing."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._looked_at: set[str] = set()
 
     def path(self, file_id: FileId) -> Path:
-        """Where it is, or would be."""
+        """Return the path of a file, whether it is stored or not."""
         return self.root / file_id.digest / file_id.name
 
     def has(self, file_id: FileId) -> bool:
-        """Whether it is there, and is what its digest says; looked at once by each process."""
+        """True if the file is stored and matches its digest. Each process checks a file once."""
         path = self.path(file_id)
         if file_id.digest in self._looked_at and path.is_file():
             return True
@@ -69,7 +70,7 @@ class FileStore:
         return whole
 
     def fetched(self, file_id: FileId, pull: Pull) -> Path:
-        """The file; it is pulled if it is not there yet. Raises HostResourceError."""
+        """Return the path of a file, and pull it first if it is missing. Raises HostResourceError."""
         if not self.has(file_id):
             with locks.wait_for(self.root / f"{file_id.digest}.lock"):
                 if not self.has(file_id):
@@ -80,13 +81,13 @@ class FileStore:
         return self.path(file_id)
 
     def piece(self, file_id: FileId, offset: int) -> Piece:
-        """Some bytes of a file that is there. Raises OSError."""
+        """Return the piece of a stored file at `offset`. Raises OSError."""
         with self.path(file_id).open("rb") as file:
             file.seek(offset)
             return in_message(file.read(PIECE_BYTES))
 
     def sweep(self) -> None:
-        """Removes what was begun by processes that were killed, an hour ago or before."""
+        """Remove partial files of killed processes that are older than locks.STALE_S."""
         with contextlib.suppress(OSError):
             for left in self.root.glob(f"*{PART}"):
                 if time.time() - left.stat().st_mtime > locks.STALE_S:
@@ -94,7 +95,7 @@ class FileStore:
 
 
 class Incoming:
-    """A file on its way to a store of files, piece by piece. What is all zero takes no room: media have holes."""
+    """A file that is being received piece by piece. Pieces of zeros become holes."""
 
     def __init__(self, file_store: FileStore, file_id: FileId) -> None:
         self._file_store, self._file_id = file_store, file_id
@@ -103,11 +104,11 @@ class Incoming:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it has come; an empty file needs a piece, too, for it has to be made."""
+        """True if all pieces were received. An empty file needs one piece too, which creates it."""
         return self.size >= self._file_id.size and self._part.exists()
 
     def add(self, piece: Piece) -> None:
-        """The next piece. Raises HostResourceError."""
+        """Add the next piece. Raises HostResourceError."""
         size = piece if isinstance(piece, int) else len(piece)
         if not size and self.size < self._file_id.size:
             raise HostResourceError(f"{self._file_id.name}: ends after {self.size} of {self._file_id.size} bytes")
@@ -122,12 +123,12 @@ class Incoming:
         self.size += size
 
     def finish(self) -> None:
-        """Gives it its name. Raises HostResourceError if it is not what its digest says."""
+        """Move the file to its place. Raises HostResourceError if it does not match its digest."""
         with self._refusals():
             if digest_file(self._part) != self._file_id.digest:
                 self._part.unlink()
                 raise HostResourceError(
-                    f"{self._file_id.name}: was damaged on its way, or where it came from; remove shared/ there"
+                    f"{self._file_id.name}: was damaged in transfer or at its source; remove shared/ there"
                 )
             self._part.chmod(0o755)
             to = self._file_store.path(self._file_id)
@@ -145,7 +146,7 @@ class Incoming:
 
 
 def file_store() -> FileStore:
-    """That of this host; one for all orders of a process, for it knows what it has looked at."""
+    """Return this host's store. A process has one for all orders, because it remembers which files it has checked."""
     return _file_store(paths.cache_root() / "shared")
 
 

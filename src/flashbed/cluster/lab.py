@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lab this is, so that none works for another: a result has to be of the lab that keeps it."""
+"""Identifies this lab, so that no lab works for another: a result must come from the lab that stores it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def identity() -> str:
-    """Its version, and a digest of its Python code: two commits have one version. The same for a clone and a wheel."""
+    """Return the version and a digest of the Python code, because two commits may have the same version. It is the same
+    for a clone and a wheel.
+    """
     files = sorted(_PACKAGE.rglob("*.py"))
     text = "".join(f"{file.relative_to(_PACKAGE).as_posix()}\0{digest_file(file)}\n" for file in files)
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of `--workers local:N` loads first (Dask's preload): a key press is for the run, which ends its workers
-itself, and tells of what becomes of them.
+"""The preload module of a worker of `--workers local:N`. The worker ignores Ctrl-C: the run ends its workers itself,
+and reports on them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An order is a repetition on its way to a worker: the cell, its key, and the digests of the files that it runs with.
+"""An order is a repetition that is sent to a worker: the cell, its key, and the digests of the files that it runs with.
 
-No path of the host that gives it means anything there. Must not know how orders and files travel.
+Paths of the sender are meaningless to the worker. Must not know how orders and files are sent.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from flashbed.study.plan import Cell
 OF_KERNEL = (kernel.IMAGE, kernel.SYMBOLS)
 EMULATOR, MEDIA, REPLAY, CONDITION = "emulator", "fbmedia", "flashbed-replay", "condition"
 BASE, PART = "base", "part "
-"""The archives of the guest: what all have, and, behind this word, the name of another."""
+"""Parts for archives of the guest: the base archive, and the prefix of the names of the others."""
 
 Files = Mapping[str, Path]
-"""By the part that a file has in a repetition."""
+"""Paths of files, by their part in a repetition."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is asked for."""
+    """A request to a worker for one repetition."""
 
     run: str
-    """Whose it is: what a worker keeps between two orders it keeps for one run."""
+    """The run's name: what a worker keeps between two orders, it keeps for one run."""
     cell: Cell
     key: str
     beginning: str
-    """That of the repetition; "" if it shares none."""
+    """The beginning of the repetition; "" if it shares none."""
     worker: str | None
-    """Which one it shares that on; another makes the attempt from power-on."""
+    """The worker on which the beginning is shared; another one makes the attempt from power-on."""
     more: bool
-    """Whether others with this beginning are still to come, maybe to this worker."""
+    """True if further orders with this beginning may come to this worker."""
     environment: Mapping[str, str]
     release: str
     """Version of the kernel's package."""
     media_digest: str
-    """Stands for the media core's host programs."""
+    """The build digest of the media core's host programs."""
     file_ids: Mapping[str, FileId]
     limits: Limits
     guests: int
-    """How many guests may run at a time on a host, for what each may take of its memory."""
+    """How many guests may run at a time on a host; it limits what each may take of the host's memory."""
 
 
 def files_of(wanted: Repetition) -> Files:
-    """What a worker needs that has nothing but the lab's Python code. Builds the emulator if it is missing."""
+    """Return the files that a worker with only the lab's Python code needs. Builds the emulator if it is missing."""
     image, cell = wanted.image, wanted.cell
     files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
     files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
@@ -94,7 +94,7 @@ def order(
 
 
 def file_id(path: Path) -> FileId:
-    """Of a file here. A medium that is kept may change while a study runs; it has another ID then."""
+    """Return the ID of a file of this host. A kept medium may change while a study runs; then it has another ID."""
     told = path.stat()
     return _file_id(path, told.st_size, told.st_mtime_ns)
 
@@ -105,15 +105,15 @@ def _file_id(path: Path, size: int, _changed_ns: int) -> FileId:
 
 
 class _Shipped(Entry):
-    """A built thing of which a few files came, each to a place of its own."""
+    """A cache entry of which only some files were sent; `digests` maps their names to paths."""
 
     def path(self, name: str) -> Path:
         return self.folder / self.digests[name]
 
 
 def repetition_of(asked: Order, place: Callable[[FileId], Path], kept: Path) -> Repetition:
-    """The repetition as it was where it was ordered, with the files that `place` gives. `kept`: an empty folder, for a
-    medium that is kept. Raises HostResourceError.
+    """Return the ordered repetition, with the paths of files that `place` returns. `kept` is an empty directory for a
+    kept medium. Raises HostResourceError.
     """
     files = {part: place(file_id) for part, file_id in asked.file_ids.items() if part != CONDITION}
     tool = _tool(files[MEDIA], files[REPLAY], asked.media_digest)
@@ -134,7 +134,7 @@ def repetition_of(asked: Order, place: Callable[[FileId], Path], kept: Path) -> 
 
 
 def _give(file: Path, to: Path) -> None:
-    """A medium's files are no links to others; where the disk has no second names, this is a copy."""
+    """Hard-link a file, because a medium's files must not be symbolic links; copy it if the disk has no hard links."""
     try:
         to.hardlink_to(file)
     except OSError:
@@ -143,5 +143,5 @@ def _give(file: Path, to: Path) -> None:
 
 @cache
 def _tool(program: Path, replay_program: Path, build_digest: str) -> MediaTool:
-    """One for all orders: it remembers what it was asked."""
+    """Return one tool for all orders, because it caches its answers."""
     return MediaTool(program, replay_program, build_digest)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which worker gets which attempt: those with one beginning go to the workers that have it, one after the other, as
-long as no worker has to stand idle for that. Must not know how attempts travel.
+"""Assigns attempts to workers. Attempts with the same beginning go to the workers that have it, as long as no worker is
+idle because of that. Must not know how attempts are sent.
 
-What Dask gives to another, for the worker is lost, runs from power-on there.
+If a worker is lost and Dask gives its attempt to another, the attempt runs from power-on there.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from flashbed.execution.beginnings import Left
 class _Worker:
     threads: int = 0
     under_way: Counter[str] = field(default_factory=Counter)
-    """Attempts, by their beginning."""
+    """The number of running attempts, by beginning."""
     has: dict[str, bool] = field(default_factory=dict)
-    """The beginnings that it keeps, and whether each is made."""
+    """The beginnings that the worker keeps, and whether each is complete."""
 
     @property
     def free(self) -> int:
         return self.threads - self.under_way.total()
 
     def rank(self, beginning: str) -> int:
-        """How well an attempt goes here, the least best: it goes on at once; a worker that does nothing makes it a
-        beginning; it waits for one; a worker that has others makes it one.
+        """Return how well the worker suits an attempt, from 0 (best): the beginning is complete; the worker is idle and
+        makes it; the beginning is being made; the worker is busy and would have to make it.
         """
         if self.has.get(beginning, False):
             return 0
@@ -40,20 +40,20 @@ class _Worker:
     def take(self, beginning: str, *, more: bool) -> None:
         self.under_way[beginning] += 1
         if more and beginning not in self.has:
-            if len(self.has) >= self.threads:  # it ends what nobody uses there, as execution/beginnings.py does
+            if len(self.has) >= self.threads:  # it drops unused beginnings, as execution/beginnings.py does
                 self.has = {one: made for one, made in self.has.items() if self.under_way[one]}
             self.has[beginning] = False
 
 
 class Places:
-    """The workers of a run, by their addresses. Its methods may be called by several threads at a time."""
+    """The workers of a run, by address. Its methods are thread-safe."""
 
     def __init__(self) -> None:
         self._workers: dict[str, _Worker] = {}
         self._lock = threading.Lock()
 
     def see(self, threads: Mapping[str, int]) -> None:
-        """Tells which workers there are now, with how many attempts each makes at a time."""
+        """Set the current workers, with the number of attempts that each makes at a time."""
         with self._lock:
             self._workers = {address: self._workers.get(address, _Worker()) for address in threads}
             for address, worker in self._workers.items():
@@ -61,13 +61,13 @@ class Places:
 
     @property
     def count(self) -> int:
-        """How many attempts they make at a time."""
+        """How many attempts the workers make at a time."""
         with self._lock:
             return sum(worker.threads for worker in self._workers.values())
 
     def next_of(self, left: Left) -> str:
-        """The beginning of which one is to be attempted next: one that a free worker has; else the first that none has;
-        else the one with most left for each worker that has it, which another then makes for itself.
+        """Return the beginning of the next attempt: one that a free worker has; else the first that no worker has; else
+        the one with the most attempts left for each worker that has it, which a further worker then makes.
         """
         with self._lock:
             for worker in self._workers.values():
@@ -80,7 +80,9 @@ class Places:
         return new if new is not None else max(left, key=lambda beginning: len(left[beginning]) / had[beginning])
 
     def take(self, beginning: str, *, more: bool) -> str | None:
-        """The worker for an attempt; `more`: whether others of its beginning are left. None if none is free."""
+        """Return the address of the worker for an attempt; None if none is free. `more` says whether other attempts
+        with this beginning are left.
+        """
         with self._lock:
             free = [(address, worker) for address, worker in self._workers.items() if worker.free > 0]
             if not free:
@@ -90,8 +92,8 @@ class Places:
             return address
 
     def end(self, beginning: str, address: str | None, made_at: str | None) -> None:
-        """Tells that an attempt has ended that `address` had got, and which worker made it, if one did. Who did not
-        make what it had got gets nothing until it is seen again, for it may be lost.
+        """Record the end of an attempt that was assigned to `address` and made by the worker `made_at`, if by any. A
+        worker that did not make its attempt may be lost, so it gets no others until it is seen again.
         """
         with self._lock:
             if (worker := self._workers.get(address or "")) is None:

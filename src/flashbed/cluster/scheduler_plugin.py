@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scheduler of a cluster does for the lab: it keeps the files of orders, where client and workers both reach
-it. A worker that is lost takes none of them along.
+"""The lab's plugin of the Dask scheduler. It stores the files of orders where client and workers both reach them, so a
+lost worker loses none of them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from flashbed.cluster.file_store import FileId, FileStore, Incoming, Piece, file
 from flashbed.common.errors import FlashbedError
 
 LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
-"""What it is asked: the names of its handlers."""
+"""The names of its handlers."""
 
 
 class Keeper(SchedulerPlugin):
-    """Registered by each client; the first one that is of this lab stays."""
+    """The plugin. Each client registers it; the first registration of a lab stays."""
 
     def __init__(self) -> None:
         self.lab = lab.identity()
@@ -34,18 +34,18 @@ class Keeper(SchedulerPlugin):
         scheduler.handlers |= {LACKS: self.lacks, KEEP: self.keep, GIVE: self.give}
 
     async def lacks(self, file_ids: list[list[Any]]) -> list[str]:
-        """The digests of those files that are to be brought."""
+        """Return the digests of the files that are missing here."""
         wanted = [FileId(*fields) for fields in file_ids]
         return [one.digest for one in wanted if not await asyncio.to_thread(self._file_store.has, one)]
 
     async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
-        """The next piece of a file, of whoever brings it; what is wrong, if anything is."""
+        """Add the next piece of a file that the client `who` sends. Return an error message, or ""."""
         wanted = FileId(*file_id)
         incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._file_store, wanted))
         try:
             incoming.add(piece)
             if incoming.is_whole:
-                await asyncio.to_thread(incoming.finish)  # to hash gigabytes would keep all workers waiting
+                await asyncio.to_thread(incoming.finish)  # hashing gigabytes here would block all workers
         except FlashbedError as error:
             del self._incoming[wanted.digest, who]
             return error.message
@@ -54,7 +54,7 @@ class Keeper(SchedulerPlugin):
         return ""
 
     async def give(self, file_id: list[Any], offset: int) -> Piece | None:
-        """A piece of a file; None if it is not here."""
+        """Return a piece of a file; None if the file is missing here."""
         try:
             return self._file_store.piece(FileId(*file_id), offset)
         except OSError:

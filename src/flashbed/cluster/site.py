@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Dask cluster as the site of attempts: files go to its scheduler once, orders to its workers.
 
-What a worker had begun when it was lost, Dask gives to another: an attempt changes nothing but its own scratch folder,
-so it may be made as often as it takes.
+If a worker is lost, Dask gives its attempt to another. An attempt changes nothing but its own scratch directory, so it
+may be repeated.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from flashbed.machine.process import STOP_POLL_S
 _log = logging.getLogger("flashbed")
 
 WORKERS_POLL_S = 2.0
-"""Between two looks at which workers there are."""
+"""Seconds between two looks at the list of workers."""
 
 LOST = "each worker that ran it was lost: out of memory?"
 
 
-NO_LAB = "cannot load flashbed ({}); install flashbed and distributed there, as they are here"
+NO_LAB = "cannot import flashbed ({}); install the same flashbed and distributed there as here"
 
 Came = Made | Refusal | tuple[str, str]
-"""Of a worker; the last one, its address and why, of one that has no lab."""
+"""The answer of a worker; from a worker without the lab, its address and the reason."""
 
 
 def _entry() -> Callable[[str, bytes, str], Came]:
-    """What a task is. It travels as it stands here, and not by its name: a worker that cannot read a task dies of it,
-    and one without the lab has to be able to say so.
+    """Return the task's function. It is sent by value, not by name: a worker that cannot unpickle a task dies, but a
+    worker without the lab must be able to report it.
     """
 
     def enter(of_lab: str, packed: bytes, task: str) -> Came:
@@ -64,7 +64,7 @@ def _entry() -> Callable[[str, bytes, str], Came]:
 
 
 class Cluster:
-    """The workers of a scheduler; `most` guests at a time, or one for each thread of theirs."""
+    """The workers of a scheduler, with at most `most` guests at a time, by default one for each of their threads."""
 
     def __init__(self, client: Client, most: int | None = None) -> None:
         self._client, self._most = client, most
@@ -72,14 +72,16 @@ class Cluster:
         self._looked_at = -WORKERS_POLL_S
         self._places = Places()
         self._announced: dict[str, tuple[str | None, bool]] = {}
-        """The worker that each is for, and whether others with its beginning are left, by key."""
+        """By key: the worker that an attempt is assigned to, and whether others with its beginning are left."""
         self._shared: set[FileId] = set()
         self._sharing = threading.Lock()
         self._name = secrets.token_hex(4)
 
     @property
     def guests(self) -> int:
-        """Asked by one thread. At least 1: an order waits at the scheduler until a worker comes."""
+        """How many guests may run now; read by one thread. It is at least 1: an order waits at the scheduler until a
+        worker joins.
+        """
         if time.monotonic() - self._looked_at >= WORKERS_POLL_S:
             self._look()
         there = max(self._places.count, 1)
@@ -90,9 +92,9 @@ class Cluster:
         self._threads, self._looked_at = self._workers(), time.monotonic()
         self._places.see(self._threads)
         for gone in sorted(before.keys() - self._threads.keys()):
-            _log.warning("worker %s is gone; what it was measuring, others measure", gone)
+            _log.warning("worker %s is gone; other workers repeat its measurements", gone)
         if not self._threads and (before or first):
-            _log.warning("the cluster has no workers at the moment; waiting for one")
+            _log.warning("the cluster has no workers now; waiting for one")
 
     def _workers(self) -> Mapping[str, int]:
         try:
@@ -108,8 +110,10 @@ class Cluster:
         self._announced[wanted.key] = self._places.take(wanted.beginning, more=more), more
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
-        """Raises FlashbedError for what a worker refuses, or if the scheduler is gone, InterruptedByUser."""
-        # What is tried again was announced once, and is for no certain worker
+        """Make an attempt on a worker. Raises FlashbedError if a worker refuses it or the scheduler is gone, and
+        InterruptedByUser.
+        """
+        # A second attempt was announced only once, so no worker is assigned to it
         address, more = self._announced.pop(wanted.key, (None, False))
         made_at = None
         try:
@@ -129,7 +133,9 @@ class Cluster:
     def _ordered(
         self, wanted: Repetition, address: str | None, more: bool, limits: Limits, stop: threading.Event
     ) -> Came:
-        """What a worker makes of it: the one at `address`, unless that is lost. Raises KilledWorker."""
+        """Send an order to the worker at `address`, or to another if that is lost, and return the answer. Raises
+        KilledWorker.
+        """
         files = files_of(wanted)
         self._share(files)
         asked = order(self._name, wanted, address, more, files, limits, self._guests_of_a_host())
@@ -162,7 +168,7 @@ class Cluster:
         return max(hosts.values(), default=1)
 
     def _share(self, files: Files) -> None:
-        """Brings the scheduler what it lacks of these."""
+        """Send the scheduler those of the files that it lacks."""
         by_id = {file_id(path): path for path in files.values()}
         with self._sharing:
             new = by_id.keys() - self._shared
@@ -192,4 +198,4 @@ class Cluster:
 
     def _scheduler_is_gone(self, error: Exception | None) -> HostResourceError:
         why = f" ({error})" if error else ""
-        return HostResourceError(f"the scheduler of the cluster is gone{why}; what was finished is kept: run again")
+        return HostResourceError(f"the cluster's scheduler is gone{why}; finished repetitions are kept: run again")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker does with an order: it fetches what it lacks, once, makes the attempt, and gives back what came of it.
+"""The worker's side of an order: it fetches the files that it lacks, once, makes the attempt, and returns the result.
 
-Keeps no results: what it had begun when it was lost, another does. Between two orders of a run it keeps the beginnings
-that others of it share.
+It stores no results: if a worker is lost, another repeats its attempt. Between two orders of a run it keeps the
+beginnings that further orders of the run share.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from flashbed.execution.scheduler import clean
 
 @dataclass(frozen=True)
 class Refusal:
-    """What stops the whole run, and the worker that says so."""
+    """An error that stops the whole run, and the address of the worker that reports it."""
 
     worker: str
     error: FlashbedError
@@ -41,15 +41,15 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Made:
-    """An attempt, and the worker that made it."""
+    """The result of an attempt, and the address of the worker that made it."""
 
     worker: str
     finished: Finished
 
 
 def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
-    """Runs in a thread of the worker, as the task of this name, for the lab of this identity. `packed` is an Order;
-    another lab may not even be able to read it.
+    """Execute an order in a thread of the worker, as the task `task`, for the lab with the identity `of_lab`. `packed`
+    is a pickled Order, which another lab may be unable to read.
     """
     here = get_worker()
     try:
@@ -63,8 +63,8 @@ def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
 
 
 def other_lab(asked: str, found: str) -> str:
-    """What to tell of a lab that is not the one that asks."""
-    return f"has flashbed {found}, and this is {asked}; install the same there"
+    """Return the message about a host whose lab is not the client's."""
+    return f"has flashbed {found}, but this is {asked}; install the same there"
 
 
 def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
@@ -82,18 +82,20 @@ def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
 
 
 IDLE_S = 10.0
-"""Without an order of a run, after which what was kept for it goes: the run has ended, or has none for this worker."""
+"""Seconds without an order of a run after which its beginnings are dropped: the run has ended, or does not use this
+worker.
+"""
 
 
 class _Kept:
-    """This host as the site of one run."""
+    """This host as the site of one run, kept between orders."""
 
     def __init__(self, guests: int) -> None:
         self._held = ExitStack()
         self.site = self._held.enter_context(attempt.here(guests))
         self.users = 0
         self.used = 0
-        """How often; tells one pause from another."""
+        """How many orders have used it; distinguishes one idle period from another."""
 
     def close(self) -> None:
         self._held.close()
@@ -105,7 +107,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def kept(run: str, guests: int) -> Iterator[Here]:
-    """This host, with what was kept there for a run. Raises HostResourceError."""
+    """Yield this host as the site of a run, with the beginnings kept for it. Raises HostResourceError."""
     with _lock:
         its = _runs.get(run) or _runs.setdefault(run, _Kept(guests))
         its.users += 1
@@ -122,7 +124,7 @@ def kept(run: str, guests: int) -> Iterator[Here]:
 
 
 def _end(run: str, used: int) -> None:
-    """Ends what is kept for a run, if it was used so often and no more."""
+    """Close what is kept for a run, unless it was used again since it had been used `used` times."""
     with _lock:
         its = _runs.get(run)
         if its is not None and not its.users and its.used == used:
@@ -132,14 +134,14 @@ def _end(run: str, used: int) -> None:
 
 @atexit.register
 def _end_all() -> None:
-    """A worker that is asked to end leaves nothing behind."""
+    """Close everything when the worker ends."""
     for its in _runs.values():
         its.close()
 
 
 @cache
 def _clean_once() -> None:
-    """What was left by a worker that was killed here."""
+    """Remove the files of workers that were killed on this host."""
     clean()
 
 
@@ -147,23 +149,25 @@ def _pulled(here: Worker, file_id: FileId, offset: int) -> Piece:
     call = getattr(here.scheduler, scheduler_plugin.GIVE)
     piece: Piece | None = sync(here.loop, call, file_id=list(astuple(file_id)), offset=offset)
     if piece is None:
-        raise HostResourceError(f"the scheduler does not have {file_id.name} any more; run again")
+        raise HostResourceError(f"the scheduler no longer has {file_id.name}; run again")
     return piece
 
 
 @cache
 def _check_emulator(program: Path) -> None:
-    """Once: it was built where the run began. Raises SetupError if a library of its is missing here."""
+    """Check once that the emulator, which the client's host built, starts here. Raises SetupError if it does not, for
+    example because a library is missing.
+    """
     done = children.run([program, "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").replace(f"{program}: ", "").splitlines()[0]
         raise SetupError(
-            f"the emulator does not start there ({why}); give the worker the system of the host that begins the run"
+            f"the emulator does not start there ({why}); the worker needs the same system as the host of the run"
         )
 
 
 class Released(threading.Event):
-    """Set when nobody waits for a task any more: its run was interrupted, or has ended, however that was."""
+    """An event that is set when no one waits for the task any more: its run was interrupted or has ended."""
 
     def __init__(self, here: Worker, task: str) -> None:
         super().__init__()

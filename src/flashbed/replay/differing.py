@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In what the results in a pack differ, in sentences: from what lies beside them, before anything runs; and from what
-came of it when it was run again.
+"""Describes in sentences how the results in a pack differ: before anything runs, from the pack's own recipes; and
+afterwards, from the outcome of the new run.
 
-A result's key is the hash of its inputs, and among these are digests of the files that the pack has. So a pack in which
-somebody changed a kernel, a program, a seed or a result says so. What no digest in a result stands for, the run itself
-shows. Must not know how a pack lies on disk.
+A result's key is the hash of its inputs, which include digests of files of the pack. So if somebody changed a kernel, a
+program, a seed or a result in a pack, the check finds it. The run itself shows changes that no digest in a result
+covers. Must not know the format of a pack.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from flashbed.machine.base import Outcome
 from flashbed.replay.recipe import Recipe
 
 JOB = "job"
-"""The archive whose digest is in no result: it has that of the files in it."""
+"""The archive whose digest is in no result; a result has the digests of the files in it."""
 
 
 def doubts(recipe: Recipe, result: Mapping[str, Any], key_version: int) -> Iterator[str]:
-    """A sentence for each thing that the result says otherwise than the recipe."""
+    """Yield a sentence for each difference between a result and its recipe."""
     environment = result["environment"]
     if result["key"] != recipe.key:
-        yield "the result is that of another repetition"
+        yield "the result belongs to another repetition"
     if digest_json({"version": key_version, "cell": result["cell"], "environment": environment}) != result["key"]:
-        yield "the result's key is not that of its inputs: one of them was changed"
+        yield "the result's key does not match its inputs: one of them was changed"
     if result["seed"] != result["cell"]["seed"]:
-        yield f"the result says seed {result['seed']}, and its inputs {result['cell']['seed']}"
+        yield f"the result has seed {result['seed']}, and its inputs have {result['cell']['seed']}"
     yield from _machine(environment["machine"], " ".join(recipe.machine))
     yield from _other("kernel", environment["kernel"], recipe.kernel)
     for name, digest in recipe.archives:
@@ -41,14 +41,14 @@ def _machine(wanted: str, found: str) -> Iterator[str]:
         return
     pairs = zip(wanted.split(), found.split(), strict=False)
     mine, its = next(((a, b) for a, b in pairs if a != b), (wanted, found))
-    yield f"the machine is another than the one measured: {its}, and not {mine}"
+    yield f"the machine is not the measured one: {its} instead of {mine}"
 
 
 def _other(what: str, wanted: str | None, found: str) -> Iterator[str]:
     if wanted is None:
-        yield f"the {what} is not among what was measured with"
+        yield f"the {what} was not part of the measurement"
     elif wanted != found:
-        yield f"the {what} is another than the one measured with: {found[:12]}, and not {wanted[:12]}"
+        yield f"the {what} is not the measured one: {found[:12]} instead of {wanted[:12]}"
 
 
 MOST_LETTERS = 60
@@ -57,7 +57,9 @@ RESULT, CONSOLE, OUT = "result.json", "console.log", "out/"
 
 
 def differences(kept: Mapping[str, bytes], result: Mapping[str, Any], found: Outcome) -> list[str]:
-    """Empty for the same bytes. `kept` are the files of the result, `found` what the guest gave here."""
+    """Return sentences on the differences; none if all bytes are the same. `kept` are the files of the result, and
+    `found` is the outcome on this host.
+    """
     sentences = list(_all(kept, result, found))
     more = len(sentences) - MOST_SENTENCES
     return [*sentences[:MOST_SENTENCES], *([f"and {more} more"] if more > 0 else [])]
@@ -72,7 +74,7 @@ def _all(kept: Mapping[str, bytes], result: Mapping[str, Any], found: Outcome) -
     its = {CONSOLE: found.console, **{f"{OUT}{name}": data for name, data in found.files.items()}}
     for name in sorted(mine.keys() | its.keys()):
         if name not in its or name not in mine:
-            yield f"{name}: {'is not there' if name not in its else 'was not there'}"
+            yield f"{name}: {'is missing' if name not in its else 'is new'}"
         elif mine[name] != its[name]:
             yield f"{name}: {_first(mine[name], its[name])}"
 
@@ -82,7 +84,7 @@ def _said(check: str | None) -> str:
 
 
 def _first(mine: bytes, its: bytes) -> str:
-    """The first line that differs, or the first byte of what is no text."""
+    """Describe the first line that differs, or the first byte if a file is no text."""
     try:
         lines, others = mine.decode().splitlines(), its.decode().splitlines()
     except UnicodeDecodeError:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pack on disk: a ZIP archive that Python can also start, with the digest of the whole as its comment.
 
-`pack.json` says what is in it; `files/DIGEST` are the files that guests run with, `results/KEY/` what came of each
-repetition. Members are read within limits: a pack may come from a stranger, and a few bytes of it may say that they are
-gigabytes. Must not know how a recipe is run.
+`pack.json` is the table of contents, `files/DIGEST` are the files that guests run with, and `results/KEY/` has the
+result of each repetition. Members are read within limits: a pack may be untrusted, and a few bytes of it may claim to
+be gigabytes. Must not know how a recipe is run.
 """
 
 from __future__ import annotations
@@ -26,53 +26,53 @@ from flashbed.replay import recipe
 from flashbed.replay.recipe import Recipe
 
 READ_BYTES = 4 << 10
-"""Of a member at a time: zipfile unpacks all that so many packed bytes hold at once, and of zeros that is 7,000 times
-as much.
+"""Packed bytes of a member that are read at a time. zipfile unpacks them all at once; packed zeros expand 7,000 times.
 """
 
 MOST_READ_BYTES = 64 << 20
-"""Of a member that is read into memory: a console at most, or pack.json of some 7,000 repetitions. All files of a
-repetition together may have twice that.
+"""Largest member that is read into memory: a console, or pack.json of some 7,000 repetitions. All files of a repetition
+together may have twice that.
 """
 
 MOST_VALUES = 4 << 20
-"""Of a JSON document. Each takes up to 100 bytes in memory, and three in a document that is meant to fill it."""
+"""Most values of a JSON document. A value takes up to 100 bytes in memory, but only three in a hostile document."""
 
 MOST_DICTIONARY_BYTES = 64 << 20
-"""What unpacking a member may keep in memory by the packing's own parameters; 8 MiB is what packs are made with."""
+"""Largest LZMA dictionary that a member may require. Packs are made with 8 MiB."""
 
 _LOCAL = struct.Struct("<26x2H")
-"""How long name and extra field are, at the end of what stands before a member (APPNOTE.TXT 4.3.7)."""
+"""The end of a member's local header: the lengths of name and extra field (APPNOTE.TXT 4.3.7)."""
 _LZMA = struct.Struct("<2xHBI")
-"""What packed data begin with: the size of the parameters, these, with the size of the dictionary (APPNOTE.TXT 5.8)."""
+"""The start of LZMA data: the size of the properties, then the properties, with the dictionary size (APPNOTE.TXT 5.8).
+"""
 
 Damaged = (
     *(ValueError, KeyError, TypeError, RuntimeError, EOFError, MemoryError, OverflowError),
     *(struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
 )
-"""What Python raises for archives that are none, by the place of the damage; MemoryError and RuntimeError for a
-packing's parameters that no packer writes.
+"""What Python raises for a damaged archive, depending on the place of the damage. MemoryError and RuntimeError come
+from compression parameters that no program writes.
 """
 Unreadable = (OSError, *Damaged)
 
 
 def read_member(archive: zipfile.ZipFile, member: str) -> bytes:
-    """Raises one of Unreadable."""
+    """Read a member into memory. Raises one of Unreadable, also for a member of more than MOST_READ_BYTES."""
     size = archive.getinfo(member).file_size
     if size > MOST_READ_BYTES:
-        raise ValueError(f"it says that it has {size} bytes")
+        raise ValueError(f"it claims to have {size} bytes")
     return b"".join(member_pieces(archive, member))
 
 
 def parsed_json(data: bytes) -> Any:
-    """A JSON document. Raises ValueError, also for one of more values than any pack has, RecursionError."""
+    """Parse a JSON document. Raises ValueError, also for more than MOST_VALUES values, and RecursionError."""
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES} values")
     return json.loads(data)
 
 
 def open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
-    """Raises one of Damaged, also for a packing that takes much memory, KeyError, OSError."""
+    """Open a member. Raises KeyError, OSError, or another one of Damaged, also if unpacking takes too much memory."""
     found = archive.getinfo(member)
     if found.compress_type == zipfile.ZIP_LZMA:
         assert archive.fp is not None
@@ -91,7 +91,7 @@ def member_pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
 
 
 def copy_with_holes(source: IO[bytes], out: BinaryIO) -> str:
-    """Copies a file into an empty one, without what is all zero in it. Gives its SHA-256."""
+    """Copy a file into an empty one, with holes in place of zeros. Return its SHA-256."""
     found = hashlib.sha256()
     while piece := source.read(READ_BYTES):
         found.update(piece)
@@ -106,7 +106,7 @@ def copy_with_holes(source: IO[bytes], out: BinaryIO) -> str:
 FORMAT = 1
 CONTENTS = "pack.json"
 FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
-"""Folders: files by digest, results by key, the report, the configuration of each kernel by the digest of its image."""
+"""Directories: files by digest, results by key, the report, kernel configurations by the digest of the image."""
 
 ENDING = ".flashbed"
 
@@ -120,7 +120,7 @@ PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Program:
-    """A program and what it needs to start on any x86_64 Linux, by digest; `loader` is None if it needs nothing."""
+    """The digests of a program and of what it needs to start on any x86_64 Linux; `loader` is None if it is static."""
 
     program: str
     loader: str | None
@@ -132,7 +132,7 @@ class Program:
 
 
 class Pack:
-    """A pack that was found whole."""
+    """An opened pack, which was checked and found undamaged."""
 
     def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
         self.path, self._archive = path, archive
@@ -140,18 +140,18 @@ class Pack:
         """SHA-256 of the file."""
         self.told = told
         self.members: Mapping[str, str] = told["members"]
-        """Digests by name, of all that is in the pack but pack.json."""
+        """The digests of all members but pack.json, by name."""
         self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
         self._programs = {name: Program(**one) for name, one in told["programs"].items()}
         self._results: dict[str, list[str]] = {}
-        """Names of what was kept of a repetition, by its key."""
+        """The names of a repetition's result files, by key."""
         for member in sorted(self.members):
             folder, *rest = member.split("/", 2)
             if folder == RESULTS and len(rest) == 2:
                 self._results.setdefault(rest[0], []).append(rest[1])
 
     def read(self, member: str) -> bytes:
-        """Raises InputError, also if it is not what pack.json says of it."""
+        """Read a member into memory. Raises InputError, also if its digest is not the one in pack.json."""
         try:
             found = read_member(self._archive, member)
         except KeyError:
@@ -162,8 +162,8 @@ class Pack:
         return found
 
     def unpack(self, digest: str, to: Path) -> None:
-        """Writes the file of this digest; what was a hole becomes one. Raises InputError, also if it has another,
-        OSError.
+        """Write the file of this digest to `to`, with holes. Raises OSError, and InputError, also if its digest
+        differs.
         """
         member = f"{FILES}/{digest}"
         try:
@@ -178,7 +178,7 @@ class Pack:
         self._compare(member, found, digest)
 
     def fault(self, member: str) -> str:
-        """Why a member is not as it was written; "" if it is."""
+        """Return why a member is damaged; "" if it is not."""
         try:
             found = hashlib.sha256()
             for piece in member_pieces(self._archive, member):
@@ -193,36 +193,34 @@ class Pack:
             raise InputError(f"{self.path}: {self._other(member, found, wanted or 'named')}; get the pack again")
 
     def _other(self, member: str, found: str, wanted: str) -> str:
-        return (
-            f"{self._named(member)} is another file than it was: its SHA-256 is {found[:12]}..., not {wanted[:12]}..."
-        )
+        return f"{self._named(member)} was changed: its SHA-256 is {found[:12]}..., not {wanted[:12]}..."
 
     def _named(self, member: str) -> str:
         return self.called(member.removeprefix(f"{FILES}/"))
 
     def program(self, name: str) -> Program:
-        """Raises InputError."""
+        """Return a program of the pack. Raises InputError if it has none of that name."""
         if name not in self._programs:
-            raise InputError(f"{self.path}: has no {name}, which its results were measured with")
+            raise InputError(f"{self.path}: has no {name}, with which its results were measured")
         return self._programs[name]
 
     def called(self, digest: str) -> str:
-        """What the file of a digest is to people."""
+        """Return the description of the file of a digest."""
         return str(self.told["names"].get(digest, digest))
 
     def result(self, key: str) -> dict[str, bytes]:
-        """What was kept of a repetition, by name: result.json, console.log, out/... Raises InputError."""
+        """Return a repetition's result files by name: result.json, console.log, out/... Raises InputError."""
         self.check_result(key)
         return {name: self.read(member) for name, member in self._members_of(key).items()}
 
     def check_result(self, key: str) -> None:
-        """Raises InputError unless what was kept of a repetition is as it was written; keeps none of it in memory."""
+        """Raise InputError if a repetition's result is damaged. Keeps none of it in memory."""
         its = self._members_of(key).values()
         if missing := next((member for member in its if member not in self._archive.NameToInfo), ""):
             raise InputError(f"{self.path}: has no {missing}; get it again")
         size = sum(self._archive.getinfo(member).file_size for member in its)
         if size > 2 * MOST_READ_BYTES:
-            raise InputError(f"{self.path}: the result {key[:12]} says that it has {size} bytes; get the pack again")
+            raise InputError(f"{self.path}: the result {key[:12]} claims to have {size} bytes; get the pack again")
         if fault := next(filter(None, map(self.fault, its)), ""):
             raise InputError(f"{self.path}: {fault}; get the pack again")
 
@@ -230,19 +228,21 @@ class Pack:
         return {name: f"{RESULTS}/{key}/{name}" for name in self._results.get(key, ())}
 
     def options(self, kernel: str) -> dict[str, str]:
-        """What a kernel was configured with, by the digest of its image: values by name, without those not set."""
+        """Return the configuration of a kernel, by the digest of its image: values by name, without unset options."""
         name = f"{CONFIGS}/{kernel}"
         lines = self.read(name).decode(errors="replace").splitlines() if name in self.members else []
         return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
 
 
 def is_pack(path: Path) -> bool:
-    """Whether a file looks like one, damaged or not."""
+    """True if the file looks like a pack, damaged or not."""
     return path.is_file() and path.suffix == ENDING
 
 
 def open_pack(path: Path) -> Pack:
-    """Looks at each byte. Raises InputError for what is no pack, or is damaged; it names what is damaged."""
+    """Open a pack after checking every byte. Raises InputError for a file that is no pack, and for a damaged pack; the
+    message names the damaged member.
+    """
     damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
@@ -268,7 +268,9 @@ def _begins_like_one(path: Path) -> bool:
 
 
 def sealed(file: BinaryIO) -> hashlib._Hash:
-    """SHA-256 of all but the digest at the end of a file, which is left there. The file has to be as long as that."""
+    """Return the SHA-256 of a file without the digest at its end, and leave the file's position at that digest. The
+    file must be at least as long as a digest.
+    """
     left = file.seek(0, 2) - DIGEST_LETTERS
     file.seek(0)
     found = hashlib.sha256()
@@ -280,7 +282,7 @@ def sealed(file: BinaryIO) -> hashlib._Hash:
 
 
 def _examined(path: Path) -> tuple[str, str]:
-    """Why the file is not as it was written, "" if it is; and its SHA-256."""
+    """Return why the file is damaged ("" if it is not), and its SHA-256."""
     try:
         with own_file.opened(path) as file:
             if (size := file.seek(0, 2)) <= DIGEST_LETTERS:
@@ -295,16 +297,18 @@ def _examined(path: Path) -> tuple[str, str]:
 
 
 def _damage(body: str, end: str) -> str:
-    """What the end of a file, which should be the digest `body`, says of it; tells no bytes of the file."""
+    """Return what the end of a file, which should be the digest `body`, says of the damage. The text contains no bytes
+    of the file.
+    """
     if end == body:
         return ""
     if sum(a == b for a, b in zip(body, end, strict=True)) > DIGEST_LETTERS // 2:  # chance gives a sixteenth
-        return "the SHA-256 at its end, though all before it is as it was"
+        return "only the SHA-256 at its end was changed"
     if not re.fullmatch("[0-9a-f]+", end):
-        return "it is cut, or changed at its end"
-    return f"its SHA-256 is {body[:12]}..., not {end[:12]}... as its end has it"
+        return "it was truncated, or its end was changed"
+    return f"its SHA-256 is {body[:12]}..., not {end[:12]}... as at its end"
 
 
 def _which(pack: Pack) -> str:
-    """The first member that is not as it was written."""
+    """Describe the first damaged member."""
     return next(filter(None, map(pack.fault, pack.members)), "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recipe run on this host. The files of the pack lie in a folder, and its programs so that they start there, whatever
-this host has. Must not know what came of the recipe elsewhere.
+"""Runs a recipe on this host. The pack's files are in a directory; its programs start from there with their own
+libraries, whatever this host has. Must not know the recipe's results elsewhere.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from flashbed.replay.pack_file import Pack, Program
 from flashbed.replay.recipe import EMULATOR, Check, Recipe
 
 STATE, DATA = "state.bin", "data.img"
-"""The medium of a guest, in its folder."""
+"""The files of a guest's medium, in its directory."""
 
 _STARTS = """#!/bin/sh
 unset LD_PRELOAD LD_AUDIT
 exec {loader} --inhibit-cache --library-path {libraries} --argv0 "$0" {program} "$@"
 """
-"""What this host has loaded into its own programs need not fit to these."""
+"""Libraries that this host preloads into its own programs may not fit the pack's."""
 
 
 class Unpacked:
-    """What was taken out of a pack so far."""
+    """The files that were unpacked from a pack so far."""
 
     def __init__(self, pack: Pack, folder: Path) -> None:
-        """`folder` is empty, and is this object's alone."""
+        """`folder` is an empty directory that only this object uses."""
         self._pack = pack
         self._files, self.programs = folder / "files", folder / "programs"
-        """`programs` has a start script for each program, by its name: a folder to look for them in."""
+        """`programs` has a start script for each program, by its name; it serves as a PATH."""
         self._files.mkdir()
         self.programs.mkdir()
 
     def take(self, digests: Iterable[str], programs: Iterable[str]) -> None:
-        """Raises InputError for what cannot be read, HostResourceError for a host that refuses it."""
+        """Unpack files and programs. Raises InputError for an unreadable member, and HostResourceError."""
         chosen = {name: self._pack.program(name) for name in programs}
         wanted = dict.fromkeys([*digests, *(digest for program in chosen.values() for digest in program.files)])
         try:
@@ -88,8 +88,8 @@ def play(
     host: Memory,
     beginnings: Beginnings,
 ) -> Outcome:
-    """What came of it, with files in the folder `work` or in the host's memory, within `limit_s` seconds of the host's
-    time. If its beginning fails, what comes of it from power-on counts. Raises HostResourceError, InterruptedByUser.
+    """Run a recipe within `limit_s` host seconds and return its outcome. Its files are in the directory `work` or in
+    the host's memory. If its beginning fails, it is run from power-on. Raises HostResourceError, InterruptedByUser.
     """
     guest = Guest(recipe.key, recipe.beginning, recipe.content_bytes, recipe.ram_bytes, partial(_begin, recipe, files))
 
@@ -134,14 +134,14 @@ def _played(
         try:
             outcome = replace(outcome, medium_check=checker.verdict(_command(recipe.check, data), data, files.programs))
         except checker.NoVerdict as error:
-            return replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
+            return replace(outcome, status="failed", reason=f"measured, but not checked: {error}")
         except checker.Killed as error:
             return replace(outcome, status="killed", reason=str(error))
     return outcome
 
 
 def _written(recipe: Recipe, files: Unpacked, folder: Path, load: Path | None) -> qemu.Files:
-    """What a guest starts from, with a medium of its own in `folder`."""
+    """Write the files that a guest starts from into `folder`, with a medium of its own."""
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
     with initramfs.open("wb") as out:
         for _, digest in recipe.archives:
@@ -158,7 +158,7 @@ def _write_content(content: str | int, files: Unpacked, to: Path) -> None:
             pack_file.copy_with_holes(source, out)
         return
     if shutil.disk_usage(to.parent).free < content:
-        raise HostResourceError(f"{to.parent}: this disk has no room for a medium of {content} bytes; see --folder")
+        raise HostResourceError(f"{to.parent}: no room for a medium of {content} bytes; give a --folder with more room")
     with to.open("wb") as file:
         file.truncate(content)
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recipe is a repetition as plain data: the machine's arguments and the files that it starts from, by their digests.
-And the shape that recipes have in a pack, with all else that its pack.json and its results say: what has another is
-told in a sentence.
+"""A recipe is a repetition as plain data: the machine's arguments and the digests of the files that it starts from.
 
-Nothing in a recipe means anything to a study or a profile. What becomes a path is held to more: a digest has 64 digits,
-the name of a program no slash. Must not know how files lie in a pack.
+This module also validates the structure of recipes, pack.json and results, and reports an error in a sentence. Values
+that become paths are restricted: a digest has 64 digits, and a program's name has no slash. A recipe is independent of
+studies and profiles. Must not know the layout of files in a pack.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 EMULATOR = "qemu-system-aarch64"
-"""The program that every recipe needs, as a pack calls it."""
+"""The name of the program that every recipe needs, in a pack."""
 
 BY_KEY = ("key", "label")
-"""What of a recipe says whose it is, and changes nothing in the guest."""
+"""The fields of a recipe that identify it, and change nothing in the guest."""
 
 OF_LOAD = ("load", "check")
-"""What of a recipe has no part in its guest before its load comes."""
+"""The fields of a recipe that do not affect its guest before its load comes."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """The checker that looks at the medium's content behind the guest: a program of the pack, and its arguments."""
+    """The checker that examines the medium's content after the guest: a program of the pack, and its arguments."""
 
     program: str
     arguments: tuple[str, ...]
@@ -38,25 +37,25 @@ class Check:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a repetition runs with. Files are named by their SHA-256."""
+    """Everything that a repetition runs with. Files are named by their SHA-256."""
 
     key: str
     label: str
     machine: tuple[str, ...]
-    """The emulator's arguments that shape results."""
+    """The emulator's arguments that affect results."""
     kernel: str
     symbols: str | None
-    """The kernel's System.map, where samples of the CPUs were taken."""
+    """The kernel's System.map, if the CPUs were sampled."""
     archives: tuple[tuple[str, str], ...]
-    """The guest's first file system, by part: "base", its programs, its modules, "job"."""
+    """The archives of the guest's initramfs, by part: "base", its programs, its modules, "job"."""
     state: str
     content: str | int
-    """What is stored on the medium: a file, or so many bytes of nothing."""
+    """The content of the medium: a file, or the size in bytes of an empty one."""
     ram_bytes: int
     content_bytes: int
     check: Check | None
     load: str | None = None
-    """The archive with what only the load needs; None in a pack of before, whose "job" has all."""
+    """The archive that only the load needs; None in an older pack, whose "job" contains it."""
 
     @property
     def files(self) -> Iterator[str]:
@@ -68,20 +67,20 @@ class Recipe:
 
     @property
     def cell(self) -> str:
-        """The same text for repetitions of one cell: what their labels say before the seed. A key of its own would be
-        another format of packs, and those of this one would be read as now.
+        """A text that identifies the cell: the label without the seed. A field of its own would need another format of
+        packs.
         """
         return self.label.rpartition(", seed ")[0]
 
     @property
     def guest(self) -> str:
-        """The same text for recipes whose guests are the same: one run serves them all."""
+        """A text that is the same for recipes with the same guest: one run serves them all."""
         return self._without(*BY_KEY)
 
     @property
     def beginning(self) -> str:
-        """The same text for recipes whose guests are the same until their load comes; "" for one of before, whose guest
-        has it from power-on.
+        """A text that is the same for recipes whose guests are the same until their load comes; "" for a recipe of an
+        older pack, whose guest has its load from power-on.
         """
         return self._without(*BY_KEY, *OF_LOAD) if self.load is not None else ""
 
@@ -89,12 +88,12 @@ class Recipe:
         return json.dumps({name: value for name, value in asdict(self).items() if name not in names}, sort_keys=True)
 
     def as_json(self) -> dict[str, Any]:
-        """As from_json reads it."""
+        """Return the recipe in the form that from_json reads."""
         return asdict(self)
 
 
 def from_json(told: Mapping[str, Any]) -> Recipe:
-    """Raises KeyError, TypeError for what is no recipe."""
+    """Return the recipe of a JSON value. Raises KeyError or TypeError if it is none."""
     check = told["check"]
     return Recipe(
         **{
@@ -108,7 +107,7 @@ def from_json(told: Mapping[str, Any]) -> Recipe:
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 PROGRAM_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]*")
-"""Of a program or a library."""
+"""The name of a program or a library."""
 
 MOST_BYTES = 1 << 62
 
@@ -120,7 +119,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_word(value: Any) -> bool:
-    """An argument of a program."""
+    """True for an argument of a program."""
     return isinstance(value, str) and value.isprintable()
 
 
@@ -145,7 +144,7 @@ def _of(keys: ShapeTest, values: ShapeTest) -> ShapeTest:
 
 
 def _with(**tests: ShapeTest) -> ShapeTest:
-    """A table with these keys, whatever else is in it."""
+    """Return a test for a table with these keys; it may have others."""
     return lambda value: (
         isinstance(value, dict) and all(key in value and test(value[key]) for key, test in tests.items())
     )
@@ -174,7 +173,7 @@ _RECIPE: Mapping[str, ShapeTest] = {
     "load": _or_none(_is_digest),
 }
 _LATER = {"load": None}
-"""What recipes of older packs lack, and what that means."""
+"""Defaults of fields that recipes of older packs lack."""
 
 _PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))
 
@@ -199,7 +198,7 @@ _RESULT: Mapping[str, ShapeTest] = {
 
 
 def check_contents(told: Any) -> None:
-    """What pack.json says. Raises ValueError, with what is wrong."""
+    """Validate pack.json. Raises ValueError with the reason."""
     _check_table(told, _CONTENTS, "")
     for place, one in enumerate(told["recipes"]):
         _check_table({**_LATER, **one} if isinstance(one, dict) else one, _RECIPE, f"recipe {place + 1}: ")
@@ -208,7 +207,7 @@ def check_contents(told: Any) -> None:
 
 
 def check_result(told: Any) -> None:
-    """What a result says. Raises ValueError, with what is wrong."""
+    """Validate a result. Raises ValueError with the reason."""
     _check_table(told, _RESULT, "")
     for name in ("machine", "kernel"):
         if name not in told["environment"]:
@@ -217,9 +216,9 @@ def check_result(told: Any) -> None:
 
 def _check_table(told: Any, tests: Mapping[str, ShapeTest], where: str) -> None:
     if not isinstance(told, dict):
-        raise ValueError(f"{where}it is no table")
+        raise ValueError(f"{where}not a table")
     for name, test in tests.items():
         if name not in told:
             raise ValueError(f"{where}{name} is missing")
         if not test(told[name]):
-            raise ValueError(f"{where}{name} is not what it has to be")
+            raise ValueError(f"{where}{name} has an invalid value")

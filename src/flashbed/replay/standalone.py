@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pack does when Python starts it: the same as `flashbed verify`, with nothing installed."""
+"""The program of a pack that Python starts: the same as `flashbed verify`, without an installation."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MOST_SECONDS = 1e9
 
 
 def main(pack: Path) -> int:
-    """Exit status, as that of `flashbed verify`."""
+    """Verify the pack and return the exit status, as `flashbed verify` does."""
     parser = argparse.ArgumentParser(
         prog=f"python3 {pack.name}", description="Runs the measurements in this pack again and compares each byte."
     )
-    parser.add_argument("--cells", type=_count, metavar="N", help="only so many, spread over the study")
+    parser.add_argument("--cells", type=_count, metavar="N", help="run only N cells, spread over the study")
     parser.add_argument("--jobs", type=_count, metavar="N", help="guests at a time; default: one for each core")
-    parser.add_argument("--limit", type=_seconds, default=900.0, metavar="SECONDS", help="of this host's time, a guest")
-    parser.add_argument("--folder", type=Path, metavar="DIR", help="where files may lie meanwhile")
+    parser.add_argument("--limit", type=_seconds, default=900.0, metavar="SECONDS", help="host time limit of a guest")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="directory for temporary files")
     said = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
@@ -37,7 +37,7 @@ def main(pack: Path) -> int:
     try:
         return _status(pack, how)
     finally:
-        # All is done and said. A signal that comes while the interpreter goes would end it with a status of its own.
+        # All is done. A signal during the interpreter's shutdown would change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
 
@@ -59,13 +59,13 @@ def _status(pack: Path, how: How) -> int:
 
 
 def _say_no_more() -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Keep Python from writing the remaining output again when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"wants a number from 1 on, not {text}")
+        raise argparse.ArgumentTypeError(f"must be a number from 1 on, not {text}")
     return int(text)
 
 
@@ -75,7 +75,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"wants seconds, more than 0, not {text}")
+        raise argparse.ArgumentTypeError(f"must be seconds, more than 0, not {text}")
     return number
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what is in a pack again, and says whether the same bytes came of it; if not, which cells differ and in what.
+"""Runs a pack again, and reports whether the results have the same bytes; if not, which cells differ and how.
 
 Runs on bare Python too. Must not know how a pack is made.
 """
@@ -31,36 +31,36 @@ from flashbed.replay.recipe import EMULATOR, Recipe, check_result
 
 Say = Callable[[str], object]
 NOT_RUN = ("killed", "timed out")
-"""Outcomes that tell of this host, and not of the pack."""
+"""Outcomes that are caused by this host, not by the pack."""
 NO_LETTERS = ":;$"
-"""What the loader of programs takes for something else in the name of a folder."""
+"""Letters with a special meaning to the dynamic loader in the path of a directory."""
 
 
 @dataclass(frozen=True)
 class How:
-    """What is run again, and what it may take of this host."""
+    """Which cells are run again, and the limits on this host."""
 
     cells: int | None = None
-    """So many, spread over the study; None: all."""
+    """How many cells, spread over the study; None for all."""
     jobs: int = 1
     """Guests at a time."""
     limit_s: float = 900.0
-    """Of this host's time, for a guest."""
+    """Host seconds for a guest."""
     folder: Path | None = None
-    """Where files may lie meanwhile; None: where Python puts such."""
+    """Directory for temporary files; None for Python's default."""
 
 
 @dataclass
 class Found:
-    """Sentences on what differs, by the label of the repetition; what could not be run, likewise."""
+    """By the label of a repetition: the sentences on its differences, or why it could not be run."""
 
     differ: dict[str, list[str]] = field(default_factory=dict)
     not_run: dict[str, str] = field(default_factory=dict)
 
 
 def verify(path: Path, how: How, print_line: Say) -> None:
-    """Says what it finds, in printable lines. Raises DifferentResultsError if anything differs, InputError for a file
-    that is no whole pack, HostResourceError if a guest could not be run here, InterruptedByUser.
+    """Run a pack again and report in printable lines. Raises DifferentResultsError if anything differs, InputError for
+    a damaged pack or a file that is none, HostResourceError if a guest could not be run here, and InterruptedByUser.
     """
     pack = pack_file.open_pack(path)
 
@@ -94,12 +94,12 @@ def _told(pack: Pack, one: Recipe) -> dict[str, Any]:
         told = pack_file.parsed_json(pack.read(member))
         check_result(told)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{pack.path}: the result of {one.label} is none: {error}; get it again") from None
+        raise InputError(f"{pack.path}: the result of {one.label} is invalid: {error}; get it again") from None
     return dict(told)
 
 
 def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
-    """One repetition of each of so many cells, spread evenly; the seeds take turns."""
+    """Return one repetition of each of `cells` cells, spread evenly over the study; the seeds alternate."""
     if cells is None:
         return list(recipes)
     by_cell: dict[str, list[Recipe]] = {}
@@ -112,7 +112,7 @@ def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
 
 
 def _doubts(pack: Pack, told: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
-    """What the results say otherwise than what lies beside them, with the labels of those that do."""
+    """Return the differences between results and recipes as sentences, each with the labels of its repetitions."""
     found: dict[str, list[str]] = {}
     for one in pack.recipes:
         for sentence in differing.doubts(one, told[one.key], pack.told["key_version"]):
@@ -130,7 +130,7 @@ def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
 def _played(
     groups: Sequence[list[Recipe]], files: Unpacked, folder: Path, how: How, host: Memory
 ) -> Iterator[tuple[list[Recipe], Outcome]]:
-    """Each group with what came of it. Those with one beginning follow each other."""
+    """Run the groups and yield each with its outcome. Groups with the same beginning run one after the other."""
     stop = threading.Event()
     line = Line(groups, lambda group: group[0].beginning)
     under_way: dict[Future[Outcome], list[Recipe]] = {}
@@ -179,7 +179,9 @@ def _tell(pack: Pack, chosen: Sequence[Recipe], found: Found, doubtful: bool, sa
     of = f"{len(chosen)} of {len(pack.recipes)} repetitions"
     if found.differ or doubtful:
         what = f"{len(found.differ)} of {len(chosen)} repetitions that were run again differ"
-        raise DifferentResultsError(what if found.differ else "the same bytes came out, of other inputs than are named")
+        raise DifferentResultsError(
+            what if found.differ else "the bytes are the same, but the inputs are not as measured"
+        )
     if found.not_run:
         raise HostResourceError(f"{len(found.not_run)} of {len(chosen)} repetitions could not be run on this host")
     say(f"same bytes: {of} run again" if len(chosen) < len(pack.recipes) else f"same bytes: {of}")
@@ -194,8 +196,8 @@ def _scratch(folder: Path | None) -> Iterator[Path]:
     place = (folder or Path(tempfile.gettempdir())).absolute()
     if found := [letter for letter in NO_LETTERS if letter in str(place)]:
         raise InputError(
-            f"{place}: has a {found[0]} in its name, which programs do not find their libraries behind; --folder names "
-            "another"
+            f"{place}: has a {found[0]} in its name, and programs cannot find their libraries there; give another "
+            "--folder"
         )
     try:
         made = tempfile.TemporaryDirectory(dir=place, prefix="flashbed-")
@@ -206,13 +208,13 @@ def _scratch(folder: Path | None) -> Iterator[Path]:
 
 
 def _check_emulator(files: Unpacked) -> None:
-    """Raises SetupError if it does not start here: another processor, or a folder that no program may run from."""
+    """Raise SetupError if the emulator does not start here: another processor, or a directory mounted noexec."""
     if missing := [name for name in ("sh", "env", "timeout", "setpriv") if shutil.which(name) is None]:
-        raise SetupError(f"{missing[0]} is not installed: packages such as coreutils and util-linux have it")
+        raise SetupError(f"{missing[0]} is not installed; it is in a package such as coreutils or util-linux")
     done = children.run([files.program(EMULATOR), "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
         raise SetupError(
-            f"the emulator of the pack does not start here ({why}): that takes an x86_64 Linux, and a folder that "
-            "programs may run from; --folder names another"
+            f"the emulator of the pack does not start here ({why}): it needs an x86_64 Linux, and a --folder that "
+            "programs may run from"
         )

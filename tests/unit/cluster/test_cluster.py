@@ -92,7 +92,7 @@ def test_cells_on_four_workers_one_of_which_is_killed(
                 one.wait()
     assert outcomes == ["measured"] * cells
     assert cells // 2 <= before < cells * 3 // 4
-    assert re.search(r"flashbed: worker tcp://\S+ is gone; what it was measuring, others measure", said)
+    assert re.search(r"flashbed: worker tcp://\S+ is gone", said)
     made = attempts(log)
     assert {int(who) for who, _ in made} == {one.pid for one in workers}
     assert all(0 < often <= 2 for often in Counter(key for _, key in made).values())
@@ -158,7 +158,7 @@ def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             one.kill()
             one.wait()
     assert run.returncode == 1
-    told = r"HostResourceError: the scheduler of the cluster is gone.*; what was finished is kept: run again"
+    told = r"HostResourceError: the cluster's scheduler is gone.*: run again"
     assert re.fullmatch(told, said.splitlines()[-1]), said
     assert "Traceback" not in said
     assert len(list((tmp_path / "cluster/results/cells").glob("*/*"))) >= 3
@@ -206,11 +206,11 @@ def no_lab(folder: Path) -> Path:
     [
         (
             another_lab,
-            r"worker tcp://\S+: has flashbed .* \(\w{12}\), and this is .* \(\w{12}\); install the same there",
+            r"worker tcp://\S+: has flashbed .* \(\w{12}\), but this is .* \(\w{12}\); install the same there",
         ),
         (
             no_lab,
-            r"worker tcp://\S+: cannot load flashbed \(.*No module named 'flashbed.\w+'.*\); install flashbed and dist",
+            r"worker tcp://\S+: cannot import flashbed \(.*No module named 'flashbed.\w+'.*\); install",
         ),
     ],
     ids=["another lab", "no lab"],
@@ -223,7 +223,7 @@ def test_a_worker_of_another_lab(tmp_path: Path, there: Callable[[Path], Path], 
             process = begin(tmp_path / "cluster", 3, address)
             assert process.stderr is not None
             for line in process.stderr:
-                if "no workers at the moment" in line:
+                if "no workers now" in line:
                     break
         other = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
         try:
@@ -256,7 +256,7 @@ def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SetupError) as caught, connecting.connected("tcp://127.0.0.1:9"):
         pass
     assert caught.value.message.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there (")
-    assert caught.value.message.endswith("); `dask scheduler` starts one, and says its address")
+    assert caught.value.message.endswith("); `dask scheduler` starts one and prints its address")
 
 
 def test_tls_without_certificates() -> None:

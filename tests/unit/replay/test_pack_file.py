@@ -73,7 +73,7 @@ def test_a_damaged_end_is_told_as_that(whole: Path, tmp_path: Path, place: int, 
     (tmp_path / "x.flashbed").write_bytes(changed)
     with pytest.raises(InputError) as caught:
         pack_file.open_pack(tmp_path / "x.flashbed")
-    told = "is damaged: the SHA-256 at its end, though all before it is as it was; get it again"
+    told = "is damaged: only the SHA-256 at its end was changed; get it again"
     assert caught.value.message == f"{tmp_path / 'x.flashbed'}: {told}"
 
 
@@ -91,7 +91,7 @@ def test_no_byte_of_a_cut_pack_is_told(whole: Path, tmp_path: Path) -> None:
         (tmp_path / "x.flashbed").write_bytes(whole.read_bytes()[:length])
         with pytest.raises(InputError) as caught:
             pack_file.open_pack(tmp_path / "x.flashbed")
-        told = "is damaged: it is cut, or changed at its end(, and pack.json cannot be read)?; get it again"
+        told = "is damaged: it was truncated, or its end was changed(, and pack.json cannot be read)?; get it again"
         assert re.fullmatch(f".*/x.flashbed: {told}", caught.value.message), length
 
 
@@ -196,7 +196,7 @@ def test_bare_options_are_held_to_the_same_as_those_of_verify(
     with pytest.raises(SystemExit) as ended:
         standalone.main(tmp_path / "x.flashbed")
     assert ended.value.code == 2
-    assert f"argument {words[0]}: wants " in capsys.readouterr().err
+    assert f"argument {words[0]}: must be " in capsys.readouterr().err
 
 
 def test_a_python_that_is_too_old_is_told_before_anything_else(

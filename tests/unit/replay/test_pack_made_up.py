@@ -120,7 +120,7 @@ def test_a_member_that_is_not_what_its_name_says_is_told(tmp_path: Path, name: s
     """Its digest stands in what names it, and nothing else would tell: the results name the one that was there."""
     error, _ = verify(rewritten(tmp_path, {name: b"another"}), tmp_path / "scratch")
     assert error.exit_code == 2
-    assert " is another file than it was: its SHA-256 is " in error.message
+    assert " was changed: its SHA-256 is " in error.message
 
 
 @pytest.mark.parametrize("name", [f"files/{digest_bytes(KERNEL)}", f"results/{recipe().key}/console.log"])
@@ -166,7 +166,7 @@ def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.
     file = write(tmp_path / "x.flashbed")
     monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
     error, _ = verify(file, tmp_path / "scratch")
-    assert "it says that it has " in error.message
+    assert "it claims to have " in error.message
 
 
 def test_zeros_are_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_files_of_a_repetition_are_small_together_too(tmp_path: Path, monkeypatc
         said |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
 
     error, _ = verify(write(tmp_path / "x.flashbed", heavy), tmp_path / "scratch")
-    assert f"the result {recipe().key[:12]} says that it has 27" in error.message
+    assert f"the result {recipe().key[:12]} claims to have 27" in error.message
 
 
 def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:

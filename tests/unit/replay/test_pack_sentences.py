@@ -43,13 +43,16 @@ def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda r: r["cell"].update(filesystem="ext4"), "the result's key is not that of its inputs"),
-        (lambda r: r["cell"].update(seed=8), "the result says seed 7, and its inputs 8"),
-        (lambda r: r.update(key="0"), "the result is that of another repetition"),
-        (lambda r: r["environment"].update(machine="-machine virt -seed 8"), "measured: 7, and not 8"),
-        (lambda r: r["environment"].update(kernel="0" * 64), "the kernel is another than the one measured with: "),
-        (lambda r: r["environment"].update(base="0" * 64), "the archive base is another than the one measured with: "),
-        (lambda r: r["environment"].pop("base"), "the archive base is not among what was measured with"),
+        (lambda r: r["cell"].update(filesystem="ext4"), "the result's key does not match its inputs"),
+        (lambda r: r["cell"].update(seed=8), "the result has seed 7, and its inputs have 8"),
+        (lambda r: r.update(key="0"), "the result belongs to another repetition"),
+        (
+            lambda r: r["environment"].update(machine="-machine virt -seed 8"),
+            "the machine is not the measured one: 7 instead of 8",
+        ),
+        (lambda r: r["environment"].update(kernel="0" * 64), "the kernel is not the measured one: "),
+        (lambda r: r["environment"].update(base="0" * 64), "the archive base is not the measured one: "),
+        (lambda r: r["environment"].pop("base"), "the archive base was not part of the measurement"),
     ],
 )
 def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
@@ -60,7 +63,7 @@ def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], se
 
 def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
     (doubt,) = differing.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
-    assert doubt == Facts("the kernel is another", "ffffffffffff", recipe().kernel[:12])
+    assert doubt == Facts("the kernel is not the measured one", "ffffffffffff", recipe().kernel[:12])
 
 
 def test_the_same_bytes_differ_in_nothing() -> None:
@@ -75,9 +78,9 @@ def test_the_same_bytes_differ_in_nothing() -> None:
         ({"medium_check": None}, ["the checker said clean, and says nothing (not checked)"]),
         ({"console": b"one\nTWO\n"}, ["console.log: line 2 was two, and is TWO"]),
         ({"console": b"one\n"}, ["console.log: had 2 lines, and has 1"]),
-        ({"files": {"fio.json": b"a\nb\n"}}, ["out/raw: is not there"]),
+        ({"files": {"fio.json": b"a\nb\n"}}, ["out/raw: is missing"]),
         ({"files": {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x02", "x": b""}},
-         ["out/raw: 3 bytes, 3 here, and they differ from byte 2 on", "out/x: was not there"]),
+         ["out/raw: 3 bytes, 3 here, and they differ from byte 2 on", "out/x: is new"]),
     ],
 )  # fmt: skip
 def test_what_differs_is_said(other: dict[str, Any], sentences: list[str]) -> None:
