@@ -208,4 +208,4 @@ def test_the_root_is_no_medium(flashbed: Flashbed) -> None:
     for name in ("/", "//"):
         done = flashbed("medium", "create", name, SMALL)
         assert done.returncode == 2
-        assert done.stderr.startswith(f"flashbed: medium {name}: is the root of all folders")
+        assert done.stderr.startswith(f"flashbed: medium {name}: is the root directory")

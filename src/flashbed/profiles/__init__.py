@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that a study puts together: boards, media, file systems, translation layers, schedulers; found and read."""
+"""Find and read the parts of a study: boards, media, file systems, translation layers and schedulers."""

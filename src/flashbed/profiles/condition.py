@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a device and its file system went through before a cell: the words that a study has for it, and what is written
-for each.
+"""The conditions of a device and its file system before a cell: their names in a study, and the writes that make each.
 
-The whole device counts, also the part that a cell does not show. conditioning.py writes to it on the host; the files of
-an aged file system are made in the guest, by guest/age.c.
+A condition covers the whole device, also the part that a cell does not show. conditioning.py writes it on the host;
+guest/age.c makes the files of an aged file system in the guest.
 """
 
 from __future__ import annotations
@@ -25,16 +24,20 @@ STEPS: Mapping[Condition, tuple[tuple[str, ...], ...]] = {
     "used": (_FILL, _OVERWRITE),
     "aged": (_FILL, _OVERWRITE),
 }
-"""What is written to the whole device, if it is flash behind a controller, in flashbed-replay's words; part of a cell's
-key. 64 KiB at random: on a page-mapped device its pages are scattered as those of 4 KiB are, and a log-block device
-merges a group for each request without losing half of its life to it."""
+"""The writes to the whole device, as arguments of flashbed-replay. They are for flash behind a controller, and part of
+a cell's key.
+
+Random writes have 64 KiB: a page-mapped device scatters its pages as with 4 KiB, and a log-block device, which merges a
+group for each request, does not lose half of its life.
+"""
 
 AGED: Final = "aged"
-"""The condition whose file system is used, too: files are made, deleted and overwritten after mkfs."""
+"""The condition whose file system is used, too: after mkfs, files are made, deleted and overwritten."""
 
 SURVIVES_MKFS: tuple[Condition, ...] = ("used", AGED)
-"""Conditions of which mkfs discards nothing: it is not given the command. So each address still holds data for the
-device, as after long use of a file system that does not discard what it frees."""
+"""The conditions in which mkfs discards nothing, because it does not get that option. Each address still holds data for
+the device, as after long use of a file system that does not discard freed blocks.
+"""
 
 MEANINGS: Mapping[Condition, str] = {
     "fresh": "never written",
@@ -43,11 +46,13 @@ MEANINGS: Mapping[Condition, str] = {
     "used": "written in order once, then as much again at random in 64 KiB, and mkfs could discard none of it",
     "aged": "written in order once, then as much again at random in 64 KiB, and mkfs could discard none of it",
 }
-"""For people: what was done to the whole device before the file system was made on what is shown."""
+"""A description of each condition for people: what was written to the whole device before mkfs."""
 
 
 def condition_problems(kind: str, condition: Condition, given: Collection[str]) -> Iterator[Problem]:
-    """What a medium of that kind cannot be, and keys among the `given` ones that the condition has no use for."""
+    """Yield a problem if a medium of that kind cannot be in this condition, and one for each of the `given` keys that
+    the condition does not use.
+    """
     if condition not in ("fresh", AGED) and kind != "flash":
         yield Problem(("condition",), f'is of kind = "flash" only; a medium of kind "{kind}" is "fresh" or "aged"')
     for name in ("aged_fill_percent", "aged_passes"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML format of a file system: its tools, its options, and the commands that they become.
+"""The TOML format of a file system: its tools, its options, and its commands.
 
-A profile and the options that a study chooses give a ResolvedFileSystem: plain commands with {device} or {image}
-left to fill in. Must not know any file system by name, nor run anything.
+A profile and the options of a study give a ResolvedFileSystem: commands in which only {device} or {image} is left to
+fill in. Must not know any file system by name, nor run anything.
 """
 
 import shlex
@@ -20,11 +20,11 @@ from flashbed.profiles.option import Option, Value, option_problems, placeholder
 from flashbed.profiles.profile import MODULE_SOURCE, Profile, Strict, package_problems
 
 COMPRESSION = "compression"
-"""The option of a file system that compresses, if it has one; its value "none" stores data as they are."""
+"""The name of the option that chooses the compression. Its value "none" stores data uncompressed."""
 
 
 class Mount(Strict):
-    """How the file system is mounted."""
+    """How to mount the file system."""
 
     type: str = Field(min_length=1, description="mount -t")
     options: str = Field(default="", description="mount -o, before those of the profile's options")
@@ -33,7 +33,7 @@ class Mount(Strict):
 
 
 class FileSystem(Profile):
-    """A file system as a profile describes it."""
+    """A file system's profile."""
 
     needs: Literal["block", "mtd"] = Field(description="what it lies on: a block device, or raw flash")
     most_bits_per_cell: int | None = Field(default=None, ge=1, description="raw flash with more bits a cell is refused")
@@ -53,7 +53,7 @@ class FileSystem(Profile):
     options: dict[str, Option] = Field(default_factory=dict)
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions in the profile itself."""
+        """Yield the contradictions in the profile."""
         for index, command in enumerate(self.mkfs):
             yield from placeholder_problems(("mkfs", index), command, {"device", "options"})
         for place in ("attach", "detach"):
@@ -80,7 +80,9 @@ class FileSystem(Profile):
             yield Problem(("options", name, "module"), "is the second: only one option can choose the module")
 
     def resolve(self, chosen: Mapping[str, str]) -> "ResolvedFileSystem":
-        """The commands with these options. Raises ValueError: an unknown option or a value that does not fit."""
+        """Return the commands with these options. Raises ValueError for an unknown option or a value that does
+        not fit.
+        """
         values = self._values(chosen)
         for_mkfs = [o.render(o.mkfs, values[n]) for n, o in self.options.items() if n in values and o.mkfs]
         for_mount = [o.render(o.mount, values[n]) for n, o in self.options.items() if n in values and o.mount]
@@ -125,7 +127,7 @@ class FileSystem(Profile):
         return values
 
     def _limits(self, values: Mapping[str, Value]) -> tuple[int, int | None, str]:
-        """Smallest and largest medium, and the option that sets the largest, for messages."""
+        """Return the smallest and the largest medium, and the option that sets the largest, for messages."""
         smallest, largest, why = self.min_bytes, self.max_bytes, ""
         for name, option in self.options.items():
             value = values.get(name)
@@ -142,7 +144,7 @@ class FileSystem(Profile):
 
 @dataclass(frozen=True)
 class ResolvedFileSystem:
-    """A file system with its options: commands in which only {device} or {image} is left to fill in."""
+    """A file system with its options chosen. Only {device} or {image} is left to fill in in its commands."""
 
     title: str
     needs: str
@@ -163,38 +165,40 @@ class ResolvedFileSystem:
     settle_us: int
     check: str
     compresses: bool = False
-    """Whether fewer bytes than are written may reach the medium without any being in memory."""
+    """True if the file system compresses, so that fewer bytes reach the medium than were written."""
     reclaims: bool = True
-    """False if what files leave free is not written again, so that it cannot be aged."""
+    """False if the file system never writes freed space again, so that it cannot be aged."""
     module_source: Path | None = None
-    """The folder that the module is made from, if it is none of the lab's or of the kernel's."""
+    """The directory of a user's module; None if the module is the lab's or the kernel's."""
 
     def mkfs_commands(self, device: str) -> tuple[str, ...]:
-        """The commands for the guest's shell, to run in order."""
+        """Return the mkfs commands for the guest's shell, in order."""
         return tuple(command.replace("{device}", device) for command in self.mkfs)
 
     def attach_commands(self, device: str) -> tuple[str, ...]:
-        """What a boot runs before it mounts."""
+        """Return the commands before each mount."""
         return tuple(command.replace("{device}", device) for command in self.attach)
 
     def detach_commands(self, device: str) -> tuple[str, ...]:
-        """What undoes `attach_commands` after the unmount."""
+        """Return the commands after the unmount that undo `attach_commands`."""
         return tuple(command.replace("{device}", device) for command in self.detach)
 
     def mount_command(self, device: str, folder: str) -> str:
-        """The command for the guest's shell."""
+        """Return the mount command for the guest's shell."""
         options = f"-o {self.mount_options}" if self.mount_options else ""
         source = self.mount_device.replace("{device}", device)
         return _squeeze(f"mount {self.mount_flags} -t {self.mount_type} {options} {source} {folder}")
 
     def check_command(self, image: Path) -> list[str] | None:
-        """The host command as arguments; to be run with no standard input. None: there is no checker."""
+        """Return the arguments of the host's checker, to run without standard input; None if there is no checker."""
         if not self.check:
             return None
         return [part.replace("{image}", str(image)) for part in shlex.split(self.check)]
 
     def misfit(self, size_bytes: int, bits_per_cell: int, medium: str) -> str | None:
-        """Why it cannot lie on a medium of this size, cells and name, or None; follows the file system's name."""
+        """Return why this file system cannot lie on a medium of this size and cell type; None if it can. The text
+        follows the file system's name in a message.
+        """
         if self.most_bits_per_cell is not None and bits_per_cell > self.most_bits_per_cell:
             return f"refuses flash with {bits_per_cell} bits a cell, as {medium} is"
         if size_bytes < self.min_bytes:

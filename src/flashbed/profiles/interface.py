@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which interface joins a medium to a board. Must not know what stands behind the word."""
+"""Choose the interface between a medium and a board. Must not know what an interface consists of."""
 
 from flashbed.profiles.profile import Board, Medium
 
 PLAIN = "plain"
-"""Of a medium for which no real one is modelled: a disk of the emulator's own, and its driver."""
+"""The interface of a medium without a modelled one: the emulator's own disk and its driver."""
 
 
 def interface(board: Board, medium: Medium) -> str:
-    """The word of a medium's profile, for block media. A CPU that moves the bytes itself does so by the lab's own
-    driver: each word that a real one moves would be a way out of the emulator and back.
+    """Return the interface of a block medium.
+
+    If the CPU moves the data itself, use the lab's own driver: with a real one, each word moved would leave the
+    emulated CPU and return.
     """
     return PLAIN if board.transfer == "pio" else medium.interface

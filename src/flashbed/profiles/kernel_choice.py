@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel a study means: a version that the lab offers, a source tree, a git revision of one; and patches on it.
+"""Parse a study's kernel: a version that the lab offers, a source tree, or a git revision of one; with patches.
 
-"6.1", "6.1:patch=x.patch", "/path/linux", "../linux@v6.12", "../linux@v6.12..mine". What is written is looked at here,
-so that a wrong word is told with its line; must not know how a kernel is built.
+Examples: "6.1", "6.1:patch=x.patch", "/path/linux", "../linux@v6.12", "../linux@v6.12..mine". Errors are found here, so
+that the message has the line of the study. Must not know how a kernel is built.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from flashbed.common.repository import View
 from flashbed.common.tomlfile import shown
 
 KERNELS = ("6.1", "6.12")
-"""Versions of Linux that Debian 12 has the sources of, and guest/ a configuration for; each also with -debug."""
+"""Versions of Linux with sources in Debian 12 and a configuration in guest/. Each also exists with -debug."""
 
 NAS_KERNEL = "6.1-nas"
-"""A server of files that does nothing else."""
+"""The kernel of a file server and nothing else."""
 
 DEBIAN_KERNEL = "6.1-debian"
-"""Debian's own as it is installed: nothing is compiled for it."""
+"""Debian's installed kernel. The lab compiles nothing for it."""
 
 NAS_KERNELS = (NAS_KERNEL, DEBIAN_KERNEL)
-"""Kernels that can be a server of files."""
+"""Kernels of a file server."""
 
 OWN = "own"
-"""What a cell's key says of a kernel out of a tree: its digests are there too, and tell the rest."""
+"""The name of any kernel from a source tree in a cell's key. The digests in the key tell such kernels apart."""
 
 _PATCH = "patch"
 _NUMBER = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+) *$", re.MULTILINE)
@@ -40,12 +40,12 @@ _IN_A_KERNEL = ("Kconfig", "Kbuild", "arch/arm64/Makefile")
 
 
 class KernelProblem(ValueError):
-    """A text that names no kernel; the message is for the user, and follows the key."""
+    """A text that names no kernel. The message is for the user, and follows the key."""
 
 
 @dataclass(frozen=True)
 class Patch:
-    """A patch of the user's: its file, and what was in it when the study was read."""
+    """A user's patch: its file, and the content when the study was read."""
 
     path: Path
     data: bytes
@@ -53,44 +53,44 @@ class Patch:
 
 @dataclass(frozen=True)
 class Tree:
-    """A source tree of the user's, and of which version it is."""
+    """A user's source tree and its version."""
 
     folder: Path
     version: str
-    """Such as 6.12."""
+    """The version, such as 6.12."""
     revision: str | None = None
-    """As it was written; None: as the folder is now."""
+    """The revision as written; None: the directory as it is now."""
     object_id: str | None = None
-    """Of the revision's tree, when the study was read."""
+    """The hash of the revision's tree when the study was read."""
     against: str | None = None
-    """Where a range of revisions was given: its beginning."""
+    """The first revision of a range."""
     against_id: str | None = None
-    """Of the tree of `against`."""
+    """The hash of the tree of `against`."""
 
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """A kernel as a study names it."""
+    """The kernel of a study."""
 
     text: str
     version: str
-    """That the lab offers (6.1, 6.12-debug), or that of the tree (6.12)."""
+    """A version that the lab offers (6.1, 6.12-debug), or the version of the tree (6.12)."""
     tree: Tree | None = None
     patches: tuple[Patch, ...] = ()
 
     @property
     def is_own(self) -> bool:
-        """Whether it is none of those that the lab offers."""
+        """Return True if this is not a kernel that the lab offers."""
         return self.tree is not None or bool(self.patches)
 
     @property
     def word(self) -> str:
-        """What a key says of it, beside the digests of what is built."""
+        """Return the kernel's name for a key. The key also has the digests of what is built."""
         return self.version if self.tree is None else OWN
 
 
 def read(text: str, base: Path) -> KernelChoice:
-    """What a study means by `text`; relative paths start at `base`. Raises KernelProblem."""
+    """Parse the kernel `text` of a study. Relative paths start at `base`. Raises KernelProblem."""
     source, colon, options = _split(text)
     patches = tuple(_patch(name, base) for name in _patch_names(text, options)) if colon else ()
     if not _is_path(source):
@@ -107,14 +107,14 @@ def read(text: str, base: Path) -> KernelChoice:
 
 
 def check_offered(version: str) -> None:
-    """Raises KernelProblem for what is none of the lab's own kernels."""
+    """Raise KernelProblem if the lab does not offer this version."""
     if version.removesuffix("-debug") not in KERNELS and version not in NAS_KERNELS:
-        there = ", ".join((*KERNELS, *NAS_KERNELS))
-        raise KernelProblem(f'must be such as "6.1", not "{shown(version)}"; there are: {there}')
+        offered = ", ".join((*KERNELS, *NAS_KERNELS))
+        raise KernelProblem(f'must be such as "6.1", not "{shown(version)}"; there are: {offered}')
 
 
 def _split(text: str) -> tuple[str, str, str]:
-    """A path may have a colon in it, a version none."""
+    """Return the source, the separator and the options. A path may contain a colon; a version cannot."""
     if _is_path(text.partition(f":{_PATCH}=")[0]):
         source, colon, rest = text.partition(f":{_PATCH}=")
         return source, colon, f"{_PATCH}={rest}"
@@ -153,15 +153,15 @@ def _tree(source: str, base: Path) -> Tree:
     if not own_file.is_there(folder):
         raise KernelProblem(f"{shown(folder, 300)} is not there")
     if not folder.is_dir():
-        raise KernelProblem(f"{shown(folder, 300)} is no folder; a source tree is to be unpacked")
+        raise KernelProblem(f"{shown(folder, 300)} is no folder; unpack the source tree")
     if revision is None:
         version = _version_in({name: _text(folder / name) for name in ("Makefile", *_IN_A_KERNEL)}, folder)
         return Tree(folder, version)
-    found = repository.find(folder)
-    if found is None:
+    user_repository = repository.find(folder)
+    if user_repository is None:
         raise KernelProblem(f"{folder} is no git repository, so {shown(revision)} is no revision of it")
     try:
-        with repository.opened(found) as view:
+        with repository.opened(user_repository) as view:
             return _revision(view, folder, revision)
     except GitError as error:
         raise KernelProblem(f"{folder}: git says: {error}") from None
@@ -170,7 +170,7 @@ def _tree(source: str, base: Path) -> Tree:
 
 
 def _revision(view: View, folder: Path, revision: str) -> Tree:
-    """Return a revision, or a range of them, as it is now. Raises KernelProblem."""
+    """Return the tree of a revision or of a range of revisions, as it is now. Raises KernelProblem."""
     begin, dots, end = revision.partition("..")
     wanted = (end.removeprefix(".") or "HEAD") if dots else begin
     object_id = _known(view, folder, wanted)
@@ -181,21 +181,21 @@ def _revision(view: View, folder: Path, revision: str) -> Tree:
 
 
 def _folder(source: str, base: Path) -> tuple[Path, str | None]:
-    """The folder that is there, and the revision behind it, if any."""
+    """Return the existing directory, and the revision after it if there is one."""
     expanded = os.path.expanduser(source)  # noqa: PTH111 (a ~ in a revision must not raise)
-    whole = base / expanded
-    if "@" not in expanded or own_file.is_there(whole):
-        return whole, None
+    path = base / expanded
+    if "@" not in expanded or own_file.is_there(path):
+        return path, None
     places = [place for place, letter in enumerate(expanded) if letter == "@"]
     splits = [(base / expanded[:place], expanded[place + 1 :]) for place in reversed(places)]
-    folder, revision = next((one for one in splits if own_file.is_there(one[0])), splits[-1])
+    folder, revision = next((split for split in splits if own_file.is_there(split[0])), splits[-1])
     if not revision:
-        raise KernelProblem(f'"{shown(source)}" ends with @; write the revision behind it, or leave it out')
+        raise KernelProblem(f'"{shown(source)}" ends with @; write the revision after it, or leave it out')
     return folder, revision
 
 
 def _known(view: View, folder: Path, revision: str) -> str:
-    """Return the tree of a revision. Raises KernelProblem for what git does not know."""
+    """Return the hash of a revision's tree. Raises KernelProblem if git does not know the revision."""
     try:
         view.tree_of(revision, "")
     except GitError:
@@ -217,7 +217,7 @@ def _text(path: Path) -> str | None:
 
 
 def _version_in(files: Mapping[str, str | None], of: Path | str) -> str:
-    """The version of a source tree, by its Makefile. Raises KernelProblem if it is no kernel's."""
+    """Return the version of a source tree from its Makefile. Raises KernelProblem if it is not Linux."""
     numbers = dict(_NUMBER.findall(files["Makefile"] or ""))
     missing = [name for name, text in files.items() if text is None]
     if missing or "VERSION" not in numbers or "PATCHLEVEL" not in numbers:

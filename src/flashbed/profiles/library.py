@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds profiles by what a study writes: "usb-stick-2g", "fat16:cluster=16k", "mq-deadline:fifo_batch=1".
+"""Find profiles by their selector in a study: "usb-stick-2g", "fat16:cluster=16k", "mq-deadline:fifo_batch=1".
 
-A profile's name is its file's name. Folders are searched in order, so that a user's own profiles win over those
-shipped. Must not know what a profile means; a wrong word is told as LookupProblem, and the study says in which line.
+A profile is named after its file. Directories are searched in order, so a user's own profiles come before those of the
+lab. Must not know what a profile means. An unknown name raises LookupProblem, and the study adds the line.
 """
 
 import os
@@ -47,7 +47,7 @@ _TITLES: dict[Kind, str] = {
 }
 _SELECTOR = re.compile(r"([A-Za-z0-9_.+-]+)(?::(.+))?")
 FROM = "from"
-"""The option of a medium that names where cells start from."""
+"""The option of a medium that names the kept medium from which cells start."""
 
 _NOT_SETTINGS = {"title", "source", "kind", "name", "module", "module_source", "tunables"}
 
@@ -56,19 +56,19 @@ T = TypeVar("T")
 
 
 class LookupProblem(ValueError):
-    """A selector that names nothing, or an option that does not exist or fit; the message is for the user."""
+    """A selector of no profile, or an option that does not exist or fit. The message is for the user."""
 
 
 @dataclass(frozen=True)
 class Selector:
-    """A profile's name and the options chosen, in the order written."""
+    """The name of a profile and the chosen options, in the order written."""
 
     name: str
     options: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> "Selector":
-        """Reads "name" or "name:key=value,flag". Raises LookupProblem."""
+        """Parse "name" or "name:key=value,flag". Raises LookupProblem."""
         match = _SELECTOR.fullmatch(text)
         if match is None:
             raise LookupProblem(f'"{shown(text)}" is not a profile; write "name" or "name:option=value,option=value"')
@@ -84,10 +84,10 @@ class Selector:
 
 
 class Library:
-    """Profiles in a row of folders, the first that has a name wins; each file is read once."""
+    """Profiles in a list of directories. The first directory with a name wins. Each file is read once."""
 
     def __init__(self, folders: tuple[Path, ...], base: Path | None = None) -> None:
-        """`base` is where relative paths in selectors start; the present folder, if it is not given."""
+        """Relative paths in selectors start at `base`, by default the working directory."""
         self.folders = folders
         self._base = base or Path()
         self._profiles: dict[tuple[Kind, str], tuple[TomlFile, Profile]] = {}
@@ -95,68 +95,70 @@ class Library:
 
     @classmethod
     def beside(cls, study: Path) -> "Library":
-        """profiles/ beside a study's file first, then those shipped."""
+        """Return the library of a study: first profiles/ beside its file, then the lab's."""
         own = study.parent / "profiles"
         shipped = paths.profiles()
-        same = os.path.realpath(own) == os.path.realpath(shipped)  # Path.resolve() raises for links in a circle
+        same = os.path.realpath(own) == os.path.realpath(shipped)  # Path.resolve() raises for a circular link
         return cls((shipped,) if same else (own, shipped), study.parent)
 
     def names(self, kind: Kind) -> list[str]:
-        """The names of all profiles of a kind."""
-        found = {file.stem for folder in self.folders for file in (folder / FOLDERS[kind]).glob("*.toml")}
-        return sorted(found)
+        """Return the names of all profiles of a kind."""
+        stems = {file.stem for folder in self.folders for file in (folder / FOLDERS[kind]).glob("*.toml")}
+        return sorted(stems)
 
     def title(self, kind: Kind, name: str) -> str:
-        """What a profile says of itself in a line."""
+        """Return the title of a profile."""
         return self._load(kind, name)[1].title
 
     def board(self, text: str) -> Board:
-        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        """Return a board. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("board", text, lambda: self._adjusted("board", Selector.parse(text), Board))
 
     def file(self, kind: Kind, name: str) -> TomlFile:
-        """The file of a profile, for messages about it. Raises LookupProblem if there is none."""
+        """Return a profile's file, for messages about it. Raises LookupProblem if there is none."""
         return self._load(kind, name)[0]
 
     def texts(self, selectors: Mapping[str, Iterable[str]]) -> dict[str, str]:
-        """Return the text of each profile's file that `selectors` name, by "kind name"; each kind has its selectors,
-        and what is no kind of profile is left out. Raises LookupProblem, InputError.
+        """Return the text of each profile's file that `selectors` names, by "kind name". `selectors` maps a kind to
+        selectors; keys that are no kind of profile are skipped. Raises LookupProblem, InputError.
         """
         named = [(kind, Selector.parse(text).name) for kind in FOLDERS for text in selectors.get(kind, ())]
         return {f"{kind} {name}": self.file(kind, name).text for kind, name in named}
 
     def medium(self, text: str) -> Medium:
-        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        """Return a medium. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("medium", text, lambda: self._medium(text))
 
     def filesystem(self, text: str) -> ResolvedFileSystem:
-        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        """Return a file system. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("filesystem", text, lambda: self._filesystem(text))
 
     def scheduler(self, text: str) -> Scheduler:
-        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        """Return a scheduler. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("scheduler", text, lambda: self._scheduler(text))
 
     def translation(self, text: str) -> Translation:
-        """Raises LookupProblem for the selector, InputError for the profile's own file."""
+        """Return a translation. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("translation", text, lambda: self._translation(text))
 
     def _once(self, kind: Kind, text: str, resolve: Callable[[], T]) -> T:
-        """A study of thousands of cells has few selectors."""
+        """Resolve a selector once. A study of thousands of cells has few selectors."""
         if (kind, text) not in self._resolved:
             self._resolved[kind, text] = resolve()
         resolved: T = self._resolved[kind, text]
         return resolved
 
     def _medium(self, text: str) -> Medium:
-        """ "stick:from=PATH" starts cells from a copy of a medium that is kept."""
+        """Return a medium. With "stick:from=PATH", cells start from a copy of a kept medium."""
         selector = Selector.parse(text)
         stored = selector.options.pop(FROM, None)
         medium = self._adjusted("medium", selector, Medium)
         if stored is None:
             return medium
         if medium.condition != "fresh":
-            raise LookupProblem(f'"{selector.name}": {FROM} names a medium in a condition of its own; leave one out')
+            raise LookupProblem(
+                f'"{selector.name}": {FROM} names a kept medium, which has its own condition; leave out one of the two'
+            )
         try:
             return medium.starting_from(locate(stored, self._base))
         except InputError as error:
@@ -191,12 +193,12 @@ class Library:
         return _again(selector.name, file, Translation, {"parameters": parameters})
 
     def _adjusted(self, kind: Kind, selector: Selector, model: type[P]) -> P:
-        """A board or a medium, with some of its numbers as the study wants them."""
+        """Return a board or a medium with the numbers that the study changes."""
         file, profile = self._load(kind, selector.name)
         known = set(model.model_fields) | set(profile.numbers())
         for name in selector.options:
             if now := model.replaced.get(name):
-                raise LookupProblem(f'"{selector.name}": {name} is no setting any more; {now}')
+                raise LookupProblem(f'"{selector.name}": {name} is no longer a setting; {now}')
             if name not in known - _NOT_SETTINGS:
                 raise LookupProblem(f'"{selector.name}": no setting "{name}"{nearest(name, known - _NOT_SETTINGS)}')
         return _again(selector.name, file, model, {key: _number(value) for key, value in selector.options.items()})
@@ -211,7 +213,7 @@ class Library:
         for folder in self.folders:
             path = folder / FOLDERS[kind] / f"{name}.toml"
             if own_file.is_there(path):
-                return path  # where it is no file, or a link in a circle, reading it says so
+                return path  # reading it reports a missing file or a circular link
         searched = ", ".join(str(folder / FOLDERS[kind]) for folder in self.folders)
         raise LookupProblem(
             f'no {_TITLES[kind]} "{shown(name)}"{nearest(name, self.names(kind))} (searched in {searched})'
@@ -219,15 +221,13 @@ class Library:
 
 
 def profile_schema(kind: Kind) -> dict[str, Any]:
-    """The JSON schema of a kind of profile, for editors."""
+    """Return the JSON schema of a kind of profile, for editors."""
     schema = _MODELS[kind].model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}
 
 
 def _module_source(file: TomlFile, said: str | None) -> Path | None:
-    """The folder of a module's source that a profile names, seen from where the folder profiles/ lies. Raises
-    InputError.
-    """
+    """Return the directory of a module's source, relative to the parent of profiles/. Raises InputError."""
     if said is None:
         return None
     folder = Path(os.path.abspath(file.path)).parents[2] / said  # noqa: PTH100 (a link stays the name that was given)
@@ -239,7 +239,7 @@ def _module_source(file: TomlFile, said: str | None) -> Path | None:
 def _changed(
     name: str, word: str, table: Mapping[str, int], options: Mapping[str, str], others: tuple[str, ...] = ()
 ) -> dict[str, int | str]:
-    """A profile's table with some of its numbers as the study wants them. Raises LookupProblem."""
+    """Return a profile's table with the numbers that the study changes. Raises LookupProblem."""
     for option in options:
         if option not in table:
             raise LookupProblem(f'"{name}": no {word} "{option}"{nearest(option, [*table, *others])}')
@@ -247,12 +247,12 @@ def _changed(
 
 
 def _number(text: str) -> int | str:
-    """A whole number of up to 64 bits; any other text as it is, for the model to refuse."""
+    """Return a number of up to 64 bits; return other text unchanged, and the model refuses it."""
     return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) and abs(int(text)) <= LARGEST else text
 
 
 def _again(name: str, file: TomlFile, model: type[P], changed: dict[str, Any]) -> P:
-    """The profile with changed values, checked as if the file said so; the study is their source."""
+    """Return the profile with changed values, validated like a file. The study is the source of these values."""
     source = {key: "the study" for key in changed if key in model.model_fields} | file.data.get("source", {})
     try:
         profile = model.model_validate(file.data | changed | ({"source": source} if source else {}))

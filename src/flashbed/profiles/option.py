@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An option of a file system: which values it takes, and the text that each adds to mkfs or to the mount."""
+"""An option of a file system: its values, and the text that each adds to the mkfs or mount command."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ Value = int | str | bool
 
 
 class Option(Strict):
-    """An option that a study may set: "fat16:cluster=16k"."""
+    """An option that a study may set, as in "fat16:cluster=16k"."""
 
     meaning: str = Field(min_length=1, description="a line for people")
     kind: Literal["size", "int", "choice", "flag"]
@@ -37,7 +37,7 @@ class Option(Strict):
     overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
 
     def parse(self, text: str) -> Value:
-        """The value in `text`. Raises ValueError with a message that follows the option's name."""
+        """Return the value in `text`. Raises ValueError with a message that follows the option's name."""
         if self.kind == "flag":
             if text not in ("on", "off"):
                 raise ValueError(f'is on or off, not "{text}"')
@@ -67,20 +67,20 @@ class Option(Strict):
         return value
 
     def show(self, value: int | None) -> str:
-        """A value as a study writes it."""
+        """Return a value as a study writes it."""
         if value is None:
             return "any"
         return format_size(value) if self.kind == "size" else str(value)
 
     def render(self, template: str, value: Value) -> str:
-        """The text that joins a command; nothing for a flag that is off."""
+        """Return the text for the command; "" for a flag that is off."""
         if value is False:
             return ""
         number = value // self.divide if isinstance(value, int) and not isinstance(value, bool) else value
         return template.replace("{value}", str(number))
 
     def default_value(self) -> Value | None:
-        """The default, parsed; None where the option is not passed by default. Raises ValueError."""
+        """Return the default, parsed; None if the option is not passed by default. Raises ValueError."""
         if self.default is None:
             return None
         if isinstance(self.default, bool):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much flash a medium has beyond its capacity, and whether devices have so much.
+"""Compute the over-provisioning of a medium, and caution if no device has that much or that little.
 
-A device needs some to collect into; the more it has, the less it moves. Drives for loads that mostly read have 7 to 14
-%, those for loads that write more 28 % (Kingston, "Understanding SSD over-provisioning", kingston.com).
+Garbage collection needs spare flash; the more there is, the fewer pages move. Drives for read-mostly loads have 7 to 14
+%, drives for loads with more writes 28 % (Kingston, "Understanding SSD over-provisioning", kingston.com).
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAST_PERCENT, MOST_PERCENT = 2.0, 30.0
-"""Of the capacity: outside of this, a profile is hardly of a device that one can buy."""
+"""In percent of the capacity. Outside of this range, hardly any device on the market fits the profile."""
 
 
 @dataclass(frozen=True)
 class Flash:
-    """A device's flash, bad blocks, reserves and an SLC cache included, and what it offers of that, bytes."""
+    """Bytes of a device's flash, with bad blocks, reserves and an SLC cache, and bytes of its capacity."""
 
     raw_bytes: int
     capacity_bytes: int
 
     @property
     def over_provisioning_percent(self) -> float:
-        """Flash beyond the capacity, % of the capacity."""
+        """Return the flash beyond the capacity, in percent of the capacity."""
         return 100.0 * (self.raw_bytes - self.capacity_bytes) / self.capacity_bytes
 
     @property
     def caution(self) -> str:
-        """Why a device with so much flash is unlikely, and which keys to change; "" for a usual one."""
+        """Return why so much flash is implausible and which keys to change; "" if it is plausible."""
         percent = self.over_provisioning_percent
         if LEAST_PERCENT <= percent <= MOST_PERCENT:
             return ""
         usual = f"{LEAST_PERCENT:.0f} to {MOST_PERCENT:.0f} %"
-        what = "hardly ever collects" if percent > MOST_PERCENT else "moves pages with nearly every write"
+        effect = "hardly ever collects" if percent > MOST_PERCENT else "moves pages with nearly every write"
         return (
-            f"over-provisioning of {percent:.3g} %, where devices have {usual}: it {what}. "
+            f"over-provisioning of {percent:.3g} %, where devices have {usual}: it {effect}. "
             "Change blocks_per_die along with capacity_bytes, or show less of the device with used_bytes"
         )
 
 
 def flash_of(medium: Any) -> Flash | None:
-    """What a medium of the library has of flash; None for one that has no translation layer, or no known geometry."""
+    """Return the flash of a medium; None if it has no translation layer or no known geometry."""
     if getattr(medium, "kind", "") != "flash":
         return None
     numbers = medium.parameters

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML formats of a board, a medium and a scheduler, and what all profiles have in common.
+"""The TOML formats of a board, a medium and a scheduler, and the common part of all profiles.
 
-A profile is data: this room checks shapes, ranges and that each number names its source. It must not know any
-chip, board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
+A profile is data. This room checks types and ranges, and that each number names its source. It must not know any chip,
+board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
 """
 
 import re
@@ -18,37 +18,37 @@ from flashbed.profiles.condition import AGED, STEPS, Condition, condition_proble
 from flashbed.profiles.stored_medium import StoredMedium
 
 _MOST_MIPS = 100_000
-"""As the emulator has it: a hundred instructions a ns."""
+"""The emulator's limit: a hundred instructions per ns."""
 _SMALLEST_RAM_BYTES = 40 << 20
-"""The guest's programs take up to 9 MB; ext2 with fio was measured with 36 MiB and not with 34."""
+"""The guest's programs take up to 9 MB. ext2 with fio ran with 36 MiB, and did not with 34 MiB."""
 _MOST_CPUS = 120
-"""Of the lab's guest: its kernel takes 128 (guest/kernel.config), and 120 are what is tested."""
+"""The tested number of guest CPUs. The guest's kernel takes 128 (guest/kernel.config)."""
 _LONGEST_LINE_TRANSFER_NS = 10**6
-"""As the emulator has it."""
+"""The emulator's limit."""
 _LONGEST_TRANSFER = 10**9
-"""Of a sector in ns, and of a byte in ps: beyond any device, and no more than the drivers take."""
+"""The limit of ns per sector and of ps per byte: more than any device needs, and as much as the drivers take."""
 _SECTOR_BYTES: Mapping[str, tuple[int, ...]] = {"sata": (512,), "sd": (512,), "emmc": (512, 4096)}
-"""What sectors can have behind an interface, where not any size: QEMU's ide-hd knows no other, nor do the standards of
-cards (SD Physical Layer, high capacity; JEDEC JESD84-B51).
+"""The sector sizes of interfaces that do not take any size: QEMU's ide-hd and the standards of cards allow only these
+(SD Physical Layer, high capacity; JEDEC JESD84-B51).
 """
 _SD_UNIT_BYTES = 512 << 10
-"""An SD card's capacity is told in these (CSD version 2, C_SIZE)."""
+"""The unit of an SD card's capacity (CSD version 2, C_SIZE)."""
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
-"""A name of a Debian package, as Debian's policy has it (5.6.1); anything else would be an option or a file to apt."""
+"""A Debian package name by Debian policy (5.6.1). apt would read anything else as an option or a file."""
 _PROGRAM = re.compile(r"(?:/[\w+,.@-]+)+", re.ASCII)
 
 
 class Strict(BaseModel):
-    """A table in which an unknown key is an error, and which does not change once read."""
+    """An immutable table in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=False, allow_inf_nan=False)
 
 
 class Profile(Strict):
-    """What each profile has: a title for people, and where its numbers come from."""
+    """The common part of all profiles: a title for people, and the source of each number."""
 
     replaced: ClassVar[Mapping[str, str]] = {}
-    """Keys of before, and what to write now."""
+    """Maps each former key to advice on its replacement."""
 
     title: str = Field(min_length=1, description="a line for people; not part of any key")
     source: dict[str, str] = Field(
@@ -56,7 +56,7 @@ class Profile(Strict):
     )
 
     def numbers(self) -> dict[str, int]:
-        """The whole numbers that the file gives, by key."""
+        """Return the integers of the file, by key."""
         given = {name: getattr(self, name) for name in self.model_fields_set} | (self.model_extra or {})
         return {name: value for name, value in given.items() if type(value) is int}
 
@@ -73,7 +73,7 @@ class Profile(Strict):
 
 
 def package_problems(packages: Sequence[str], programs: Sequence[str]) -> Iterator[Problem]:
-    """What apt or the guest would take for something else than a package or the full path of a program in one."""
+    """Yield a problem for each name that is no Debian package, and for each program without a full path."""
     for index, package in enumerate(packages):
         if not _PACKAGE.fullmatch(package):
             yield Problem(("packages", index), f'is no name of a Debian package: "{shown(package)}"')
@@ -87,7 +87,7 @@ def package_problems(packages: Sequence[str], programs: Sequence[str]) -> Iterat
 
 
 class Board(Profile):
-    """A board: how fast it executes, how much memory it has, and how data come from the medium."""
+    """A board: its CPU's speed, its memory, and how data come from the medium."""
 
     replaced: ClassVar[Mapping[str, str]] = {
         "instruction_ns": "write mips instead, million instructions a second: 1000 / instruction_ns"
@@ -133,7 +133,7 @@ class Board(Profile):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions, and numbers without a source."""
+        """Yield contradictions, and numbers without a source."""
         yield from self._source_problems()
         if self.transfer == "pio" and not self.pio_sector_ns:
             yield Problem(("transfer",), '"pio" needs pio_sector_ns, the CPU time that moving a sector costs')
@@ -149,7 +149,7 @@ class Board(Profile):
         yield from self._line_problems()
 
     def _line_problems(self) -> Iterator[Problem]:
-        """Prices of handovers that cannot come about."""
+        """Yield a problem for each cost of a line transfer that cannot occur."""
         if self.line_transfer_ns is None:
             if self.line_transfer_other_ns is not None:
                 yield Problem(
@@ -165,7 +165,7 @@ class Board(Profile):
 
 
 class Medium(Profile):
-    """A medium: its kind, its size, and the parameters of its model, which only the media core understands."""
+    """A medium: its kind, its size, and the parameters of its model. Only the media core understands those."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -193,7 +193,7 @@ class Medium(Profile):
     @model_validator(mode="before")
     @classmethod
     def _sizes_as_text(cls, data: Any) -> Any:
-        """Sizes as text are for every key that ends in _bytes, also for those that only the core knows."""
+        """Parse sizes as text for every key that ends in _bytes, also for keys that only the core knows."""
         if not isinstance(data, dict):
             return data
         read = dict(data)
@@ -202,66 +202,67 @@ class Medium(Profile):
                 try:
                     read[key] = parse_size(value)
                 except ValueError:
-                    continue  # the field's own check tells it, with the key
+                    continue  # the field's own check reports it, with the key
         return read
 
     @property
     def size_bytes(self) -> int:
-        """The bytes that a file system gets."""
+        """Return the bytes that a file system gets."""
         return self.used_bytes or self.capacity_bytes
 
     @property
     def provides(self) -> Literal["block", "mtd"]:
-        """What the kernel makes of it, against what a file system needs."""
+        """Return the type of device that the kernel makes of the medium, to match what a file system needs."""
         return "mtd" if self.kind == "nand" else "block"
 
     @property
     def parameters(self) -> dict[str, int | str]:
-        """What the media core is told: the named numbers and words, and the numbers passed through."""
-        requests = self.provides == "block"  # a raw chip takes none, and is told what it cannot use
+        """Return the parameters for the media core: the named numbers and words, and the numbers passed through."""
+        # a raw chip has no request queue, and the core refuses parameters that it cannot use
+        requests = self.provides == "block"
         named = {
             name: getattr(self, name)
             for name in ("capacity_bytes", "used_bytes", "queue_depth")
-            if requests or name in self.model_fields_set - {"used_bytes"}  # of a chip, the driver keeps a part
+            if requests or name in self.model_fields_set - {"used_bytes"}  # a raw chip's driver uses a part of it
         }
         words = {"ftl": self.ftl, "gc_policy": self.gc_policy}
         return {**named, **{name: word for name, word in words.items() if word}, **(self.__pydantic_extra__ or {})}
 
     @property
     def start(self) -> StoredMedium | None:
-        """The medium that cells start from a copy of; None: from a new one."""
+        """Return the kept medium that cells start from; None: a new medium."""
         return self._start
 
     def moved_to(self, stored: StoredMedium) -> "Medium":
-        """The same, but that what cells start from lies elsewhere; its digest stays what it was."""
+        """Return the medium with another place of the kept medium. The digest stays the same."""
         medium = self.model_copy()
         medium._start = stored
         return medium
 
     @property
     def start_digest(self) -> str | None:
-        """What `start` was when the study was read."""
+        """Return the digest of `start` when the study was read."""
         return self._start_digest
 
     def starting_from(self, stored: StoredMedium) -> "Medium":
-        """The same, with its state and content. Raises InputError if they are not there."""
+        """Return the medium with the state and content of `stored`. Raises InputError if they are missing."""
         medium = self.model_copy()
         medium._start, medium._start_digest = stored, stored.digest()
         return medium
 
     @property
     def core_parameters(self) -> dict[str, int | str]:
-        """The kind and every number: what the media core is told."""
+        """Return the kind and all parameters for the media core."""
         return {"kind": self.kind, **self.parameters}
 
     @property
     def conditioned(self) -> bool:
-        """Whether the whole device is written to before a cell."""
+        """Return True if the whole device is written before a cell."""
         return bool(self._written_before)
 
     @property
     def aged(self) -> bool:
-        """Whether a cell's file system is used before the measurement."""
+        """Return True if a cell's file system is used before the measurement."""
         return self.condition == AGED
 
     @property
@@ -270,7 +271,7 @@ class Medium(Profile):
 
     @property
     def begins(self) -> dict[str, Any]:
-        """What a cell's medium is before the cell, as far as it is not new: its part in a key."""
+        """Return the part of a cell's key that says in which state the medium begins; {} for a new one."""
         if self._start_digest:
             return {"start": self._start_digest}
         if self.condition == "fresh":
@@ -279,7 +280,7 @@ class Medium(Profile):
         return {"condition": self.condition, "written_before": self._written_before, **aged}
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions, and numbers without a source."""
+        """Yield contradictions, and numbers without a source."""
         yield from self._source_problems()
         if self.used_bytes > self.capacity_bytes:
             yield Problem(
@@ -290,7 +291,7 @@ class Medium(Profile):
         yield from self._interface_problems()
 
     def _interface_problems(self) -> Iterator[Problem]:
-        """What cannot stand behind the interface."""
+        """Yield a problem if the interface cannot have this medium."""
         if self.provides == "mtd":
             if "interface" in self.model_fields_set:
                 yield Problem(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Media that are kept: a folder with state.bin, data.img and medium.json, from which any number of cells can start.
+"""Kept media: a directory with state.bin, data.img and medium.json, from which any number of cells can start.
 
-A medium may come from a stranger, and what lies on it gets into results and packs: its files have to be the user's own,
-and no links to others.
+A medium may come from a stranger, and its content gets into results and packs. So its files must belong to the user,
+and must not be links.
 
-Knows files only: where a medium lies, its digest, how to copy it without filling its holes. What a state means is the
-media core's business, what is written under `made` in medium.json is for people.
+Knows files only: where a medium lies, its digest, and how to copy it with its holes. Only the media core knows what a
+state means. The list `made` in medium.json is for people.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class StoredMedium:
-    """A medium in its folder; the files may be missing."""
+    """A medium in its directory. The files may be missing."""
 
     folder: Path
 
@@ -44,13 +44,13 @@ class StoredMedium:
         return self.folder / DATA
 
     def about(self) -> dict[str, Any]:
-        """The profile that it was made from, as written ("profile"), and what was done to it ("made").
+        """Return the profile as written ("profile"), and the steps that made the medium ("made").
 
-        Raises InputError if this is no medium's folder.
+        Raises InputError if the directory has no medium.
         """
         try:
             if link := next((file for file in (self.state, self.data) if file.is_symlink()), None):
-                raise InputError(f"{link}: is a link, and a medium's files lie in its folder; copy the file there")
+                raise InputError(f"{link}: is a link, but a medium's files must lie in its folder; copy the file there")
             if other := next((file for file in (self.state, self.data) if file.exists() and not file.is_file()), None):
                 raise InputError(f"{other}: is no file, as those of a medium are; make the medium anew")
             with own_file.opened(self.folder / ABOUT, own=True) as file:
@@ -65,7 +65,7 @@ class StoredMedium:
         return about
 
     def tell(self, about: dict[str, Any]) -> None:
-        """Writes what `about()` reads, whole or not at all. Raises HostResourceError."""
+        """Replace what `about()` reads, atomically. Raises HostResourceError."""
         self._write_about(about)
         self._new_about.rename(self.folder / ABOUT)
 
@@ -88,14 +88,14 @@ class StoredMedium:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Alone with the medium; waits for others that change it."""
+        """Lock the medium. Wait for processes that change it."""
         with locks.wait_for(self.folder.with_name(f".{self.folder.name}.lock")):
             yield
 
     @contextmanager
     def changed(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Where the new state is to be written, and what is told of the medium, to be added to. Both count when the
-        block ends, or neither does, also if this process is killed. Raises InputError, HostResourceError.
+        """Yield the file for the new state, and the description to amend. At the end of the block both take effect or
+        neither does, also if this process is killed. Raises InputError, HostResourceError.
         """
         self.about()
         with self.locked():
@@ -104,7 +104,7 @@ class StoredMedium:
             try:
                 yield self._new_state, about
                 self._write_about(about)
-                self._new_state.rename(self.state)  # from here on it counts: _settle() does the rest
+                self._new_state.rename(self.state)  # the change is committed; _settle() completes it
                 self._new_about.rename(self.folder / ABOUT)
             except OSError as error:
                 raise host_refusal(self.folder, error) from None
@@ -112,24 +112,24 @@ class StoredMedium:
                 self._settle()
 
     def settle(self) -> None:
-        """Ends what a killed process has begun."""
+        """Complete or discard the change of a killed process."""
         if self._left():
             with self.locked():
                 self._settle()
 
     def _left(self) -> list[Path]:
-        """Files that a change under way has made."""
+        """Return the files of an unfinished change."""
         return [*self.folder.glob(f"{STATE}.*"), *self.folder.glob(f"{ABOUT}.new")]
 
     def _settle(self) -> None:
-        """Without a new state, what is told is of the state that is there."""
+        """Complete a committed change. Without a new state, the present description stays."""
         if self._new_about.exists() and not self._new_state.exists():
             self._new_about.rename(self.folder / ABOUT)
         for left in self._left():
             left.unlink()
 
     def copy_to(self, other: StoredMedium) -> None:
-        """Makes `other`, whose folder is empty or not there yet, the same medium.
+        """Copy the medium to `other`, whose directory is empty or missing.
 
         Raises InputError, HostResourceError.
         """
@@ -143,7 +143,7 @@ class StoredMedium:
         copy(self.data, other.data)
 
     def digest(self) -> str:
-        """SHA-256 over state and data. Raises InputError if one of them is missing."""
+        """Return the SHA-256 of state and data. Raises InputError if one is missing."""
         total = hashlib.sha256()
         for file in (self.state, self.data):
             total.update(f"{file.name}\0{digest(file)}\n".encode())
@@ -151,9 +151,9 @@ class StoredMedium:
 
 
 def locate(name: str, base: Path) -> StoredMedium:
-    """A medium by its path (seen from `base`) or, without a slash, by its name in the cache.
+    """Return a medium by its path (relative to `base`) or, without a slash, by its name in the cache.
 
-    Raises InputError for what is no name.
+    Raises InputError for an invalid name.
     """
     if "/" not in name:
         if fault := _fault(name):
@@ -166,12 +166,12 @@ def locate(name: str, base: Path) -> StoredMedium:
     except RuntimeError:
         raise InputError(f"medium {name}: there is no such user") from None
     if not folder.name:
-        raise InputError(f"medium {name}: is the root of all folders, and no medium's; name a folder in it")
+        raise InputError(f"medium {name}: is the root directory; name a folder in it")
     return StoredMedium(folder)
 
 
 def _fault(name: str) -> str:
-    """What keeps this from being the name of a folder; "" if nothing does."""
+    """Return why this cannot be the name of a directory; "" if it can."""
     if not name.strip():
         return "has no name"
     if name.startswith("."):
@@ -182,8 +182,8 @@ def _fault(name: str) -> str:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 over a file's size and those pieces of it that are not all zero: the same with or without holes. Raises
-    InputError if it cannot be read.
+    """Return the SHA-256 of a file's size and of its pieces that are not all zero. Holes do not change it. Raises
+    InputError if the file cannot be read.
     """
     total = hashlib.sha256(f"{_size(path)}\n".encode())
     for offset, piece in _pieces(path):
@@ -193,8 +193,8 @@ def digest(path: Path) -> str:
 
 
 def copy(source: Path, to: Path) -> None:
-    """Copies a file; what is all zero in it takes no space in the copy. Raises InputError if it cannot be read,
-    HostResourceError if the copy cannot be written.
+    """Copy a file. Zeros take no space in the copy. Raises InputError if the file cannot be read, HostResourceError if
+    the copy cannot be written.
     """
     size = _size(source)
     try:
@@ -216,7 +216,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 
 def _pieces(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The pieces that are not all zero, with their offsets. Holes are not read. Raises InputError."""
+    """Yield the pieces of a file that are not all zero, with their offsets. Skip holes. Raises InputError."""
     try:
         with own_file.opened(path, own=True) as file:
             yield from sparse.pieces(file)

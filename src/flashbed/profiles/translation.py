@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML format of a translation: what makes a block device of raw flash, in the guest's kernel.
+"""The TOML format of a translation layer, which makes a block device of raw flash in the guest's kernel.
 
-Must not know any translation by name, nor how a guest is run: it says what to load, what to run, and where the block
-device then is.
+Must not know any translation layer by name, nor how a guest runs. A profile says what to load, what to run, and where
+the block device is.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from flashbed.profiles.profile import Medium, Profile, package_problems
 
 
 class Translation(Profile):
-    """What lies between raw flash and a file system that wants a block device. Without a device: nothing does."""
+    """The layer between raw flash and a file system that needs a block device. Without a device, there is none."""
 
     device: str | None = Field(default=None, min_length=1, description="the block device that it offers")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
@@ -29,11 +29,11 @@ class Translation(Profile):
 
     @property
     def module_arguments(self) -> str:
-        """What insmod gets behind the module's file."""
+        """Return insmod's arguments after the module's file."""
         return " ".join([self.arguments, *(f"{name}={value}" for name, value in self.parameters.items())]).strip()
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions, and numbers without a source."""
+        """Yield contradictions, and numbers without a source."""
         yield from self._source_problems()
         yield from package_problems(self.packages, self.programs)
         if self.device is None and (self.module or self.commands or self.counters):
@@ -45,5 +45,5 @@ class Translation(Profile):
 
 
 def has_queue(medium: Medium, translation: Translation) -> bool:
-    """Whether requests pass the block layer, where a scheduler can order them: not on raw flash by itself."""
+    """Return True if requests pass the block layer, where a scheduler can order them. Raw flash bypasses it."""
     return medium.provides == "block" or translation.device is not None

@@ -118,8 +118,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     for text, words in (
         ("usb-stick-2g:condition=old", 'must be "fresh", "full", "worn", "used" or "aged", not "old"'),
         ("hdd-35-7200-320g:condition=worn", 'is of kind = "flash" only'),
-        ("usb-stick-2g:from=./kept,condition=worn", "names a medium in a condition of its own"),
-        ("slc-nand-64m:from=./kept,condition=aged", "names a medium in a condition of its own"),
+        ("usb-stick-2g:from=./kept,condition=worn", ": from names a kept medium"),
+        ("slc-nand-64m:from=./kept,condition=aged", ": from names a kept medium"),
         ("slc-nand-64m:condition=used", 'a medium of kind "nand" is "fresh" or "aged"'),
         ("usb-stick-2g:aged_passes=3", 'aged_passes means nothing without condition = "aged"; set that, or'),
         ("usb-stick-2g:condition=used,aged_fill_percent=50", "aged_fill_percent means nothing without condition"),

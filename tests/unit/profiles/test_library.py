@@ -65,7 +65,7 @@ def test_shipped_commands() -> None:
         ("medium", "stick:kind=disk", '"stick": no setting "kind"'),
         ("medium", "stick:queue_depth=0", '"stick": queue_depth must be at least 1, not 0'),
         ("medium", "stick:used_bytes=41M", '"stick": used_bytes 41M is more than capacity_bytes = 40M'),
-        ("board", "plain:instruction_ns=4", '"plain": instruction_ns is no setting any more; write mips'),
+        ("board", "plain:instruction_ns=4", '"plain": instruction_ns is no longer a setting; write mips'),
         ("board", "plain:mips=0", '"plain": mips must be at least 1'),
         ("board", "plain:cpus=2,line_transfer_ns=0", '"plain": line_transfer_ns must be at least 1, not 0'),
         ("board", "plain:cpus=2,line_transfer_ns=1000001", "line_transfer_ns must be at most 1000000, not 1000001"),
