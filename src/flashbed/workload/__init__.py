@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tools that make load. `WORKLOADS` is the only place that lists them; other packages add theirs."""
+"""The workload tools. Only `WORKLOADS` lists them; other packages can add theirs."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -15,8 +15,10 @@ from flashbed.workload.nfs import Nfs
 
 
 class _Workloads(Mapping[str, Workload]):
-    """By the word that a study has for each. Raises SetupError when it is first used, if what another package adds
-    cannot be loaded: that package imports from this one, so it is not looked for before.
+    """The workload tools by their name in a study.
+
+    Tools of other packages are loaded at first use, because those packages import from this one. That raises SetupError
+    if a tool cannot be loaded.
     """
 
     @cached_property

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a workload is to the lab: its parameters (how a study's texts become numbers), files for the guest's /job, and
-numbers out of what comes back.
+"""The interface of a workload: it turns a study's texts into parameters, parameters into files for the guest's /job,
+and the guest's output into metrics.
 
 A workload knows its tool and nothing of machines, media or file systems.
 """
@@ -22,7 +22,7 @@ from flashbed.guest_output.steadiness import Series
 
 
 def _number_as_text(value: Any) -> Any:
-    """Axis values reach a model as text."""
+    """Return a number as text: values of an axis reach a model as text."""
     return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value) else value
 
 
@@ -31,7 +31,9 @@ def _bool_as_text(value: Any) -> Any:
 
 
 def some_of(known: Sequence[str]) -> BeforeValidator:
-    """Takes some of the names `known`, as a list or as a text with commas between, and puts them in that order."""
+    """Return a validator that accepts some of the names `known`, as a list or as text with commas, and sorts them as in
+    `known`.
+    """
 
     def ordered(value: Any) -> Any:
         names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
@@ -43,7 +45,7 @@ def some_of(known: Sequence[str]) -> BeforeValidator:
 
 
 def not_in_sectors(key: str, size: int) -> Iterator[Problem]:
-    """The problem of a request of `size` bytes past the page cache that is not a number of whole sectors."""
+    """Yield a problem if a request of `size` bytes with direct I/O is not a whole number of sectors."""
     if size % SECTOR_BYTES:
         yield Problem((key,), f"with direct = true it must be a multiple of {SECTOR_BYTES} bytes, not {size}")
 
@@ -51,39 +53,41 @@ def not_in_sectors(key: str, size: int) -> Iterator[Problem]:
 MOST_PROCESSES = 256
 
 SECTOR_BYTES = 512
-"""The least that a request past the page cache may be."""
+"""The smallest request with direct I/O, bytes."""
 
 Count = Annotated[int, BeforeValidator(_number_as_text)]
 Switch = Annotated[bool, BeforeValidator(_bool_as_text)]
 
 
 class ToolParameters(BaseModel):
-    """A tool's parameters; sizes in bytes."""
+    """The parameters of a tool. Sizes are in bytes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     sized_by: ClassVar[str] = "file"
-    """The parameter that says how much its files take."""
+    """The parameter that decides the size of the tool's files."""
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters."""
+        """Yield contradictions between parameters."""
         return iter(())
 
     def bytes_on_medium(self) -> int:
-        """What its files take, bytes."""
+        """Return the bytes that the tool's files take."""
         raise NotImplementedError
 
     def canonical(self) -> dict[str, Any]:
-        """All parameters, defaults too, sizes in bytes: the same for each way to write the same workload."""
+        """Return all parameters with defaults, sizes in bytes. Equal workloads give equal values, however a study
+        writes them.
+        """
         return self.model_dump()
 
     def describe_bytes(self) -> str:
-        """The size of its files, for messages."""
+        """Return the size of the tool's files, for messages."""
         raise NotImplementedError
 
 
 class FileParameters(ToolParameters):
-    """Of a tool that works on files of one size."""
+    """The parameters of a tool that works on files of one size."""
 
     file: Size = Field(gt=0, description="size of each process's file, bytes")
     processes: Count = Field(
@@ -102,39 +106,42 @@ class FileParameters(ToolParameters):
 Parameters = Mapping[str, object]
 
 MARK = "/lib/flashbed/mark"
-"""A script of the guest: `mark NAME` notes the medium's counters in /out/counters.NAME."""
+"""A script of the guest: `mark NAME` writes the medium's counters to /out/counters.NAME."""
 
 
 REMOUNT = "/lib/flashbed/remount"
-"""Another: mounts the file system anew, with cold caches, in the middle of a measurement."""
+"""A script of the guest: it unmounts and mounts the file system, with cold caches, during a measurement."""
 
 
 KERNEL_MODULES = "/lib/flashbed/kernel"
-"""A folder of the guest's that is there with a distribution's kernel alone: modules for the cell, and for the tool."""
+"""A directory of the guest with modules for the cell and for the tool. It exists only with a distribution's kernel."""
 
 
 PROGRESS, PROGRESS_NOTES = "/lib/flashbed/progress", "progress"
-"""Another: notes in /out/progress what the block device has read and written, over time, until it is killed."""
+"""A script of the guest: until it is killed, it logs to /out/progress what the block device has read and written."""
 
 
 class WorkloadOutputError(Exception):
-    """The tool's output is missing or makes no sense; the text says what was expected."""
+    """The tool's output is missing or invalid; the text says what was expected."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a measurement, from the mark of its name to `NAME.ended`, else to the next phase's mark or the end."""
+    """A part of a measurement. It begins at the mark of its name. It ends at the mark `NAME.ended`; without that mark,
+    at the next phase's mark or at the end of the measurement.
+    """
 
     name: str
     direction: Literal["read", "write", "either"]
-    """Which way its bytes go."""
+    """The direction of its data."""
     requested_bytes: float
 
 
 class Needs(NamedTuple):
-    """Debian packages for the guest, and the programs (absolute paths there) that are wanted out of them. `samples`:
-    where the CPUs are is sampled, when a program of the guest asks for it. `modules`: what the tool loads itself where
-    the kernel has it as modules.
+    """The Debian packages of a tool in the guest, and the programs wanted out of them, by absolute path.
+
+    `samples`: a program of the guest asks for samples of the CPUs. `modules`: kernel modules that the tool loads
+    itself.
     """
 
     packages: tuple[str, ...] = ()
@@ -144,64 +151,69 @@ class Needs(NamedTuple):
 
 
 class Workload(Protocol):
-    """A tool that the lab can run. The guest runs /job/prepare, mounts the file system anew, runs /job/warm if there is
-    one, and times /job/measure.
+    """A tool that the lab can run.
+
+    The guest runs /job/prepare, unmounts and mounts the file system, runs /job/warm if it exists, and times
+    /job/measure.
     """
 
     parameters: type[ToolParameters]
     built: tuple[str, ...]
-    """Programs that the lab builds for the guest (image/programs.py)."""
+    """The programs that the lab builds for the guest (image/programs.py)."""
     begins_with: tuple[str, ...]
-    """Which of its files `prepare` needs, besides itself. All others come to the guest before `measure` only, and have
-    no part in what is done until then.
+    """The files that `prepare` needs, besides itself. The guest gets all others just before `measure`, so they do not
+    affect the preparation.
     """
     own_files: tuple[str, ...]
-    """Which of the keys `job` and `program`, files of the user's, may stand in [workload]."""
+    """Which of the keys `job` and `program`, for files of the user's, are allowed in [workload]."""
 
     def needs(self, parameters: Parameters) -> Needs:
-        """What it takes out of Debian's packages, and of the emulator beyond a machine."""
+        """Return the Debian packages that the tool needs, and what it needs of the emulator."""
 
     def title(self, parameters: Parameters) -> str:
-        """The tool's name, for people: it tells if another tool stands in."""
+        """Return the tool's name for people. It says if another tool stands in."""
 
     def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        """Return the metrics that a study is judged by if it names none, the first the most important. `said` has the
-        values of each parameter that the study names, as texts, and of a user's jobs their texts.
+        """Return the default metrics of a study, the most important first.
+
+        `said` maps each parameter that the study names to its values as text, and the keys of a user's job to its text.
         """
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Files for /job, `prepare` and `measure` (shell scripts) among them. The file system is mounted on /mnt."""
+        """Return the files of /job, including the shell scripts `prepare` and `measure`. The file system is mounted on
+        /mnt.
+        """
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Metrics from the files that the guest left in /out. Raises WorkloadOutputError."""
+        """Return the metrics from the files of /out. Raises WorkloadOutputError."""
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        """The phases of the measurement that it marks, in their order."""
+        """Return the phases that the measurement marks, in order."""
 
     def writes(self, parameters: Parameters) -> str:
-        """ "allocates" where its writes give blocks to a new file, "overwrites" where they change what was laid out
-        before; "" where it does not write, or where nothing tells.
+        """Return "allocates" if the writes allocate blocks of a new file, "overwrites" if they change existing data, ""
+        if there are no writes or it is unknown.
         """
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """What it moved over time, by which its rate is judged; none where nothing tells. Raises
+        """Return the progress over time by which the rate is judged; [] if it is unknown. Raises
         WorkloadOutputError.
         """
 
     def silent(self, parameters: Parameters) -> str:
-        """Why a run may have no series, for people, as a clause."""
+        """Return why a run may have no series, as a clause for people."""
 
     def prepares(self, said: Mapping[str, str]) -> bool:
-        """True if it lays files out before the file system is mounted for the measurement. `said` has what a study says
-        of its parameters, as texts.
+        """Return True if the tool writes files before the file system is mounted for the measurement. `said` maps
+        parameters to their values as text.
         """
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        """How often its load asked that what it had written be durable. Raises WorkloadOutputError."""
+        """Return how often the load requested that its writes be durable. Raises WorkloadOutputError."""
 
 
 class OfOurs:
-    """What tools have in common whose program the lab builds."""
+    """The common part of tools whose program the lab builds."""
 
     begins_with: tuple[str, ...] = ()
 
@@ -210,10 +222,12 @@ class OfOurs:
 
 
 class OfCalls:
-    """What tools have in common that count calls, most of which memory answers."""
+    """The common part of tools that count calls, most of which the page cache answers."""
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        """None: how much it asks for is what is measured, and memory decides how much of that reaches the medium."""
+        """Return (): the measured quantity is the number of calls, and the page cache decides how much reaches the
+        medium.
+        """
         return ()
 
     def writes(self, parameters: Parameters) -> str:
@@ -230,23 +244,23 @@ class OfCalls:
 
 
 class InPhases:
-    """What tools have in common whose measurement is phases that each ask for something else."""
+    """The common part of tools that measure a sequence of different phases."""
 
     def title(self, parameters: Parameters) -> str:
         raise NotImplementedError
 
     def prepares(self, said: Mapping[str, str]) -> bool:
-        """No: its files are made in the measurement."""
+        """Return False: the files are made in the measurement."""
         return False
 
     def writes(self, parameters: Parameters) -> str:
-        """Both: the names of its phases say which."""
+        """Return "": the names of the phases say which."""
         return ""
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """None: its phases each ask for something else."""
+        """Return []: each phase does something else."""
         return ()
 
     def silent(self, parameters: Parameters) -> str:
-        """The marks between the phases have the bytes of each, and nothing has those within one."""
+        """Return the reason: the marks give the bytes of each phase, but nothing gives the rate within one."""
         return f"{self.title(parameters).partition(',')[0]} tells no rate within a phase"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tim Bray's Bonnie: its parameters, and its sequence, carried out by a program of ours (guest/bonnie.c), a call of it
-a phase.
+"""Tim Bray's Bonnie: its parameters and its sequence. A program of the lab (guest/bonnie.c) carries it out, one call
+for each phase.
 
-Bonnie's order: putc() into a new file, rewrite, blocks into a new file, getc(), blocks, seeks. bonnie++ has another.
+Bonnie's order: putc() into a new file, rewrite, blocks into a new file, getc(), blocks, seeks. bonnie++ has another
+order.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MIB = 1 << 20
 
 
 class BonnieParameters(FileParameters):
-    """The sequence of the original Bonnie on one file a process, in its order; sizes in bytes."""
+    """The original Bonnie's sequence on one file per process. Sizes are in bytes."""
 
     chunk: Size = Field(default=16384, ge=512, le=_MIB, description="size of a block, bytes; 16 KiB in Bonnie")
     caches: Literal["kept", "flushed", "cold"] = Field(
@@ -50,7 +51,7 @@ class BonnieParameters(FileParameters):
     seek_processes: Count = Field(default=3, ge=1, le=64, description="seekers of a process")
 
     def problems(self) -> Iterator[Problem]:
-        """A file is of whole blocks, for a block is read and written in one call."""
+        """Yield a problem unless the file is a whole number of blocks: one call reads or writes one block."""
         if self.file % self.chunk:
             size, chunk = describe_size(self.file), describe_size(self.chunk)
             yield Problem(("file",), f"{size} must be a multiple of chunk, {chunk}")
@@ -58,13 +59,15 @@ class BonnieParameters(FileParameters):
 
 PROGRAM = "bonnie"
 SAID = "bonnie.txt"
-"""A line a phase and process: the phase, when it began and ended, CPU time (all ns), bytes or seeks done."""
+"""The program's output, one line for each phase and process: the phase, its begin and end, CPU time (all ns), and bytes
+or seeks.
+"""
 
 
-# Bonnie removes the old file before it looks at the clock: on some file systems that takes longer than to write one
+# Bonnie removes the old file before it starts its clock: on some file systems removing takes longer than writing a file
 _REMOVE = "rm -f /mnt/bonnie.[0-9]*\n"
 
-# All processes of a phase have ended before the next one begins. The first that fails ends all.
+# All processes of a phase end before the next phase begins. The first failure ends all.
 _RUN = f"""\
 run() {{{{
 	k=0
@@ -83,7 +86,7 @@ run() {{{{
 
 @dataclass(frozen=True)
 class _Done:
-    """What a process said of a phase."""
+    """A process's line about one phase."""
 
     began_ns: int
     ended_ns: int
@@ -105,66 +108,69 @@ class Bonnie(OfOurs, InPhases):
         return ("block_output", "block_input", "random_seeks")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Its files are made in the measurement and stay, as nothing measured comes after the seeks."""
-        said = BonnieParameters.model_validate(dict(parameters))
+        """Return the scripts. They make the files in the measurement and keep them, because nothing is measured after
+        the seeks.
+        """
+        parsed = BonnieParameters.model_validate(dict(parameters))
         script = _RUN.format(
-            processes=said.processes,
-            numbers=f"{said.file} {said.chunk} {said.seeks} {said.seek_processes}",
+            processes=parsed.processes,
+            numbers=f"{parsed.file} {parsed.chunk} {parsed.seeks} {parsed.seek_processes}",
             seed=seed * MOST_PROCESSES,
-            memory=f"{int(said.caches != 'kept')} {int(said.caches == 'cold')}",
+            memory=f"{int(parsed.caches != 'kept')} {int(parsed.caches == 'cold')}",
         )
         names = [phase.name for phase in self.phases(parameters)]
         for name, after in zip(names, [*names[1:], None], strict=True):
             script += f"{MARK} {name}\nrun {name}\n"
             between = _REMOVE if after == "block_output" else ""
-            between += f"{REMOUNT}\n" if said.caches == "cold" and after else ""
+            between += f"{REMOUNT}\n" if parsed.caches == "cold" and after else ""
             if between:
                 script += f"{MARK} {name}.ended\n{between}"
         return {"prepare": b"true\n", "measure": b"set -e\n" + script.encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Rates in MiB/s (seeks a second) and CPU load in percent, of all processes together: from the first that began
-        a phase to the last that ended it.
+        """Return rates in MiB/s (seeks: per second) and CPU load in percent, summed over all processes.
+
+        A phase lasts from the first process that begins it to the last that ends it. Raises WorkloadOutputError.
         """
         metrics: dict[str, float] = {}
         for name, processes in _said(out).items():
-            ns = max(one.ended_ns for one in processes) - min(one.began_ns for one in processes)
+            ns = max(process.ended_ns for process in processes) - min(process.began_ns for process in processes)
             if ns <= 0:
                 raise WorkloadOutputError(f"{SAID}: {name} took {ns} ns")
-            count = sum(one.count for one in processes) / (1 if name == "random_seeks" else _MIB)
+            count = sum(process.count for process in processes) / (1 if name == "random_seeks" else _MIB)
             metrics[name] = count / ns * 1e9
-            metrics[f"{name}_cpu_percent"] = 100.0 * sum(one.cpu_ns for one in processes) / ns
+            metrics[f"{name}_cpu_percent"] = 100.0 * sum(process.cpu_ns for process in processes) / ns
         return metrics
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        """One at the end of each phase that writes, by each process, unless caches are kept."""
-        said = BonnieParameters.model_validate(dict(parameters))
+        """Return one commit per process and writing phase; none if caches are kept."""
+        parsed = BonnieParameters.model_validate(dict(parameters))
         writing = sum(phase.direction != "read" for phase in self.phases(parameters))
-        return Commits(writing * said.processes if said.caches != "kept" else 0, said.processes)
+        return Commits(writing * parsed.processes if parsed.caches != "kept" else 0, parsed.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        said = BonnieParameters.model_validate(dict(parameters))
-        size = said.file * said.processes
+        parsed = BonnieParameters.model_validate(dict(parameters))
+        size = parsed.file * parsed.processes
         both: list[tuple[str, Literal["read", "write", "either"], int]] = [
             ("char_output", "write", size),
             ("rewrite", "either", 2 * size),
             ("block_output", "write", size),
             ("char_input", "read", size),
             ("block_input", "read", size),
-            ("random_seeks", "read", said.seeks * said.chunk * said.processes),
+            ("random_seeks", "read", parsed.seeks * parsed.chunk * parsed.processes),
         ]
         return [Phase(*phase) for phase in both]
 
 
 def _said(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:
-    """What each process said of each phase. Raises WorkloadOutputError."""
-    found: dict[str, list[_Done]] = {}
+    """Return each process's lines by phase. Raises WorkloadOutputError."""
+    phases: dict[str, list[_Done]] = {}
     for line in out.get(SAID, b"").decode(errors="replace").splitlines():
         try:
             name, *numbers = line.split()
-            found.setdefault(name, []).append(_Done(*map(int, numbers)))
+            phases.setdefault(name, []).append(_Done(*map(int, numbers)))
         except (TypeError, ValueError):
             raise WorkloadOutputError(f"{SAID} is not what bonnie writes: {line}") from None
-    if not found:
+    if not phases:
         raise WorkloadOutputError(f"{SAID} is missing: bonnie did not get as far as its first result")
-    return found
+    return phases

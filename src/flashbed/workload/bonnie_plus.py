@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """bonnie++: its parameters, the scripts that call it, and its CSV lines.
 
-bonnie++ waits before each phase for a line of input if asked to (-y p). A script hands that line to all processes at
-the same time, so that they are in the same phase, and marks the moment, so that the medium's counters can be told
-phase by phase. Format: bon_time.cpp of bonnie++ 2.00a.
+With -y p, bonnie++ waits for a line of input before each phase. A script sends that line to all processes at once, so
+that all are in the same phase, and marks the moment, so that the medium's counters can be split by phase. Format:
+bon_time.cpp of bonnie++ 2.00a.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MIB = 1 << 20
 
 
 class BonniePlusParameters(FileParameters):
-    """bonnie++ on one file a process: it writes, reads and writes again, reads, then seeks; sizes in bytes."""
+    """bonnie++ on one file per process: it writes, reads and writes again, reads, then seeks. Sizes are in bytes."""
 
     chunk: Size = Field(default=8192, ge=256, le=_MIB, description="size of a block, a power of two, bytes")
     per_character: Size = Field(
@@ -56,7 +56,7 @@ class BonniePlusParameters(FileParameters):
     seek_processes: Count = Field(default=5, ge=1, le=64, description="threads of a process that seek at the same time")
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters, and the units that bonnie++ counts in."""
+        """Yield contradictions between parameters, and sizes that bonnie++ cannot express."""
         for name, size in (("file", self.file), ("per_character", self.per_character)):
             if size % _MIB:
                 yield Problem((name,), f"bonnie++ counts in MiB, so {describe_size(size)} must be a multiple of 1M")
@@ -73,23 +73,23 @@ PROGRAM = "/usr/sbin/bonnie++"
 _K_A_MIB = 1024.0
 
 PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")
-"""In the order of the CSV line, of the numbers by which bonnie++ names them (from 0), and of time."""
+"""The phases in order of time, of the CSV line, and of bonnie++'s own numbers (from 0)."""
 
 SAID, FORMAT = "bonnie.csv", "1.98"
-"""The file of the CSV lines, and what each begins with."""
+"""The file of CSV lines, and the version that begins each line."""
 
 SEEKERS_FIELD, FIRST_FIELD = 8, 9
-"""Where the number of seeking threads stands, and the first phase's rate; its CPU load follows."""
+"""The fields of the number of seeking threads and of the first phase's rate. The phase's CPU load follows its rate."""
 
 TOO_FAST = "+"
-"""What a field of a phase of less than half a second consists of."""
+"""The character that fills a field if the phase took less than half a second."""
 
 _SEEDS = 1 << 31
-"""A seed has as many numbers as there may be processes, so that no process of one seed is one of another."""
+"""Each seed has one number for each possible process, so that no two seeds share a process's number."""
 
-# The first mark is made before the tool starts, for its clock already runs when it first waits. The processes hold
-# their inputs open themselves (<>), so that none sees an end of file. A process that has failed leaves the others
-# waiting for a line, so the first failure ends all.
+# Make the first mark before the tool starts, because its clock is running when it first waits. The processes keep their
+# inputs open themselves (<>), so that none sees an end of file. If one process fails, the others wait for a line, so
+# the first failure ends all.
 _MEASURE = f"""\
 cd /tmp
 mkfifo said
@@ -136,28 +136,32 @@ class BonniePlus(InPhases):
         return ("block_output", "block_input", "random_seeks")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Its files are made in the measurement, and gone after it.
+        """Return the scripts. bonnie++ makes its files in the measurement and removes them.
 
-        -r 0 puts its rule aside that a file must be twice the RAM; -n 0 leaves out the creation of small files.
+        -r 0 disables the rule that a file must be twice the RAM; -n 0 skips the creation of small files.
         """
-        said = BonniePlusParameters.model_validate(dict(parameters))
+        parsed = BonniePlusParameters.model_validate(dict(parameters))
         options = [
-            f"-d /mnt -u 0:0 -q -y p -m flashbed -n 0 -r 0 -f{_characters(said) // _MIB}",
-            f"-s {said.file // _MIB}:{said.chunk}:{said.seeks}:{said.seek_processes}",
-            *(["-b"] if said.flush == "fsync-each" else []),
-            *(["-D"] if said.direct else []),
+            f"-d /mnt -u 0:0 -q -y p -m flashbed -n 0 -r 0 -f{_characters(parsed) // _MIB}",
+            f"-s {parsed.file // _MIB}:{parsed.chunk}:{parsed.seeks}:{parsed.seek_processes}",
+            *(["-b"] if parsed.flush == "fsync-each" else []),
+            *(["-D"] if parsed.direct else []),
         ]
         first, *others = (phase.name for phase in self.phases(parameters))
         marks = "".join(f"\t\t{PHASES.index(name)}:) {MARK} {name} ;;\n" for name in others)
-        words = {"processes": said.processes, "options": " ".join(options), "seed": seed * MOST_PROCESSES % _SEEDS}
-        script = _MEASURE.format(first=first, marks=marks, **words)
+        arguments = {
+            "processes": parsed.processes,
+            "options": " ".join(options),
+            "seed": seed * MOST_PROCESSES % _SEEDS,
+        }
+        script = _MEASURE.format(first=first, marks=marks, **arguments)
         return {"prepare": b"true\n", "measure": script.encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Rates in MiB/s (seeks a second) and CPU load in percent, of all processes together.
+        """Return rates in MiB/s (seeks: per second) and CPU load in percent, summed over all processes.
 
-        What a process did too fast to be measured is absent, and what it did not do. Of the seeks, bonnie++ adds up
-        what each thread says of the whole process, so its sum is divided by the threads.
+        A phase that was skipped, or too fast for bonnie++ to measure, is absent. For seeks, bonnie++ adds up what each
+        thread reports for the whole process, so the sum is divided by the threads. Raises WorkloadOutputError.
         """
         lines = [line.split(",") for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
         if not lines:
@@ -175,33 +179,33 @@ class BonniePlus(InPhases):
         return metrics
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        """One at the end of each phase that writes, by each process. How many seeks are flushed, it does not tell."""
-        said = BonniePlusParameters.model_validate(dict(parameters))
+        """Return one commit per process and writing phase. bonnie++ does not report how many seeks are flushed."""
+        parsed = BonniePlusParameters.model_validate(dict(parameters))
         writing = sum(phase.direction != "read" for phase in self.phases(parameters))
-        return Commits(writing * said.processes, said.processes)
+        return Commits(writing * parsed.processes, parsed.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        said = BonniePlusParameters.model_validate(dict(parameters))
-        characters, blocks = _characters(said) * said.processes, said.file * said.processes
+        parsed = BonniePlusParameters.model_validate(dict(parameters))
+        characters, blocks = _characters(parsed) * parsed.processes, parsed.file * parsed.processes
         both: list[tuple[Literal["read", "write", "either"], int]] = [
             ("write", characters),
             ("write", blocks),
             ("either", 2 * blocks),
             ("read", characters),
             ("read", blocks),
-            ("read", said.seeks * said.chunk * said.processes),
+            ("read", parsed.seeks * parsed.chunk * parsed.processes),
         ]
-        found = zip(PHASES, both, strict=True)
-        return [Phase(name, direction, size) for name, (direction, size) in found if size]
+        marks = zip(PHASES, both, strict=True)
+        return [Phase(name, direction, size) for name, (direction, size) in marks if size]
 
 
-def _characters(said: BonniePlusParameters) -> int:
-    """How many bytes a process handles one at a time."""
-    return min(said.per_character, said.file)
+def _characters(parsed: BonniePlusParameters) -> int:
+    """Return how many bytes a process transfers one at a time."""
+    return min(parsed.per_character, parsed.file)
 
 
 def _number(line: Sequence[str], place: int) -> float | None:
-    """The number in a field; None if it is empty or too fast to be measured. Raises WorkloadOutputError."""
+    """Return the number in a field; None if the field is empty or says "too fast". Raises WorkloadOutputError."""
     try:
         field = line[place]
         return float(field) if field.strip(TOO_FAST) else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FxMark: its parameters, and what its tests ask of a file system, carried out by a small program of ours
-(guest/fxmark.c), a call a test.
+"""FxMark: its parameters and its tests of a file system. A program of the lab (guest/fxmark.c) carries them out, one
+call for each test.
 
-Each test runs for a fixed virtual time, and what ends within it counts.
+Each test runs for a fixed virtual time, and counts the operations that end within it.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from flashbed.workload.base import (
 )
 
 SHARED_FILE = ("read-shared-file", "read-shared-block", "overwrite-shared-file", "random")
-"""Tests on the file that all processes share."""
+"""Tests on a file that all processes share."""
 
 DATA = ("read-private", "overwrite-private", "append-private", *SHARED_FILE)
-"""Tests that move blocks."""
+"""Tests that transfer blocks."""
 
 WITH_WRITERS = ("read-shared-file", "read-shared-block", "random")
 
 READING = ("read-private", *WITH_WRITERS)
-"""Tests whose processes read, but for the writers among them."""
+"""Tests whose processes read, except the writers among them."""
 
 TESTS = (
     "read-private",
@@ -60,8 +60,8 @@ TESTS = (
     "unlink-shared",
     "random",
 )
-"""In the order in which they run. The first twelve are FxMark's DRBL, DRBM, DRBH, DWOL, DWOM, DWAL, MWCL, MWCM, MWRL,
-MWRM, MWUL and MWUM (Min et al., USENIX ATC 2016, table 1).
+"""All tests, in the order in which they run. The first twelve are FxMark's DRBL, DRBM, DRBH, DWOL, DWOM, DWAL, MWCL,
+MWCM, MWRL, MWRM, MWUL and MWUM (Min et al., USENIX ATC 2016, table 1).
 """
 
 
@@ -71,15 +71,15 @@ _CPUS = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3})(?::([0-9]{1,3}))?)?")
 
 
 def _every_cpu(value: Any) -> Any:
-    """Each CPU of a list in taskset's words, in its order, with commas between: "0-119:15,1" is 0, 15 ... 105, 1."""
+    """Return the CPUs of a list in taskset's notation, in its order, with commas: "0-119:15,1" is 0, 15 ... 105, 1."""
     if not isinstance(value, str) or value in ("", ANY_CPU):
         return value
     cpus: list[int] = []
     for part in value.split(","):
-        found = _CPUS.fullmatch(part.strip())
-        if found is None or found[3] == "0" or (found[2] and int(found[2]) < int(found[1])):
+        match = _CPUS.fullmatch(part.strip())
+        if match is None or match[3] == "0" or (match[2] and int(match[2]) < int(match[1])):
             raise ValueError(f'must be "{ANY_CPU}" or CPUs as in "0-14" or "0-119:15,1", not "{value}"')
-        cpus += range(int(found[1]), int(found[2] or found[1]) + 1, int(found[3] or 1))
+        cpus += range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
     if len({*cpus}) < len(cpus):
         raise ValueError(f'"{value}" names a CPU twice')
     return ",".join(map(str, cpus))
@@ -91,7 +91,7 @@ Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "stri
 
 
 class FxmarkParameters(FileParameters):
-    """Processes that do the same at the same time, each on a CPU of its own; sizes in bytes."""
+    """Processes that do the same at the same time, each on its own CPU. Sizes are in bytes."""
 
     file: Size = Field(gt=0, description="size of the file that all processes share, bytes")
     processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each on its own CPU")
@@ -121,7 +121,7 @@ class FxmarkParameters(FileParameters):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters."""
+        """Yield contradictions between parameters."""
         shared = [test for test in self.tests if test in SHARED_FILE]
         if shared and self.file < self.processes * self.block:
             yield Problem(
@@ -143,7 +143,9 @@ class FxmarkParameters(FileParameters):
             yield Problem(("writers",), f"need one of the tests {', '.join(WITH_WRITERS)}")
 
     def bytes_on_medium(self) -> int:
-        """The shared file and a block of each process; what appending takes depends on how far it comes."""
+        """Return the size of the shared file and of one block per process. The size of appended files depends on the
+        speed.
+        """
         return self.file + self.processes * self.block
 
     def describe_bytes(self) -> str:
@@ -152,9 +154,10 @@ class FxmarkParameters(FileParameters):
 
 PROGRAM = "fxmark"
 SAID = "fxmark.txt"
-"""Of each test three lines: its name, how many processes, how many of them write, and when operations began, when
-counting began and when it ended (ns since boot); "read" and "other" with how many, the sum of their times and the
-longest (ns), and pairs of a time (ns) and how many took no longer.
+"""The program's output, three lines for each test. The first has its name, the number of processes, the number of
+writers, and when operations began, counting began and counting ended (ns since boot). The lines "read" and "other" have
+the number of operations, the sum of their times and the longest (ns), and pairs of a time (ns) and how many took no
+longer.
 """
 
 PERCENTILES = (50, 95, 99)
@@ -165,8 +168,8 @@ _TIMES = {"runtime_s": "took_s", "warm_up_s": "warm_s"}
 
 @dataclass(frozen=True)
 class _Kind:
-    """Operations of one kind; `times` are upper bounds in ns, ascending, each with how many lie below it and above the
-    one before.
+    """Operations of one kind. `times` has ascending upper bounds in ns, each with the number of operations up to it and
+    above the previous one.
     """
 
     many: int
@@ -175,18 +178,20 @@ class _Kind:
     times: Sequence[tuple[int, int]]
 
     def latencies(self) -> dict[str, float]:
-        """In us: percentiles in steps of 1/64, as the upper end of a step, and no more than the longest."""
+        """Return latencies in us. Percentiles have steps of 1/64; each is the upper end of its step, and at most the
+        maximum.
+        """
         if not self.many:
             return {}
-        found = {"latency_mean_us": self.sum_ns / self.many / 1e3, "latency_max_us": self.longest_ns / 1e3}
+        metrics = {"latency_mean_us": self.sum_ns / self.many / 1e3, "latency_max_us": self.longest_ns / 1e3}
         for percent in PERCENTILES:
             passed, wanted = 0, self.many * percent / 100
             for upper_ns, many in self.times:
                 passed += many
                 if passed >= wanted:
-                    found[f"latency_p{percent}_us"] = min(upper_ns, self.longest_ns) / 1e3
+                    metrics[f"latency_p{percent}_us"] = min(upper_ns, self.longest_ns) / 1e3
                     break
-        return found
+        return metrics
 
 
 @dataclass(frozen=True)
@@ -201,11 +206,11 @@ class _Test:
 
     @property
     def operations(self) -> float:
-        """Of both kinds, a second."""
+        """Return the operations of both kinds per second."""
         return (self.read.many + self.other.many) / self.took_s
 
     def by_kind(self) -> dict[str, float]:
-        """Reads and others a second, as far as there are processes for them: 0 if these finished none."""
+        """Return reads and other operations per second, for the kinds that have processes; 0 if these finished none."""
         kinds = {}
         if self.name in READING and self.processes > self.writers:
             kinds["read_operations"] = self.read.many / self.took_s
@@ -214,7 +219,7 @@ class _Test:
         return kinds
 
     def metric(self, what: str) -> str:
-        """The name of a metric that each of several tests has."""
+        """Return the name of a metric that each of several tests has."""
         return f"{self.name.replace('-', '_')}_{what}"
 
 
@@ -232,7 +237,7 @@ class Fxmark(OfCalls, OfOurs):
         return "FxMark's questions, asked by a program of the lab"
 
     def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        """Operations a second: of each of several tests, or of the only one."""
+        """Return operations per second, of each test if there are several."""
         named = said.get("tests", (",".join(FxmarkParameters.model_fields["tests"].default or ()),))
         several = [test.strip() for test in named[0].split(",")] if len(named) == 1 else []
         if len(several) < 2:
@@ -240,24 +245,26 @@ class Fxmark(OfCalls, OfOurs):
         return tuple(f"{test.replace('-', '_')}_operations" for test in several)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Names of module functions are noted behind the tests, for the profile; of a kernel that comes without a
-        System.map, as distributions', all names. A guest may have no module at all.
+        """Return the scripts. After the tests they note the names of the modules' functions for the profile. If a
+        kernel has no System.map, as those of distributions, they note all names. A guest may have no modules.
         """
-        said = FxmarkParameters.model_validate(dict(parameters))
-        numbers = [said.file, said.processes, said.writers, said.block, int(said.direct)]
-        numbers += [said.warm_us, said.run_us, said.pool, seed, said.queue_depth]
-        words = f"{' '.join(map(str, numbers))} {said.cpu_list or 'each'}"
-        calls = [f"/bin/{PROGRAM} {test} /mnt {words} >>/out/{SAID}\n" for test in said.tests]
+        parsed = FxmarkParameters.model_validate(dict(parameters))
+        numbers = [parsed.file, parsed.processes, parsed.writers, parsed.block, int(parsed.direct)]
+        numbers += [parsed.warm_us, parsed.run_us, parsed.pool, seed, parsed.queue_depth]
+        arguments = f"{' '.join(map(str, numbers))} {parsed.cpu_list or 'each'}"
+        calls = [f"/bin/{PROGRAM} {test} /mnt {arguments} >>/out/{SAID}\n" for test in parsed.tests]
         names = f"[ -d {KERNEL_MODULES} ] && names=. || names='\\['\n"
         names += f'grep "$names" /proc/kallsyms >/out/{profile.MODULE_SYMBOLS} || [ $? = 1 ]\n'
         return {
-            "prepare": f"/bin/{PROGRAM} prepare /mnt {said.file}\n".encode(),
+            "prepare": f"/bin/{PROGRAM} prepare /mnt {parsed.file}\n".encode(),
             "measure": ("set -e\n" + "".join(calls) + names).encode(),
         }
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Operations a second of each test, and the share of the busy CPU time that went into waiting for locks; of a
-        single test also reads and others apart, their latencies (of reads, if there are any) and the share of osq_lock.
+        """Return operations per second of each test, and the share of busy CPU time spent waiting for locks.
+
+        For a single test also return reads and other operations apart, their latencies (of reads, if there are any) and
+        the share of osq_lock. Raises WorkloadOutputError.
         """
         tests = _said(out)
         metrics = {name: fsum(getattr(test, of) for test in tests) for name, of in _TIMES.items()}
@@ -281,8 +288,8 @@ class Fxmark(OfCalls, OfOurs):
 
 
 def _busy(tests: Sequence[_Test], sections: Sequence[profile.ProfileSection]) -> dict[str, float]:
-    """The share of the counted time for which the CPUs that the processes are bound to were busy: in the mean, as all
-    do the same. Nothing without samples.
+    """Return the busy share of the counted time, averaged over the CPUs to which processes are bound, because all do
+    the same; {} without samples.
     """
     if not sections:
         return {}
@@ -293,12 +300,12 @@ def _busy(tests: Sequence[_Test], sections: Sequence[profile.ProfileSection]) ->
 
 
 def _said(out: Mapping[str, bytes]) -> list[_Test]:
-    """Raises WorkloadOutputError."""
+    """Return the tests of the program's output. Raises WorkloadOutputError."""
     lines = [line.split() for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
     if not lines:
         raise WorkloadOutputError(f"{SAID} is missing: fxmark did not get as far as its first result")
     try:
-        found = []
+        tests = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
             processes, writers, begin_ns, from_ns, end_ns = map(int, head[1:])
             if (read[0], other[0]) != ("read", "other") or from_ns < begin_ns:
@@ -311,10 +318,10 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
             kinds = (_kind(read[1:]), _kind(other[1:]))
             if not any(kind.many for kind in kinds):
                 raise WorkloadOutputError(f"{head[0]} ended no operation while it counted; raise run_us")
-            found.append(_Test(head[0], processes, writers, *times, *kinds))
+            tests.append(_Test(head[0], processes, writers, *times, *kinds))
     except (ValueError, IndexError):
         raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
-    return found
+    return tests
 
 
 def _kind(words: Sequence[str]) -> _Kind:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IOzone 3: its parameters; calls the user's own program and reads its table. Without one, fio carries out the same
-sequence.
+"""IOzone 3: its parameters, the call of a user's own program, and its table. Without a program, fio carries out the
+same sequence.
 
-IOzone's licence keeps it out of Debian, and so out of what the lab fetches by itself.
+IOzone's licence keeps it out of Debian, so the lab cannot fetch it.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from flashbed.workload.fio import output
 from flashbed.workload.fio.jobs import FIO, RANDOM, section
 
 TESTS = ("write", "rewrite", "read", "reread")
-"""In the order of time."""
+"""The tests in order of time."""
 
 _KIB = 1 << 10
 
 AGING_ROUNDS = 4
-"""In how many rounds a volume is aged: so much of what is written is there at most before half of it is removed."""
+"""The rounds in which a volume is aged. At most one round's data exists before half of it is removed."""
 
 AGING_REQUEST_BYTES = 16 << 10
-"""What is written in turns to the file that stays and to the one that is removed."""
+"""The unit of writes that alternate between the file that stays and the file that is removed."""
 
 
 Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
 class IozoneParameters(FileParameters):
-    """A file written, written again, read and read again, record by record; sizes in bytes."""
+    """A file that is written, written again, read and read again, record by record. Sizes are in bytes."""
 
     record: Size = Field(default=4096, gt=0, description="size of a request, bytes")
     tests: Tests = Field(default=TESTS, description="which of write, rewrite, read and reread, with commas between")
@@ -77,7 +77,7 @@ class IozoneParameters(FileParameters):
     )
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters."""
+        """Yield contradictions between parameters."""
         if self.record > self.file:
             yield Problem(
                 ("record",),
@@ -106,7 +106,7 @@ class IozoneParameters(FileParameters):
                 yield Problem((name,), f"IOzone counts in KiB, so {size} must be a multiple of 1k")
 
     def bytes_on_medium(self) -> int:
-        """Its file beside what stays of an aged volume; or what is there while the last round of that is written."""
+        """Return the larger of the file plus the rest of an aged volume, and the volume during its last aging round."""
         stays, at_most = self.aged // 2, self.aged * (AGING_ROUNDS + 1) // (2 * AGING_ROUNDS)
         return max(super().bytes_on_medium() + stays, at_most)
 
@@ -115,10 +115,10 @@ PROGRAM = "/job/program"
 _MIB = 1 << 20
 
 CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
-"""Content that repeats every four bytes, and the same in each record."""
+"""Content that repeats every four bytes and is the same in each record."""
 
 PAIRS = (("write", "rewrite"), ("read", "reread"))
-"""What IOzone does in one call, by the number that its -i has."""
+"""The tests that IOzone does in one call, by the number of its -i."""
 
 
 _AGING = """\
@@ -130,13 +130,13 @@ done
 
 
 class _Done(NamedTuple):
-    """What a tool says of a test."""
+    """A tool's result of one test."""
 
     size: float
     """Bytes."""
     seconds: float
     cpu_s: float | None = None
-    """CPU time of its processes, as far as the tool tells it."""
+    """CPU time of the tool's processes; None if the tool does not report it."""
 
 
 class Iozone(OfOurs, InPhases):
@@ -151,61 +151,63 @@ class Iozone(OfOurs, InPhases):
         return "IOzone" if parameters.get("program") else "IOzone's sequence, carried out by fio"
 
     def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        """Each test's bandwidth; of an axis of tests, those that all of its values have."""
+        """Return each test's bandwidth. If the tests are on an axis, return those that all of its values have."""
         named = [texts.split(",") for texts in said.get("tests", (",".join(TESTS),))]
         shared = [test for test in TESTS if all(test in map(str.strip, names) for names in named)]
         return tuple(f"{test}_bandwidth" for test in shared) or ("runtime_s",)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """The scripts, and fio's jobs; /job/program is the lab's to add."""
-        said = IozoneParameters.model_validate(dict(parameters))
-        files = _aging(said.aged)
-        steps = [] if said.program else [_fio_step(test) for test in said.tests]
-        if said.program:
-            steps = [_own_step(said, number) for number, (test, _) in enumerate(PAIRS) if test in said.tests]
+        """Return the scripts and fio's jobs. The lab adds /job/program."""
+        parsed = IozoneParameters.model_validate(dict(parameters))
+        files = _aging(parsed.aged)
+        steps = [] if parsed.program else [_fio_step(test) for test in parsed.tests]
+        if parsed.program:
+            steps = [_own_step(parsed, number) for number, (test, _) in enumerate(PAIRS) if test in parsed.tests]
         else:
-            files |= {f"{test}.fio": section(test, _job(said, test, seed)) for test in said.tests}
+            files |= {f"{test}.fio": section(test, _job(parsed, test, seed)) for test in parsed.tests}
         reads = next((place for place, step in enumerate(steps) if step.startswith(f"{MARK} read\n")), None)
-        if said.remount and reads is not None:
+        if parsed.remount and reads is not None:
             steps.insert(reads, f"{REMOUNT}\n")
         return {**files, "measure": "".join(steps).encode()}
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
-        """Seconds and MiB/s of each test, and the seconds of all; fio counts whole ms, and IOzone prints whole KiB
-        a second. fio tells its processes' CPU load too, over the same seconds.
+        """Return seconds and MiB/s of each test, and the seconds of all; with fio also the CPU load of its processes
+        over the same time.
+
+        fio's time has steps of 1 ms; IOzone prints whole KiB per second. Raises WorkloadOutputError.
         """
-        found = dict(_from_tables(out) if f"{PAIRS[0][0]}.txt" in out else _from_fio(out))
-        if not found:
+        results = dict(_from_tables(out) if f"{PAIRS[0][0]}.txt" in out else _from_fio(out))
+        if not results:
             raise WorkloadOutputError("write.json and write.txt are missing: nothing was measured")
         metrics: dict[str, float] = {}
-        for test, one in found.items():
-            metrics[f"{test}_s"] = one.seconds
-            if one.seconds > 0:
-                metrics[f"{test}_bandwidth"] = one.size / one.seconds / _MIB
-        metrics["runtime_s"] = fsum(one.seconds for one in found.values())
-        if metrics["runtime_s"] > 0 and all(one.cpu_s is not None for one in found.values()):
-            cpu_s = fsum(one.cpu_s or 0.0 for one in found.values())
+        for test, result in results.items():
+            metrics[f"{test}_s"] = result.seconds
+            if result.seconds > 0:
+                metrics[f"{test}_bandwidth"] = result.size / result.seconds / _MIB
+        metrics["runtime_s"] = fsum(result.seconds for result in results.values())
+        if metrics["runtime_s"] > 0 and all(result.cpu_s is not None for result in results.values()):
+            cpu_s = fsum(result.cpu_s or 0.0 for result in results.values())
             metrics["process_cpu_percent"] = 100.0 * cpu_s / metrics["runtime_s"]
         return metrics
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        """One at the end of each test that writes, by each process."""
-        said = IozoneParameters.model_validate(dict(parameters))
-        writing = sum(not test.endswith("read") for test in said.tests)
-        return Commits(writing * said.processes if said.include_flush else 0, said.processes)
+        """Return one commit per process and writing test."""
+        parsed = IozoneParameters.model_validate(dict(parameters))
+        writing = sum(not test.endswith("read") for test in parsed.tests)
+        return Commits(writing * parsed.processes if parsed.include_flush else 0, parsed.processes)
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        """A test each; IOzone itself does a test and its repetition in one call, so in one phase."""
-        said = IozoneParameters.model_validate(dict(parameters))
-        size = float(said.file * said.processes)
-        if said.program:
-            return [Phase(test, test, 2 * size) for test in ("write", "read") if test in said.tests]
-        return [Phase(test, "read" if test.endswith("read") else "write", size) for test in said.tests]
+        """Return one phase for each test. IOzone does a test and its repetition in one call, so in one phase."""
+        parsed = IozoneParameters.model_validate(dict(parameters))
+        size = float(parsed.file * parsed.processes)
+        if parsed.program:
+            return [Phase(test, test, 2 * size) for test in ("write", "read") if test in parsed.tests]
+        return [Phase(test, "read" if test.endswith("read") else "write", size) for test in parsed.tests]
 
 
 def _aging(aged: int) -> dict[str, bytes]:
-    """What writes so many bytes to the volume, in turns to two files, of which one is removed: so each block of flash
-    keeps half of what it had.
+    """Return the files that age a volume: they write `aged` bytes alternately to two files and remove one, so that each
+    block of flash keeps half of its data.
     """
     if not aged:
         return {"prepare": b"true\n"}
@@ -239,19 +241,19 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
         **RANDOM,
         "randseed": seed,
         "ioengine": "psync",
-        "invalidate": 0,  # IOzone leaves the page cache as it is
+        "invalidate": 0,  # as IOzone, leave the page cache unchanged
         "rw": "read" if test.endswith("read") else "write",
         "bs": said.record,
         "direct": int(said.direct),
         "overwrite": int(test == "rewrite"),
         "end_fsync": int(said.include_flush and test.endswith("write")),
-        **(CONSTANT if said.content == "constant" else {}),  # fio's own is random
+        **(CONSTANT if said.content == "constant" else {}),  # fio's default content is random
         "group_reporting": 1,
     }
 
 
 def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
-    """Each test that was run. Raises WorkloadOutputError."""
+    """Yield each test that fio ran. Raises WorkloadOutputError."""
     for test in TESTS:
         if f"{test}.json" in out:
             metrics = output.metrics_of(out, f"{test}.json")
@@ -259,18 +261,20 @@ def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
             yield test, _Done(metrics["requested_bytes"], metrics["runtime_s"], cpu_s)
 
 
-def _own_step(said: IozoneParameters, number: int) -> str:
-    """-w keeps the file for the call that reads it."""
+def _own_step(parsed: IozoneParameters, number: int) -> str:
+    """Return the commands of one call. -w keeps the file for the call that reads it."""
     test, _ = PAIRS[number]
-    switches = {"-e": said.include_flush, "-c": said.include_close, "-I": said.direct}
+    switches = {"-e": parsed.include_flush, "-c": parsed.include_close, "-I": parsed.direct}
     options = "".join(f" {switch}" for switch, on in switches.items() if on)
-    call = f"{PROGRAM} -i {number} -w -s {said.file // _KIB}k -r {said.record // _KIB}k -f /mnt/iozone.0{options}"
-    wanted = " ".join(test for test in said.tests)
+    call = f"{PROGRAM} -i {number} -w -s {parsed.file // _KIB}k -r {parsed.record // _KIB}k -f /mnt/iozone.0{options}"
+    wanted = " ".join(test for test in parsed.tests)
     return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {wanted} >/out/tests\n"
 
 
 def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
-    """The same, from IOzone's tables: KiB, KiB a record, then KiB a second of the test and of its repetition."""
+    """Yield each test of IOzone's tables: KiB, KiB per record, then KiB per second of the test and of its repetition.
+    Raises WorkloadOutputError.
+    """
     wanted = out.get("tests", b"").decode().split()
     for pair in PAIRS:
         if f"{pair[0]}.txt" not in out:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An NFS server and an SFS-style load on it, in one guest with two CPUs: docs/nfs.md. Its parameters, and its scripts.
+"""An NFS server and an SFS-style load on it, in one guest with two CPUs (docs/nfs.md): its parameters and scripts.
 
-guest/nfs has the steps; what is said here is which of them, and with what numbers. Must not know what the guest prints.
+The steps are in guest/nfs; this module says which of them run, with which numbers. Must not know what the guest prints.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from flashbed.workload import nfs_output
 from flashbed.workload.base import Count, Needs, OfCalls, Parameters, ToolParameters
 
 RULES_KB = 10_240
-"""KB of files for each operation a second that the rules of SFS ask for."""
+"""KB of files per operation per second, by the rules of SFS."""
 
 SMALLEST_SET_KB = 3_085
-"""What the least file set takes: a hundred files (docs/sfsload.md)."""
+"""KB of the smallest file set: a hundred files (docs/sfsload.md)."""
 
 
 class NfsParameters(ToolParameters):
-    """A server and a load on it, which a link joins."""
+    """A server, a load on it, and the link between them."""
 
     sized_by: ClassVar[str] = "load"
 
@@ -57,7 +57,7 @@ class NfsParameters(ToolParameters):
     processes: Count = Field(default=4, ge=1, le=64, description="load processes")
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters."""
+        """Yield contradictions between parameters."""
         if self.server == "ganesha":
             if self.version == 2:
                 yield Problem(("version",), '2 is not known to NFS-Ganesha; take 3, or server = "kernel"')
@@ -65,7 +65,7 @@ class NfsParameters(ToolParameters):
                 yield Problem(("export",), '"async" is not known to NFS-Ganesha; take "sync", or server = "kernel"')
 
     def bytes_on_medium(self) -> int:
-        """The file set, and half as much again for what the load appends and makes."""
+        """Return the size of the file set, and half as much again for files that the load appends to and makes."""
         return max(self.load * self.set_kb, SMALLEST_SET_KB) * 1024 * 3 // 2
 
     def describe_bytes(self) -> str:
@@ -83,7 +83,7 @@ SERVERS = {
         ("/sbin/rpcbind", "/usr/bin/ganesha.nfsd", "/usr/lib/aarch64-linux-gnu/ganesha/libfsalvfs.so"),
     ),
 }
-"""What a server is made of, by its name in a study."""
+"""The packages, programs and modules of each server, by its name in a study."""
 
 PREPARE = f"""\
 . /job/nfs
@@ -143,34 +143,34 @@ class Nfs(OfCalls):
         return ("operations", "latency_mean_us")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        said = NfsParameters.model_validate(dict(parameters))
+        parsed = NfsParameters.model_validate(dict(parameters))
         options = {
-            "--load": said.load,
-            "--processes": said.processes,
+            "--load": parsed.load,
+            "--processes": parsed.processes,
             "--seed": seed,
-            "--warmup": said.warm_s,
-            "--time": said.time_s,
-            "--scale": f"{said.set_kb / RULES_KB:.6f}",
+            "--warmup": parsed.warm_s,
+            "--time": parsed.time_s,
+            "--scale": f"{parsed.set_kb / RULES_KB:.6f}",
         }
         variables = {
-            "SERVER_KIND": said.server,
-            "VERSION": said.version,
-            "TRANSPORT": said.transport,
-            "EXPORT": said.export,
-            "THREADS": said.threads,
-            "CACHE": said.cache,
-            "LINK_MBIT": said.link_mbit,
-            "LATENCY_US": said.latency_us,
-            "QUEUE": said.link_queue,
+            "SERVER_KIND": parsed.server,
+            "VERSION": parsed.version,
+            "TRANSPORT": parsed.transport,
+            "EXPORT": parsed.export,
+            "THREADS": parsed.threads,
+            "CACHE": parsed.cache,
+            "LINK_MBIT": parsed.link_mbit,
+            "LATENCY_US": parsed.latency_us,
+            "QUEUE": parsed.link_queue,
             "AROUND_FRAME": nfs_output.AROUND_FRAME_BYTES,
-            "WARMUP_S": said.warm_s,
-            "TIME_S": said.time_s,
+            "WARMUP_S": parsed.warm_s,
+            "TIME_S": parsed.time_s,
             "LOAD": " ".join(f"{name} {value}" for name, value in options.items()),
         }
-        told = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in variables.items())
+        assignments = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in variables.items())
         return {
             "nfs": (paths.guest() / "nfs").read_bytes(),
-            "nfs.env": told.encode(),
+            "nfs.env": assignments.encode(),
             "prepare": PREPARE.encode(),
             "measure": MEASURE.encode(),
         }

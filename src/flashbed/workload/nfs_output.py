@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest of the workload nfs leaves, and the metrics in it: what sfsload measured, how busy server, load and the
-link between them were meanwhile, what the kernel takes, and when the server was ready.
+"""Compute the metrics of the workload nfs from a guest's output: sfsload's results; how busy server, load and link
+were; the memory that the kernel takes; and when the server was ready.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import WorkloadOutputError
 
 AROUND_FRAME_BYTES = 24
-"""Preamble 8, check sum 4, gap 12 (IEEE 802.3), which the kernel does not count: the guest tells netem."""
+"""Preamble 8, checksum 4, gap 12 bytes (IEEE 802.3). The kernel does not count them, so the guest passes them
+to netem.
+"""
 
 _RECEIVED, _SENT, _COLUMNS = 0, 8, 16
-"""Columns of /proc/net/dev: bytes, with packets behind; and how many there are."""
+"""Columns of /proc/net/dev: received bytes, sent bytes, each with packets after them; and the number of columns."""
 
 
 def busy_link_ns(before: str, after: str) -> float:
-    """The time that frames took on the wire, ns: of the two directions the busier one's. Raises ValueError."""
+    """Return how long frames were on the wire, ns, for the busier direction. Raises ValueError."""
     (mbit, began), (_, ended) = _of_link(before), _of_link(after)
     passed = [last - first for first, last in zip(began, ended, strict=True)]
     on_wire = (passed[column] + AROUND_FRAME_BYTES * passed[column + 1] for column in (_RECEIVED, _SENT))
@@ -30,7 +32,7 @@ def busy_link_ns(before: str, after: str) -> float:
 
 
 def _of_link(noted: str) -> tuple[int, list[int]]:
-    """The link's speed in Mbit/s, and the counters of its end at the server."""
+    """Return the link's speed in Mbit/s, and the counters of its end at the server."""
     speed, _, counters = noted.partition("\n")
     _, _, mbit = speed.partition("mbit ")
     _, _, numbers = counters.partition(":")
@@ -43,19 +45,19 @@ def _of_link(noted: str) -> tuple[int, list[int]]:
 PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
 LINK, LOG, MODULES = "link.txt", "dmesg.txt", "modules.txt"
 PACKED = "kernel.packed"
-"""Bytes of the kernel's image, packed by gzip; the guest has it from /job."""
+"""The size in bytes of the kernel's image, compressed by gzip. The guest has it from /job."""
 RECEIVED = "softnet.txt"
-"""A line a CPU: in its first column how many packets it has received, hexadecimal."""
+"""One line per CPU. Its first column is the number of received packets, hexadecimal."""
 SNMP = {"server": "snmp.server.txt", "load": "snmp.load.txt"}
-"""By machine: the counters of its network, pairs of lines with names and numbers."""
+"""The network counters of each machine: pairs of lines with names and numbers."""
 BEHIND = 5
-"""sfsload's exit status where the load or its mix was not met."""
+"""sfsload's exit status if the load or its mix was not reached."""
 
 PERCENTILES = ("p50", "p95", "p99")
 SERVER_CPU, LOAD_CPU = 0, 1
 
 _LINK_AT = ("link.load.begun", "link.load.ended")
-"""What had passed over the link when the load began, and ended."""
+"""The link's counters when the load began, and when it ended."""
 _MOMENT = re.compile(r"\[ *(\d+\.\d+)\] flashbed: (\w+) (\d+)$", re.MULTILINE)
 _INIT = re.compile(r"\[ *(\d+\.\d+)\] Run /init as init process", re.MULTILINE)
 _MEMORY = re.compile(r"Memory: \d+K/(\d+)K available \((\d+)K kernel code, (\d+)K rwdata, (\d+)K rodata, (\d+)K init,")
@@ -63,18 +65,20 @@ _KIB = 1024
 
 
 def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
-    """Of the time that was measured; times of calls in us. Raises WorkloadOutputError."""
-    said = _json(out)
+    """Return the metrics of the measured time. Times of calls are in us. Raises WorkloadOutputError."""
+    report = _json(out)
     log = _text(out, LOG)
     try:
-        return {**_of_load(said), **_lost(out), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
+        return {**_of_load(report), **_lost(out), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise WorkloadOutputError(f"what the guest noted beside {RESULT} cannot be read: {error!r}") from None
 
 
 def commits(out: Mapping[str, bytes]) -> Commits:
-    """The COMMIT calls that were answered; of a mix without them, the writes, which are stable. Any number may share a
-    flush: a server gathers writes, and a COMMIT of a file that nobody wrote needs none. Raises WorkloadOutputError.
+    """Return the answered COMMIT calls; for a mix without them, the writes, which are then stable.
+
+    Any number of calls may share a flush: a server gathers writes, and a COMMIT of a file without new data needs none.
+    Raises WorkloadOutputError.
     """
     operations = _json(out).get("operations", {})
     asked = operations.get("commit", operations.get("write", {})).get("good", 0)
@@ -83,14 +87,14 @@ def commits(out: Mapping[str, bytes]) -> Commits:
 
 def _json(out: Mapping[str, bytes]) -> Mapping[str, Any]:
     try:
-        said = json.loads(out[RESULT])
+        document = json.loads(out[RESULT])
     except KeyError:
         raise WorkloadOutputError(f"{RESULT} is missing: sfsload did not come to its end") from None
     except ValueError:
-        said = None
-    if not isinstance(said, dict) or said.get("format") != 1:
+        document = None
+    if not isinstance(document, dict) or document.get("format") != 1:
         raise WorkloadOutputError(f"{RESULT} is not what sfsload writes")
-    return said
+    return document
 
 
 def _text(out: Mapping[str, bytes], name: str) -> str:
@@ -101,7 +105,7 @@ def _text(out: Mapping[str, bytes], name: str) -> str:
 
 def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
     settings, response, mix = said["settings"], said["response"], said["mix_test"]
-    found = {
+    metrics = {
         "runtime_s": float(settings["measured_s"]),
         "warm_up_s": float(settings["warmup_s"]),
         "operations": float(said["achieved_ops_per_s"]),
@@ -109,29 +113,29 @@ def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
         "retransmissions": float(said["retransmissions"]),
     }
     if said["good"]:
-        found |= {"latency_mean_us": response["mean_ns"] / 1e3, "latency_max_us": response["longest_ns"] / 1e3}
-        found |= {f"latency_{name}_us": response[f"{name}_ns"] / 1e3 for name in PERCENTILES}
-        found["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
+        metrics |= {"latency_mean_us": response["mean_ns"] / 1e3, "latency_max_us": response["longest_ns"] / 1e3}
+        metrics |= {f"latency_{name}_us": response[f"{name}_ns"] / 1e3 for name in PERCENTILES}
+        metrics["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
     for name, call in said.get("operations", {}).items():
         if call["good"]:
-            found[f"{name.lower()}_call_us"] = call["mean_ns"] / 1e3
+            metrics[f"{name.lower()}_call_us"] = call["mean_ns"] / 1e3
     if mix["tested"]:
-        found["mix_off_percent"] = 100.0 * mix["statistic"] / mix["critical"]
-    return found
+        metrics["mix_off_percent"] = 100.0 * mix["statistic"] / mix["critical"]
+    return metrics
 
 
 def _lost(out: Mapping[str, bytes]) -> dict[str, float]:
-    """Datagrams that came, and found their socket's buffer full or were not whole: by who lost them, since the boot."""
-    found = {}
+    """Return the datagrams lost since the boot, by machine: their socket's buffer was full, or they were incomplete."""
+    lost = {}
     for machine, name in SNMP.items():
         names, numbers = (line.split()[1:] for line in _text(out, name).splitlines() if line.startswith("Udp: "))
-        found[f"{machine}_lost_datagrams"] = float(dict(zip(names, numbers, strict=True))["InErrors"])
-    return found
+        lost[f"{machine}_lost_datagrams"] = float(dict(zip(names, numbers, strict=True))["InErrors"])
+    return lost
 
 
 def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
-    """How busy the server's CPU, the load's and the link were; not told of a run that ended before what was to be
-    watched, and of the link not by results of before.
+    """Return how busy the server's CPU, the load's CPU and the link were. A run that ended before it was watched has
+    none of them; older results do not have the link.
     """
     if not cpu_load.notes_load(out):
         return {}
@@ -139,34 +143,36 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     busy = cpu_load.each_busy_ns(out, cpu_load.LOAD)
     shares: dict[str, float] = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
     if set(_LINK_AT) <= set(out):
-        begun, done = (_text(out, name) for name in _LINK_AT)
-        shares["busy_link_percent"] = busy_link_ns(begun, done)
+        before, after = (_text(out, name) for name in _LINK_AT)
+        shares["busy_link_percent"] = busy_link_ns(before, after)
     return {name: min(100.0, 100.0 * ns / length_ns) for name, ns in shares.items()}
 
 
 def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
-    """What of the RAM is the kernel and cannot be given away at once, page cache and programs in memory left out."""
+    """Return the RAM that the kernel takes and cannot free at once, without page cache and programs."""
     match = _MEMORY.search(log)
     if match is None:
         raise ValueError(f"{LOG} does not tell the machine's memory")
     ram, *parts = (int(part) * _KIB for part in match.groups())
     modules = sum(int(line.split()[1]) for line in _text(out, MODULES).splitlines())
-    found = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
+    metrics = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
     if PACKED in out:
-        found["kernel_packed_bytes"] = float(_text(out, PACKED))
+        metrics["kernel_packed_bytes"] = float(_text(out, PACKED))
     for moment in ("booted", "serving", "loaded"):
-        found[f"memory_{moment}_bytes"] = float(ram - _free(_text(out, f"meminfo.{moment}")))
-    return found
+        metrics[f"memory_{moment}_bytes"] = float(ram - _free(_text(out, f"meminfo.{moment}")))
+    return metrics
 
 
 def _free(meminfo: str) -> int:
-    """Free, or what is given away when it is wanted: bytes. Files in memory (Shmem) are not the kernel's doing."""
+    """Return the bytes that are free or reclaimable. Files in memory (Shmem) do not count as the kernel's."""
     kib = {line.split(":")[0]: int(line.split()[1]) for line in meminfo.splitlines() if ":" in line}
     return _KIB * (kib["MemFree"] + kib["Buffers"] + kib["Cached"] + kib["SReclaimable"])
 
 
 def _of_boot(log: str) -> dict[str, float]:
-    """Virtual time from power-on to the first process, and what the service took to start behind the link."""
+    """Return the virtual time from power-on to the first process, and the time to start the service after the link was
+    up.
+    """
     noted = {name: (float(stamp), int(ns) / 1e9) for stamp, name, ns in _MOMENT.findall(log)}
     init = _INIT.search(log)
     if init is None or not {"init", "linked", "serving"} <= set(noted):

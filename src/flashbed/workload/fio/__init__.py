@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fio as a workload: its parameters, its jobs, and what it leaves behind."""
+"""The workload fio: its parameters, its jobs, and its output."""

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fio's jobs and how fio is called: its command line, how a section of a job file is written, and the job files that
-users bring.
+"""Write fio's job files and command line, and check job files of users.
 
-Of a user's job file only the shape can be told before fio reads it, the options that the lab itself deals with, and
-what the lab does not allow. fio judges all other options and values, in the guest, and its words are then the reason.
-Sections named prepare... are run before anything is measured, and caches are cold after them. Must not know what fio
-prints.
+Before fio runs, the lab checks only a job file's syntax, the options that the lab sets itself, and what it forbids.
+fio, in the guest, judges all other options and values, and its message becomes the reason. Sections named prepare...
+run before the measurement; caches are cold after them. Must not know what fio prints.
 """
 
 import re
@@ -19,32 +17,34 @@ OUTPUT = "fio.json"
 EMPTY_SCRIPT = b"true\n"
 
 RANDOM = {"randrepeat": 0, "allrandrepeat": 0}
-"""What lets randseed decide: with one of these on, fio takes the same random numbers whatever randseed says."""
+"""Makes randseed effective: with either option on, fio uses the same random numbers for every randseed."""
 
 LATENCY = {"lat_percentiles": 1, "clat_percentiles": 0}
-"""Percentiles of the whole wait (lat), and not of the part after a request was handed in (clat)."""
+"""Report percentiles of total latency (lat), not of the latency after submission (clat)."""
 
 RATE_MS, OWN_RATE_MS = 20, 100
-"""The intervals in which fio logs what it moves: of a pattern, which may last a second only; of a job of the user's."""
+"""The intervals at which fio logs bandwidth: for a pattern, which may last only a second, and for a user's job."""
 
 RATE_LOG = "rate"
-"""What fio is told to begin the names of its logs of bandwidth with; fio itself adds the process's number."""
+"""The prefix of fio's bandwidth logs. fio adds the number of the process."""
 
 FLUSHED_EACH = "a request lasts until it is flushed"
-"""The description of a job whose latencies are meant so."""
+"""The description of a job in which a request lasts until its flush."""
 
 DEFAULT_ENGINE = "psync"
 BLOCKING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
-"""Engines whose call returns when it is done, so that a job has one under way (fio 3.33, HOWTO, ioengine)."""
+"""Engines whose call returns when the request is done. A job with one of them has one request in flight (fio 3.33,
+HOWTO, ioengine).
+"""
 
 
 def rate_log(interval_ms: int) -> dict[str, object]:
-    """The options by which fio logs what it moves."""
+    """Return fio's options for bandwidth logs."""
     return {"write_bw_log": f"/out/{RATE_LOG}", "log_avg_msec": interval_ms, "per_job_logs": 1}
 
 
 def section(name: str, options: Mapping[str, object]) -> bytes:
-    """A section of a job file."""
+    """Return a section of a job file."""
     lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
     return ("\n".join(lines) + "\n").encode()
 
@@ -58,7 +58,7 @@ _PLACE = re.compile(
     r"(?:name|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|cgroup|"
     r"buffer_pattern|verify_pattern)\s*=(.*)"
 )
-"""Options with names of files or folders, several of them between colons. Logs are named after `name`."""
+"""Options with names of files or directories, with colons between several. fio names logs after `name`."""
 _ENGINE = re.compile(r"ioengine\s*=(.*)")
 _STAYS = frozenset(
     (
@@ -68,93 +68,94 @@ _STAYS = frozenset(
         *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
     )
 )
-"""The engines of fio that are a part of it and stay on this computer (its HOWTO, "I/O engine"). Of the others one runs
-a program, some are loaded from a file, and most talk to a server.
+"""The built-in engines of fio that stay on this computer (its HOWTO, "I/O engine"). Of the others, one runs a program,
+some are loaded from a file, and most talk to a server.
 """
 
 LONGEST_LINE = 4000
-"""Bytes. fio reads longer lines in pieces, of 8191 bytes in its version 3.33, and takes each for a line of its own."""
+"""The most bytes of a line. fio 3.33 splits lines longer than 8191 bytes, and reads each piece as a line."""
 
 PREPARE = "prepare"
-"""How the name of a job begins that is run before anything is measured."""
+"""The prefix of jobs that run before the measurement."""
 
 
 def section_of(line: str) -> str | None:
-    """The name of the section that a line of a job file begins, None if it begins none."""
-    found = _SECTION.match(line.strip())
-    return found[1] if found else None
+    """Return the name of the section that a line of a job file begins; None if it begins none."""
+    match = _SECTION.match(line.strip())
+    return match[1] if match else None
 
 
 def job_faults(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with what is wrong in them, in order."""
+    """Yield the faulty lines, in order, each with its number and fault."""
     sections: list[str] = []
     if text.startswith("\N{ZERO WIDTH NO-BREAK SPACE}"):
         yield 1, "begins with a byte order mark, which fio takes for a part of the first line; save it without one"
         return
     number = 0
     for number, line in enumerate(text.split("\n"), start=1):
-        said = line.strip()
-        if "\0" in said:
+        stripped = line.strip()
+        if "\0" in stripped:
             yield number, "has a NUL in it; a job file is a text"
         if len(line.encode()) > LONGEST_LINE:
             yield number, f"is longer than {LONGEST_LINE} bytes, and fio would take it for several lines"
-        if found := _OTHER_VARIABLE.search(said):
-            yield number, f'"{found[0][:60]}": the name of a variable has letters, digits and _'
-        if not said or said[0] in "#;":
+        if variable := _OTHER_VARIABLE.search(stripped):
+            yield number, f'"{variable[0][:60]}": the name of a variable has letters, digits and _'
+        if not stripped or stripped[0] in "#;":
             continue
-        if said.startswith("["):
-            name = section_of(said)
+        if stripped.startswith("["):
+            name = section_of(stripped)
             if name is None:
-                yield number, f'"{said[:60]}": a section has a name between [ and ]'
+                yield number, f'"{stripped[:60]}": a section has a name between [ and ]'
             else:
                 sections.append(name)
-        elif _INCLUDE.match(said):
+        elif _INCLUDE.match(stripped):
             yield number, "fio's include does not reach files of this computer; put its lines here"
         elif not sections:
-            yield number, f'"{said[:60]}" stands outside of a section; begin with [global] or the name of a job'
+            yield number, f'"{stripped[:60]}" stands outside of a section; begin with [global] or the name of a job'
     if not [name for name in sections if name != "global" and not name.startswith(PREPARE)]:
         yield number, f"has no job: a section with a name other than global and {PREPARE}..."
 
 
 def split_off_preparation(text: str) -> tuple[str, str]:
-    """The sections that prepare, and the rest; each part has every [global], and what is said before any. The first is
-    "" where no section prepares; the second is then the text itself.
+    """Return the preparing sections, and the rest. Both have every [global] and everything before the first section.
+
+    If no section prepares, the first text is "" and the second is the whole job.
     """
     inside: list[str] = []
     outside: list[str] = []
     to: tuple[list[str], ...] = (inside, outside)
-    found = False
+    has_preparation = False
     for line in text.splitlines(keepends=True):
         if name := section_of(line):
             is_one = name.startswith(PREPARE)
-            found |= is_one
+            has_preparation |= is_one
             to = (inside, outside) if name == "global" else (inside,) if is_one else (outside,)
         for part in to:
             part.append(line)
-    return ("".join(inside), "".join(outside)) if found else ("", text)
+    return ("".join(inside), "".join(outside)) if has_preparation else ("", text)
 
 
 def filled_in(text: str, variables: Iterable[tuple[str, object]]) -> str:
-    """A job, or a line of it, with these values in place of ${name}, as fio puts them in."""
+    """Return a job, or a line of it, with each ${name} replaced by its value, as fio does."""
     for name, value in variables:
         text = text.replace(f"${{{name}}}", str(value))
     return text
 
 
 def reaches_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
-    """Return the lines by which fio may reach beyond the folder that it runs in, in order, each with its number.
+    """Yield the lines by which fio may reach outside its directory, in order, each with its number.
 
-    Such a line runs a command, loads foreign code, or reads or writes a file elsewhere. It has the values of a cell in
-    place of its variables.
+    Such a line runs a command, loads foreign code, or reads or writes a file elsewhere. A cell's values replace the
+    variables.
     """
     for number, line in enumerate(text.split("\n"), start=1):
         names = _VARIABLE.findall(line)
         values = {tuple(cell[name] for name in names): None for cell in cells} if names else {(): None}
         for these in values:
-            said = filled_in(line.strip(), zip(names, these, strict=True))
-            is_comment = said[:1] in ("#", ";") and len(said.encode()) <= LONGEST_LINE
-            if not is_comment and _reaches(said):
-                yield number, said
+            filled = filled_in(line.strip(), zip(names, these, strict=True))
+            is_comment = filled[:1] in ("#", ";") and len(filled.encode()) <= LONGEST_LINE
+            if not is_comment and _reaches(filled):
+                yield number, filled
 
 
 def _reaches(line: str) -> bool:
@@ -162,14 +163,16 @@ def _reaches(line: str) -> bool:
         return True
     if (engine := _ENGINE.search(line)) and engine[1].strip() not in _STAYS:
         return True
-    places = [found[1] for found in _PLACE.finditer(line)]
-    if section := section_of(line):  # files are named after it
+    places = [match[1] for match in _PLACE.finditer(line)]
+    if section := section_of(line):  # fio names files after it
         places.append(section)
     return any(_leads_out(part.strip(" \t'\"")) for place in places for part in place.split(":"))
 
 
 def _leads_out(name: str) -> bool:
-    """Whether a file of this name may lie elsewhere than below the folder; on Windows, backslashes part names too."""
+    """Return True if a file of this name may lie outside the directory. Backslashes separate names on Windows, so they
+    count too.
+    """
     return name.startswith("/") or "\\" in name or ".." in name.split("/")
 
 
@@ -177,12 +180,12 @@ _TIME_BASED = re.compile(r"^[ \t]*time_based[ \t]*(?:=[ \t]*1[ \t]*)?(?:[;#].*)?
 _RAMP_TIME = re.compile(r"^[ \t]*ramp_time[ \t]*=", re.MULTILINE)
 
 WARM_UP_S = 5
-"""How long a job that runs for a time runs before its measurement begins, if it does not say so itself, s."""
+"""The warm-up in seconds of a time-based job that sets none itself."""
 
 
 def with_warm_up(job_text: str) -> str:
-    """A job file of the user's in which each section that is time_based begins with a warm-up of WARM_UP_S; unchanged
-    if it sets ramp_time anywhere, for then it has decided on its own.
+    """Return a user's job file in which each section with time_based has a warm-up of WARM_UP_S. Leave the job
+    unchanged if it sets ramp_time anywhere.
     """
     if _RAMP_TIME.search(job_text):
         return job_text
@@ -193,8 +196,8 @@ _OWN_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULT
 
 
 def keeps_logs(job_text: str) -> bool:
-    """Whether a job file of the user's has logs of its own. fio has one interval for all logs of a job: the lab's would
-    average them.
+    """Return True if a user's job file writes its own logs. fio has one interval for all logs of a job, so the lab's
+    would average the user's.
     """
     return bool(_OWN_LOGS.search(job_text))
 
@@ -203,24 +206,26 @@ _FLUSHES = re.compile(r"^[ \t]*f(?:data)?sync[ \t]*=[ \t]*[1-9$]", re.MULTILINE)
 
 
 def flushes_between(job_text: str) -> bool:
-    """True if a job of a fio job file flushes between its requests."""
+    """Return True if a job flushes between its requests."""
     return bool(_FLUSHES.search(job_text))
 
 
 _FIXED_NUMBERS = re.compile(
     r"^[ \t]*(randseed|(?:all)?randrepeat)[ \t]*(?:=(?![ \t]*0[ \t]*(?:[;#]|$))|(?:[;#]|$))", re.MULTILINE
 )
-"""What a job says if it takes the same random numbers whatever seed it is given."""
+"""The options by which a job uses the same random numbers for every seed."""
 
 
 def fixed_numbers(job_text: str) -> str | None:
-    """The option by which a fio job file takes its random numbers out of the seed's hands, if there is one."""
-    found = _FIXED_NUMBERS.search(job_text)
-    return found[1] if found else None
+    """Return the option of a fio job file that makes its random numbers independent of the seed; None if there
+    is none.
+    """
+    match = _FIXED_NUMBERS.search(job_text)
+    return match[1] if match else None
 
 
 def job_variables(job_text: str) -> set[str]:
-    """The names of the ${variables} in a fio job file."""
+    """Return the names of the ${variables} in a fio job file."""
     return set(_VARIABLE.findall(job_text))
 
 
@@ -228,36 +233,38 @@ _OF_DEPTH = re.compile(r"[ \t]*(ioengine|iodepth|direct)[ \t]*(?:=[ \t]*([^\s;#]
 
 
 def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
-    """Return the lines of a fio job file whose iodepth changes nothing, in order, each with the reason."""
+    """Yield the lines of a fio job file whose iodepth has no effect, in order, each with the reason."""
     common: dict[str, tuple[int, str]] = {}
-    jobs, here = [], common
+    jobs, section_options = [], common
     for number, line in enumerate(job_text.splitlines(), start=1):
         if section := section_of(line):
-            here = common if section == "global" else dict(common)
-            if here is not common and not section.startswith(PREPARE):
-                jobs.append(here)
+            section_options = common if section == "global" else dict(common)
+            if section_options is not common and not section.startswith(PREPARE):
+                jobs.append(section_options)
         elif option := _OF_DEPTH.match(line):
-            here[option[1]] = number, option[2] or "1"
-    told = {}
+            section_options[option[1]] = number, option[2] or "1"
+    reasons = {}
     for options in jobs:
         line_of_depth, depth = options.get("iodepth", (0, "1"))
         engine = options.get("ioengine", (0, DEFAULT_ENGINE))[1]
         if depth == "1":
             continue
         if engine in BLOCKING_ENGINES:
-            told[line_of_depth] = f"{engine} has one request under way; ioengine=libaio and direct=1 have more"
+            reasons[line_of_depth] = f"{engine} has one request under way; ioengine=libaio and direct=1 have more"
         elif engine == "libaio" and options.get("direct", (0, "0"))[1] == "0":
-            told[line_of_depth] = "Linux carries out libaio's buffered requests one at a time; direct=1 has more"
-    yield from sorted(told.items())
+            reasons[line_of_depth] = "Linux carries out libaio's buffered requests one at a time; direct=1 has more"
+    yield from sorted(reasons.items())
 
 
 _JOB_SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
 
 
 def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
-    """The job and its scripts, run in /mnt with the study's other values as environment variables, which fio puts in
-    for ${name}. What prepares gets only those that it names, so that it is the same for cells that differ in others.
-    What the command line says are defaults: the job's own word wins.
+    """Return a user's job and its scripts. They run in /mnt, and get the study's other values as environment variables,
+    which fio puts in for ${name}.
+
+    The preparation gets only the variables that it names, so that it is the same for cells that differ in others.
+    Options on the command line are defaults, and the job's own options override them.
     """
     before, text = split_off_preparation(str(parameters["job"]))
     rates = {} if keeps_logs(text) else rate_log(OWN_RATE_MS)
@@ -265,10 +272,10 @@ def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
     def script(job: str, output: str, more: Mapping[str, object], variables: Iterable[tuple[str, object]]) -> bytes:
         exports = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in sorted(variables))
-        said = [f"--output=/out/{output}", *(f"--{name}={value}" for name, value in {**defaults, **more}.items())]
-        # Some of what it has against a job stands in its output, before the JSON
+        options = [f"--output=/out/{output}", *(f"--{name}={value}" for name, value in {**defaults, **more}.items())]
+        # Some of fio's complaints about a job precede the JSON in its output
         refused = f"{{ status=$?; sed '/^{{/,$d' /out/{output}; exit $status; }}"
-        return f"{exports}cd /mnt\n{FIO} {' '.join(said)} /job/{job}.fio || {refused}\n".encode()
+        return f"{exports}cd /mnt\n{FIO} {' '.join(options)} /job/{job}.fio || {refused}\n".encode()
 
     variables = _variables(parameters)
     measured = {"measure.fio": with_warm_up(text).encode(), "measure": script("measure", OUTPUT, rates, variables)}
@@ -280,17 +287,17 @@ def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
 
 def portable_own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
-    """The job with its variables put in, and what the command line says in the lab at its head; `prepare` where it has
-    such sections.
+    """Return a user's job with its variables replaced and the lab's command-line options at its head; also `prepare` if
+    it has such sections.
     """
     before, text = split_off_preparation(filled_in(str(parameters["job"]), _variables(parameters)))
     head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
-    found = {"measure": head + with_warm_up(text).encode()}
-    return {**found, PREPARE: head + before.encode()} if before else found
+    job_files = {"measure": head + with_warm_up(text).encode()}
+    return {**job_files, PREPARE: head + before.encode()} if before else job_files
 
 
 def section_names(job: bytes) -> set[str]:
-    """The names of the jobs in a job file."""
+    """Return the names of the jobs in a job file."""
     return set(_JOB_SECTION.findall(job.decode())) - {"global"}
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a program waits for its requests and its flushes, from what fio leaves behind.
+"""Compute latencies of requests and flushes from fio's output.
 
-fio's JSON has a distribution of each kind of call. Its bins (json+) may be added up, so that the percentiles of several
-kinds, flushes among them, are exact in fio's own steps (1.6 % of the value). What a write and the flush behind it take
-together cannot be told from two distributions. So where each request is flushed, fio writes down when it makes each
-call (write_iolog, version 3, us); the time from one such line to the next is a call, and fio's own work. The sums of
-all calls, which fio knows to the nanosecond, tell how much of it is fio's.
+fio's JSON has a distribution for each kind of call. Its bins (json+) may be added, so the percentiles of several kinds
+together, flushes included, are exact to fio's own steps (1.6 % of the value). The joint duration of a write and its
+flush does not follow from two distributions. So if each request is flushed, fio logs the time of each call
+(write_iolog, version 3, us). From one line to the next is the call plus fio's own work. The sums of all calls, which
+fio knows to the nanosecond, give fio's share.
 
 Must not know jobs, nor which of them count.
 """
@@ -24,20 +24,20 @@ from typing import Any, NamedTuple
 from flashbed.workload.base import WorkloadOutputError
 
 CallLine = tuple[int, str, int]
-"""When in us, what, and with how many bytes."""
+"""Time in us, action, and bytes."""
 
 _CALL_LINE = re.compile(r"^([0-9]+) \S+ (\w+)(?: [0-9]+ ([0-9]+))?$", re.MULTILINE)
 
 
 @lru_cache(maxsize=16)
 def call_lines(log: bytes) -> tuple[CallLine, ...]:
-    """All lines but the first, which names the format. Raises WorkloadOutputError."""
+    """Return all lines except the first, which names the format. Raises WorkloadOutputError."""
     _, _, text = log.decode(errors="replace").partition("\n")
-    found = tuple((int(at), action, int(length or 0)) for at, action, length in _CALL_LINE.findall(text))
-    if len(found) != len(text.splitlines()):
+    lines = tuple((int(at), action, int(length or 0)) for at, action, length in _CALL_LINE.findall(text))
+    if len(lines) != len(text.splitlines()):
         bad = next(line for line in text.splitlines() if not _CALL_LINE.fullmatch(line))
         raise WorkloadOutputError(f"a log of fio's calls has a line that is none: {bad[:80]}")
-    return found
+    return lines
 
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
@@ -51,38 +51,40 @@ _END = "close"
 
 
 class Call(NamedTuple):
-    """A system call of the program, with fio's own work until the next one."""
+    """A system call of fio, with fio's own work until the next call."""
 
     action: str
     took_us: float
 
 
 def waits(prefix: str, distributions: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Mean, percentiles and maximum in us over all of `distributions`, fio's "lat_ns" objects; those without a sample
-    say nothing.
+    """Return mean, percentiles and maximum in us over all of `distributions`, which are fio's "lat_ns" objects. Skip
+    those without a sample.
 
-    Percentiles are absent where they cannot be known: of several distributions without bins.
+    Percentiles of several distributions need bins; without bins they are absent.
     """
-    told = [one for one in distributions if one.get("N")]
-    if not told:
+    sampled = [distribution for distribution in distributions if distribution.get("N")]
+    if not sampled:
         return {}
-    number = sum(one["N"] for one in told)
-    longest_us = max(one["max"] for one in told) / 1e3
-    found = {f"{prefix}_mean_us": fsum(one["mean"] * one["N"] for one in told) / number / 1e3}
-    if all(one.get("bins") for one in told):
+    number = sum(distribution["N"] for distribution in sampled)
+    longest_us = max(distribution["max"] for distribution in sampled) / 1e3
+    metrics = {
+        f"{prefix}_mean_us": fsum(distribution["mean"] * distribution["N"] for distribution in sampled) / number / 1e3
+    }
+    if all(distribution.get("bins") for distribution in sampled):
         bins: Counter[int] = Counter()
-        for one in told:
-            bins.update({int(value): count for value, count in one["bins"].items()})
-        found |= {f"{prefix}_{name}_us": min(_of_bins(bins, p) / 1e3, longest_us) for name, p in PERCENTILES.items()}
-    elif len(told) == 1:
-        known = told[0].get("percentile", {})
+        for distribution in sampled:
+            bins.update({int(value): count for value, count in distribution["bins"].items()})
+        metrics |= {f"{prefix}_{name}_us": min(_of_bins(bins, p) / 1e3, longest_us) for name, p in PERCENTILES.items()}
+    elif len(sampled) == 1:
+        known = sampled[0].get("percentile", {})
         keys = {name: f"{p:.6f}" for name, p in PERCENTILES.items()}
-        found |= {f"{prefix}_{name}_us": known[key] / 1e3 for name, key in keys.items() if key in known}
-    return {**found, f"{prefix}_max_us": longest_us}
+        metrics |= {f"{prefix}_{name}_us": known[key] / 1e3 for name, key in keys.items() if key in known}
+    return {**metrics, f"{prefix}_max_us": longest_us}
 
 
 def _of_bins(bins: Mapping[int, int], percent: float) -> float:
-    """The smallest value that is not exceeded by so many percent of the samples, as fio itself does it."""
+    """Return the percentile as fio computes it: the smallest value that `percent` of the samples do not exceed."""
     wanted, so_far = percent / 100 * sum(bins.values()), 0
     for value in sorted(bins):
         so_far += bins[value]
@@ -92,7 +94,7 @@ def _of_bins(bins: Mapping[int, int], percent: float) -> float:
 
 
 def of_samples(prefix: str, samples_us: Sequence[float]) -> dict[str, float]:
-    """The same from single samples: percentiles by nearest rank."""
+    """Return mean, percentiles (nearest rank) and maximum of single samples, in us."""
     ordered = sorted(samples_us)
     ranks = {name: max(math.ceil(p / 100 * len(ordered)), 1) - 1 for name, p in PERCENTILES.items()}
     return {
@@ -103,10 +105,10 @@ def of_samples(prefix: str, samples_us: Sequence[float]) -> dict[str, float]:
 
 
 def logged_calls(logs: Iterable[bytes], calls_ns: float) -> list[list[Call]]:
-    """The calls of each process, from its log. `calls_ns` is what all calls together took, but for the last of each
-    process, which fio does not count: the flush at the end.
+    """Return the calls of each process from its log. `calls_ns` is the sum of all calls except each process's final
+    flush, which fio does not count.
 
-    fio's own time for a call is what the logs have beyond that, spread evenly. Raises WorkloadOutputError.
+    fio's own time per call is the excess of the logs over that sum, spread evenly. Raises WorkloadOutputError.
     """
     processes = [_calls(log) for log in logs]
     counted = [call.took_us for calls in processes for call in calls[:-1]]
@@ -115,32 +117,32 @@ def logged_calls(logs: Iterable[bytes], calls_ns: float) -> list[list[Call]]:
 
 
 def durable_us(calls: Iterable[Call]) -> list[float]:
-    """How long each request of a process took, until the first flush behind it had returned.
+    """Return for each request of a process the time until the first flush after it returned.
 
-    When fio opens a file again to go on at its beginning, it flushes once more before it writes.
+    When fio reopens a file to start again at its beginning, it flushes once more before it writes.
     """
-    found: list[float] = []
+    durations_us: list[float] = []
     flushed = True
     for call in calls:
         if call.action in _REQUESTS:
-            found.append(call.took_us)
+            durations_us.append(call.took_us)
         elif not flushed:
-            found[-1] += call.took_us
+            durations_us[-1] += call.took_us
         flushed = call.action not in _REQUESTS
-    return found
+    return durations_us
 
 
 def last_flush_us(calls: Sequence[Call]) -> float | None:
-    """The flush at the end of a process, if its last call is one."""
+    """Return the duration of a process's final flush; None if its last call is no flush."""
     return calls[-1].took_us if calls and calls[-1].action == _FLUSH else None
 
 
 def _calls(log: bytes) -> list[Call]:
-    """A call lasts until the next line. A file that is gone through more than once is closed and opened again in
-    between.
+    """Return the calls of a log. A call lasts until the next line. If a file is written more than once, fio closes and
+    reopens it between the passes.
     """
-    said = call_lines(log)
-    calls = [Call(action, after - at) for (at, action, _), (after, _, _) in pairwise(said) if action in _CALLS]
-    if not calls or said[-1][1] != _END:
+    lines = call_lines(log)
+    calls = [Call(action, after - at) for (at, action, _), (after, _, _) in pairwise(lines) if action in _CALLS]
+    if not calls or lines[-1][1] != _END:
         raise WorkloadOutputError("a log of fio's calls does not go to the end of the job")
     return calls

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a fio workload: what a study may fix under [workload] or vary on an axis.
+"""The parameters of a fio workload, which a study may fix under [workload] or vary on an axis.
 
-Either a pattern, described here, or a job file of the user's, whose ${variables} are the study's axes. Must not know
-how fio is called or what it prints.
+The workload is either a pattern, described here, or a user's job file, whose ${variables} are the study's axes. Must
+not know how fio is called or what it prints.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from flashbed.workload.base import Count, FileParameters, Switch, not_in_sectors
 
 
 class FioParameters(FileParameters):
-    """A pattern of requests on files; sizes in bytes."""
+    """A pattern of requests on files. Sizes are in bytes."""
 
     pattern: Literal["read", "randread", "write", "randwrite", "rw", "randrw"] = Field(
         description="order and direction of the requests, in fio's words"
@@ -48,15 +48,15 @@ class FioParameters(FileParameters):
 
     @property
     def allocates(self) -> bool:
-        """Whether the file is new when the measurement begins."""
+        """Return True if the file is new when the measurement begins."""
         return self.pattern == "write" if self.allocate is None else self.allocate
 
     def canonical(self) -> dict[str, Any]:
-        """With `allocate` as it turns out, so that a study may say it or leave it out."""
+        """Return all parameters with the effective `allocate`, so that a study may name it or omit it."""
         return self.model_dump() | {"allocate": self.allocates}
 
     def problems(self) -> Iterator[Problem]:
-        """Contradictions between parameters."""
+        """Yield contradictions between parameters."""
         if self.allocate and self.pattern not in ("write", "randwrite"):
             yield Problem(
                 ("allocate",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jobs of a pattern: of a study's parameters, where it gives no job file of its own.
+"""Write the jobs of a pattern: of a study's parameters, without a job file of the user's.
 
 The same job runs in a guest, on a board or by hand. Must not know what fio prints.
 """
@@ -27,17 +27,19 @@ _NOTED = f"""\
 kill $!
 exit $status
 """
-"""fio, with notes of what the block device has taken meanwhile."""
+"""Run fio while a script logs what the block device has written."""
 
 MOST_LOGGED = 100_000
-"""Requests of a repetition whose calls are logged, 60 bytes each; of more, no percentiles are known."""
+"""The most requests of a repetition whose calls are logged, at 60 bytes each. With more, the percentiles are
+unknown.
+"""
 
 
 def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
-    """The job file and the scripts that run it.
+    """Return the job file and the scripts that run it.
 
-    With `allocate` the file is new, and each write gives it blocks. Else it was written before, in order, and is
-    not in the page cache: writes change data and do not fill holes.
+    With `allocate` the file is new, and each write allocates blocks. Otherwise it was written before, in order, and is
+    not in the page cache: writes change data and fill no holes.
     """
     files = {"measure.fio": _measured_jobs(parameters, seed), "prepare": EMPTY_SCRIPT}
     if not allocates(parameters):
@@ -51,11 +53,10 @@ def files(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
 
 def portable_jobs(parameters: Parameters, seed: int, name: str) -> dict[str, bytes]:
-    """The job files for any system that has fio: `measure` and, if a file must be there before, `prepare`.
+    """Return the job files for any system with fio: `measure`, and `prepare` if a file must exist before.
 
-    They work in the folder that fio is started in. The measured job is called `name`, but a job of the user's keeps its
-    names. Where requests are carried out one at a time the system's own engine is right; else the variable
-    FLASHBED_ENGINE names one.
+    They work in the directory in which fio starts. The measured job is called `name`; a user's job keeps its names. If
+    requests run one at a time, the system's default engine is right; otherwise the variable FLASHBED_ENGINE names one.
     """
     if "job" in parameters:
         return portable_own_job(parameters, seed)
@@ -84,10 +85,10 @@ def _measured_job(parameters: Parameters, seed: int) -> dict[str, object]:
     if parameters["io_size"]:
         job["io_size"] = parameters["io_size"]
     if is_warm(parameters):
-        job["invalidate"] = 0  # fio would drop the file's pages when it opens it
+        job["invalidate"] = 0  # otherwise fio drops the file's pages when it opens it
     flush = parameters["flush"]
     if flush == "close":
-        job["end_close"] = 1  # of the lab's fio: guest/patches
+        job["end_close"] = 1  # an option of the lab's fio: guest/patches
     elif flush == "fsync":
         job["end_fsync"] = 1
     elif flush == "fsync-each":
@@ -103,17 +104,17 @@ def allocates(parameters: Parameters) -> bool:
 
 
 def is_portable(parameters: Parameters) -> bool:
-    """Whether any fio can carry it out: only the lab's counts the closing of a file."""
+    """Return True if any fio can run the job. Only the lab's fio times the closing of a file."""
     return parameters.get("flush") != "close"
 
 
 def is_warm(parameters: Parameters) -> bool:
-    """Whether the page cache has the file when the measurement begins."""
+    """Return True if the page cache holds the file when the measurement begins."""
     return parameters.get("cache", "cold") == "warm"
 
 
 def is_cached(parameters: Parameters) -> bool:
-    """Whether a write is done, to fio, before the medium has it."""
+    """Return True if a write completes, for fio, before the medium has the data."""
     return writes(parameters) and not parameters["direct"] and parameters["flush"] != "fsync-each"
 
 
@@ -122,8 +123,8 @@ def writes(parameters: Parameters) -> bool:
 
 
 def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
-    """Where each request is flushed, every process has a section and a log of its own: fio's processes would write
-    theirs into one file.
+    """Return the measured jobs. If each request is flushed, each process has its own section and log, because fio's
+    processes would write their logs into one file.
     """
     job, processes = _measured_job(parameters, seed), int(str(parameters["processes"]))
     asked = int(str(parameters["io_size"] or parameters["file"]))
@@ -140,8 +141,8 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
 
 
 def _preparing_job(parameters: Parameters, seed: int) -> dict[str, object]:
-    whole = min(65536, int(str(parameters["file"])))
-    return _common_job(parameters, seed) | {"rw": "write", "bs": whole, "ioengine": "psync", "end_fsync": 1}
+    request_bytes = min(65536, int(str(parameters["file"])))
+    return _common_job(parameters, seed) | {"rw": "write", "bs": request_bytes, "ioengine": "psync", "end_fsync": 1}
 
 
 def _common_job(parameters: Parameters, seed: int) -> dict[str, object]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fio as a workload. Knows neither where fio runs nor on what."""
+"""The workload fio. Knows neither where fio runs nor on what."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flashbed.workload.fio.series import of_calls, of_progress, of_rates, rate_l
 
 
 class Fio(OfOurs):
-    """The workload `fio`, with parameters of its own or with the user's job file."""
+    """The workload `fio`, with its own parameters or with a user's job file."""
 
     parameters: type[ToolParameters] = FioParameters
     built: tuple[str, ...] = ("fio",)
@@ -47,7 +47,7 @@ class Fio(OfOurs):
         return ()
 
     def writes(self, parameters: Parameters) -> str:
-        """Of a job of the user's, only fio knows."""
+        """Return how the pattern writes. For a user's job only fio knows."""
         if "job" in parameters or not pattern.writes(parameters):
             return ""
         return "allocates" if pattern.allocates(parameters) else "overwrites"
@@ -61,7 +61,9 @@ class Fio(OfOurs):
         return output.commits_of(out, OUTPUT)
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
-        """Of a pattern, all processes together; of a job of the user's, each job that is measured, by its name."""
+        """Return one series for a pattern, of all processes together; for a user's job, one for each measured job, by
+        name.
+        """
         interval_s = math.inf
         if "job" in parameters:
             return output.series_of_jobs(out)
@@ -72,8 +74,8 @@ class Fio(OfOurs):
         else:
             interval_s = RATE_MS / 1e3
             moments = of_rates(rate_logs(out), RATE_MS, *output.run_of(out, OUTPUT))
-        found = steadiness.series(moments, interval_s=interval_s)
-        return [found] if found else []
+        pattern_series = steadiness.series(moments, interval_s=interval_s)
+        return [pattern_series] if pattern_series else []
 
     def silent(self, parameters: Parameters) -> str:
         if "job" not in parameters and pattern.is_cached(parameters):
