@@ -22,7 +22,7 @@ from flashbed.common.errors import InterruptedByUser
 from flashbed.execution import attempt, repetition, run
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.machine import qemu
+from flashbed.machine import process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
@@ -186,14 +186,14 @@ def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
 def machines(folder: Path) -> list[int]:
     """The emulators of this host that were started with files of the folder, forked ones too."""
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
+    for one in Path("/proc").glob("[0-9]*"):
         try:
-            words, status = (process / "cmdline").read_bytes(), (process / "status").read_text()
+            words, status = (one / "cmdline").read_bytes(), (one / "status").read_text()
         except OSError:
             continue
         is_one = words.startswith(b"/") and b"qemu-system" in words.split(b"\0")[0] and str(folder).encode() in words
         if is_one and "State:\tZ" not in status:
-            found.append(int(process.name))
+            found.append(int(one.name))
     return found
 
 
@@ -261,7 +261,17 @@ def test_a_beginning_that_is_killed_takes_its_guests_along(begun: Beginning, tmp
     assert isinstance(outcome, Outcome)
     assert outcome.status == "killed"
     until(lambda: machines(tmp_path) == [])
+    assert begun.is_gone
     assert gone_on(begun, tmp_path / "too-late").status == "killed"
+
+
+def test_a_guest_whose_files_are_gone_is_ended(begun: Beginning, tmp_path: Path) -> None:
+    folder = tmp_path / "emptied"
+    gone = in_background(lambda: gone_on(begun, folder))
+    until(lambda: len(machines(tmp_path)) == 2)
+    (folder / process.CONSOLE).unlink()
+    assert isinstance(gone(), FileNotFoundError)
+    assert len(machines(tmp_path)) == 1
 
 
 def test_no_machine_outlives_a_lab_that_is_killed(study_file: StudyWriter, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ class Beginnings:
             while not shared.made.wait(STOP_POLL_S):
                 if stop.is_set():
                     raise InterruptedByUser("stopped")
-            yield shared.begun
+            yield None if isinstance(shared.begun, Beginning) and shared.begun.is_gone else shared.begun
         finally:
             self._leave(guest.beginning, shared)
 

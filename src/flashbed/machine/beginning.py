@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flashbed.common import sparse
-from flashbed.common.errors import InterruptedByUser
 from flashbed.machine import process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.process import End
@@ -50,7 +49,7 @@ class _Orders:
     def __init__(self, line: socket.socket) -> None:
         self._line, self._lock = line, threading.Lock()
         self._forked: dict[str, _Forked] = {}
-        self._is_gone = False
+        self.is_gone = False
         self.is_ready = False
         self.moved = threading.Event()
         """Set when the emulator is ready, or gone."""
@@ -63,7 +62,7 @@ class _Orders:
     def begin(self, folder: Path) -> _Forked:
         forked = _Forked(folder, self)
         with self._lock:
-            if self._is_gone:
+            if self.is_gone:
                 forked.ended.set()
             self._forked[str(folder)] = forked
         self.give(f"begin {folder}")
@@ -76,7 +75,7 @@ class _Orders:
         self.is_ready = False
         self.moved.set()
         with self._lock:
-            self._is_gone = True
+            self.is_gone = True
             for forked in self._forked.values():
                 forked.ended.set()
 
@@ -144,6 +143,11 @@ class Beginning:
             return None
         return qemu.outcome_of(self._files, self._folder, _status(end, emulator.wait), limit_s)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the emulator has ended, for whatever reason. No guest can be forked then."""
+        return self._orders.is_gone
+
     def run(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
         """Fork a guest in the empty directory `folder`, run it with this load for at most `limit_s` seconds of the
         host's time, and return its outcome. Its medium stays in `folder`. Raises HostResourceError, InterruptedByUser,
@@ -154,8 +158,9 @@ class Beginning:
         forked = self._orders.begin(folder)
         try:
             end = process.watch(forked, folder, stop, limit_s)
-        except InterruptedByUser:
+        except BaseException:
             forked.end()
+            forked.has_ended(process.KILL_AFTER_S)  # it writes to the folder until then
             raise
         return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
 

@@ -89,14 +89,20 @@ def play(
     beginnings: Beginnings,
 ) -> Outcome:
     """Run a recipe within `limit_s` host seconds and return its outcome. Its files are in the directory `work` or in
-    the host's memory. If its beginning fails, it is run from power-on. Raises HostResourceError, InterruptedByUser.
+    the host's memory. If its beginning fails, or if it is killed after that, it is run from power-on. Raises
+    HostResourceError, InterruptedByUser.
     """
     guest = Guest(recipe.key, recipe.beginning, recipe.content_bytes, recipe.ram_bytes, partial(_begin, recipe, files))
 
-    def run(begun: Begun) -> Outcome:
-        played = partial(_played, recipe, files, limit_s, stop, begun if isinstance(begun, Beginning) else None)
+    def once(begun: Beginning | None) -> Outcome:
+        played = partial(_played, recipe, files, limit_s, stop, begun)
         with tempfile.TemporaryDirectory(dir=work) as folder:
             return host.carried(recipe.content_bytes, recipe.ram_bytes, played, _is_lost) or played(Path(folder))
+
+    def run(begun: Begun) -> Outcome:
+        if isinstance(begun, Beginning) and not _is_lost(outcome := once(begun)):
+            return outcome
+        return once(None)
 
     try:
         return beginnings.carry(guest, host, limit_s, stop, run)

@@ -63,6 +63,8 @@ def cell(number: int) -> Any:
 class MadeUp(Beginning):
     """A beginning without an emulator."""
 
+    is_gone = False
+
     def __init__(self, wanted: Any) -> None:
         self.of = group(wanted)
 

@@ -25,6 +25,8 @@ from flashbed.result.store import Store
 class MadeUp(Beginning):
     """A beginning without an emulator."""
 
+    is_gone = False
+
     def __init__(self, wanted: Any) -> None:
         self.wanted, self.closed = wanted, False
 
@@ -133,6 +135,18 @@ def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
     monkeypatch.setattr(repetition, "begin", begin)
     found = come_briefly(shared, *all_of("a1", "a2", "b1", "b2", "c1", "c2"))
     assert found == [outcomes["a"]] * 2 + [None] * 4
+
+
+def test_one_whose_emulator_was_killed_is_nobodys_any_more(shared: Beginnings, made: list[MadeUp]) -> None:
+    first, second, third = all_of("a1", "a2", "a3")
+    with ExitStack() as held:
+        assert come(shared, held, first, more=True) is made[0]
+        made[0].is_gone = True
+    with ExitStack() as held:
+        assert come(shared, held, second, more=True) is None
+        assert come(shared, held, third, more=False) is None
+    assert len(made) == 1
+    assert made[0].closed
 
 
 def test_what_another_run_measures_keeps_no_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a recipe of a pack comes to when its guest is killed; no guest is started."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flashbed.execution import memory
+from flashbed.execution.beginnings import Beginnings
+from flashbed.machine import qemu
+from flashbed.machine.base import Outcome
+from flashbed.machine.beginning import Beginning
+from flashbed.replay import pack_file, playing
+from flashbed.replay.playing import Unpacked
+from tests.unit.replay.made_up_pack import JOB, recipe, write
+
+
+def test_what_is_killed_behind_its_beginning_is_run_from_power_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a beginning that is killed itself: its guests go with it."""
+    one = replace(recipe(), check=None, load=recipe().archives[1][1])
+    folder = tmp_path / "files"
+    folder.mkdir()
+    files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed")), folder)
+    files.take(one.files, [])
+    began: list[bytes] = []
+
+    def killed(_: Beginning, load: bytes, *__: object) -> Outcome:
+        began.append(load)
+        return Outcome("killed", "killed (signal 9): out of memory?")
+
+    for name, stand_in in {"reach": lambda *_: None, "is_gone": False, "run": killed, "close": lambda _: None}.items():
+        monkeypatch.setattr(Beginning, name, stand_in)
+    monkeypatch.setattr(qemu, "run", lambda *_, **__: Outcome("measured", ""))
+    beginnings = Beginnings(1, tmp_path)
+    beginnings.announce(one.key, one.beginning, more=True)
+    outcome = playing.play(one, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings)
+    beginnings.close()
+    assert began == [JOB]
+    assert outcome.status == "measured"
