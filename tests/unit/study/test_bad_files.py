@@ -46,7 +46,7 @@ def of_text(folder: Path, text: str) -> str:
     [
         ('medium     = "stick"', 'medium = ""', "sample.toml:3: medium: "),
         ('board      = "plain"', 'board = ""', "sample.toml:2: board: "),
-        ("seeds      = 2", f"seeds = [{2**63}]", "sample.toml:4: seeds[0]: is too large"),
+        ("seeds      = 2", f"seeds = [{2**63}]", "sample.toml:4: seeds[0]: is out of range"),
         ("seeds      = 2", f"seeds = [1, {2**53}]", "sample.toml:4: seeds: must be a number from 1 to 1000, or a list"),
         ("seeds      = 2", 'seeds = 2\nkernel = "9.9"', "sample.toml:5: kernel: must be such as"),
         ("seeds      = 2", 'seeds = 2\nkernel = "٦.١"', "sample.toml:5: kernel: must be such as"),
@@ -96,7 +96,7 @@ def test_numbers_beyond_64_bits(tmp_path: Path, number: str) -> None:
     ids=["lists", "few lists", "tables", "dots"],
 )
 def test_deep_nesting(tmp_path: Path, deep: str) -> None:
-    assert "lie more than 16 deep" in of_text(tmp_path, f"a = 1\nb = {deep}\n")
+    assert "more than 16 deep" in of_text(tmp_path, f"a = 1\nb = {deep}\n")
     assert of_text(tmp_path, f"a = 1\nb = {deep}\n").startswith("a.toml:2: ")
 
 
@@ -230,6 +230,8 @@ def test_a_medium_that_says_nothing_of_itself(tmp_path: Path, text: str) -> None
         ("[global]\nbs=4k\n[a\nrw=write\n", 3, '"[a": a section has a name between [ and ]'),
         ("[]\nrw=write\n", 1, "a section has a name"),
         ("[a]\ninclude other.fio\n", 2, "fio's include does not reach files of this computer"),
+        ("[a]\nfilename=/dev/medium\nfilename=x:/dev/mblk0\n", 3, "/dev/mblk0"),
+        ("[a]\nfilename = /dev/sda\n", 2, "its device is /dev/medium"),
         ("; mine\n\nrw=write\n[a]\n", 3, '"rw=write" stands outside of a section'),
         ("[global]\nrw=write\n", 3, "has no job"),
         ("", 1, "has no job"),

@@ -85,6 +85,11 @@ def section_of(line: str) -> str | None:
     return match[1] if match else None
 
 
+MEDIUM = "/dev/medium"
+"""What a job calls the medium's device, whatever its driver calls it (guest/cell)."""
+_DEVICE = re.compile(r"filename[ \t]*=.*?(?P<device>/dev/(?:mblk|nvme|sd[a-z]|mmcblk)\w*)")
+
+
 def job_faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield the faulty lines, in order, each with its number and fault."""
     sections: list[str] = []
@@ -110,6 +115,9 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
                 sections.append(name)
         elif _INCLUDE.match(stripped):
             yield number, "fio's include does not reach files of this computer; put its lines here"
+        elif named := _DEVICE.match(stripped):
+            # fio makes a file of a device that is not there, and that would be in the guest's memory
+            yield number, f"{named['device']}: whether it is there depends on the medium; its device is {MEDIUM}"
         elif not sections:
             yield number, f'"{stripped[:60]}" stands outside of a section; begin with [global] or the name of a job'
     if not [name for name in sections if name != "global" and not name.startswith(PREPARE)]:
