@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each cell of a study puts together must go together: medium, translation, file system, workload."""
+"""Check that the parts of each cell fit together: medium, translation, file system, workload."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,7 @@ from flashbed.workload.base import ToolParameters
 
 
 def checked_skip(draft: Draft) -> tuple[Where, ...]:
-    """Return the entries of skip with their values in full; something must remain."""
+    """Return the entries of skip with full values. Note a problem if no combination remains."""
     before = len(draft.problems)
     skip = tuple(draft.full(entry, ("skip", index)) for index, entry in enumerate(draft.said.skip))
     for index, entry in enumerate(draft.said.skip):
@@ -36,7 +36,7 @@ def checked_skip(draft: Draft) -> tuple[Where, ...]:
 
 
 def check_cells(draft: Draft) -> None:
-    """What each cell puts together must go together."""
+    """Check that the parts of each cell fit together."""
     study, library = draft.said, draft.library
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
@@ -55,11 +55,11 @@ def check_cells(draft: Draft) -> None:
             problems.update(dict.fromkeys(_aging_problems(study, library, medium, cell["filesystem"])))
         problems.update(dict.fromkeys(kernel_problems(study, library, cell)))
         if study.has_jobs:
-            continue  # what it writes, only fio knows
-        said = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
-        if said not in workloads:
-            workloads[said] = _parameters(study, dict(said), problems)
-        parameters = workloads[said]
+            continue  # only fio knows what it writes
+        workload = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
+        if workload not in workloads:
+            workloads[workload] = _parameters(study, dict(workload), problems)
+        parameters = workloads[workload]
         if parameters:
             problems.update(
                 dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
@@ -69,7 +69,7 @@ def check_cells(draft: Draft) -> None:
 
 
 def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:
-    """Keys of the study that are for a kind of medium which none of its cells has."""
+    """Yield a problem for each key of the study that is for a kind of medium which no cell has."""
     if study.power_cut and all(medium.provides != "mtd" for medium in media):
         yield Problem(
             ("power_cut",),
@@ -85,8 +85,8 @@ def _idle_keys(study: StudyFile, media: Sequence[Medium]) -> Iterator[Problem]:
 
 
 def _idle_scheduler(study: StudyFile, has_queues: bool) -> Iterator[Problem]:
-    """The one scheduler of a study must have requests to order in one of its cells at least. Of several on an axis the
-    report says that they are the same.
+    """Yield a problem if the study's only scheduler has requests to order in no cell. For several on an axis, the
+    report says that they are equal.
     """
     scheduler = study.fixed().get("scheduler", DEFAULTS["scheduler"])
     if scheduler != DEFAULTS["scheduler"] and not has_queues:
@@ -115,7 +115,7 @@ def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, 
 def _place_problems(
     study: StudyFile, library: Library, medium: str, translation: str, filesystem: str
 ) -> Iterator[Problem]:
-    """The file system must be able to lie on the medium, through the translation if there is one."""
+    """Yield a problem if the file system cannot lie on the medium, through the translation if there is one."""
     lies_on, between, resolved = (
         library.medium(medium),
         library.translation(translation),
@@ -146,7 +146,7 @@ def _place_problems(
 
 
 def _aging_problems(study: StudyFile, library: Library, medium: str, filesystem: str) -> Iterator[Problem]:
-    """A file system that is used for long must give the room of deleted files to others."""
+    """Yield a problem if a file system that never reuses freed space is to be aged."""
     if library.medium(medium).aged and not library.filesystem(filesystem).reclaims:
         why = f"never writes again to what files leave free, so {medium} cannot age it; choose another condition, or"
         way_out = skip_hint(study, {"filesystem": filesystem, "medium": medium})
@@ -156,7 +156,7 @@ def _aging_problems(study: StudyFile, library: Library, medium: str, filesystem:
 def _room_problems(
     study: StudyFile, library: Library, medium: str, amount: str, parameters: ToolParameters
 ) -> Iterator[Problem]:
-    """The workload's files must have room on the medium."""
+    """Yield a problem if the workload's files do not fit on the medium."""
     lies_on = library.medium(medium)
     size, filled = lies_on.size_bytes, lies_on.aged_fill_percent if lies_on.aged else 0
     if parameters.bytes_on_medium() > size * (100 - filled) // 100:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of a study's claims: that each can be decided by cells which the study has, if they come to be measured.
+"""Check that the study's cells, once measured, can decide each of its claims.
 
-What is wrong is told with its line. Must not know results, nor how a claim is judged.
+An error is reported with its line. Must not know results, nor how a claim is judged.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from flashbed.study.selection import matches
 Cell = Mapping[str, str]
 
 TIME_UNITS = ("s", "us")
-"""Units of metrics that are times."""
+"""The units of metrics that are times."""
 
 
 def checked_claims(draft: Draft) -> tuple[Claim, ...]:
-    """Return the claims with the values of their selections in full."""
+    """Return the claims with full values in their selections."""
     draft.extend([*_system_problems(draft.said), *_sentence_problems(draft.said)])
     return tuple(_checked(draft, claim, ("claim", index)) for index, claim in enumerate(draft.said.claim))
 
@@ -37,8 +37,8 @@ def _system_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def _sentence_problems(study: StudyFile) -> Iterator[Problem]:
-    """Claims that judge one sentence name what tells them apart; one of this lab's own adds a condition to a sentence
-    that another claim has from the paper.
+    """Yield a problem if claims about one sentence do not say how they differ. A claim with `own = true` adds a
+    condition to a sentence that another claim has from the paper.
     """
     papers = {claim.sentence for claim in study.claim if claim.sentence and not claim.own}
     seen: set[str] = set()
@@ -69,7 +69,7 @@ def _checked(draft: Draft, claim: Claim, at: Keys) -> Claim:
             return claim
         draft = draft.widened({SYSTEM: draft.said.systems, **draft.said.axes})
     where = draft.full(claim.where, (*at, "where"))
-    compare = [draft.full(one, (*at, "compare", index)) for index, one in enumerate(claim.compare)]
+    compare = [draft.full(selection, (*at, "compare", index)) for index, selection in enumerate(claim.compare)]
     for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
         if axis is not None:
             draft.has_axis(axis, (*at, name))
@@ -88,22 +88,22 @@ def _checked(draft: Draft, claim: Claim, at: Keys) -> Claim:
 
 
 def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
-    """What can be told of a claim without its study."""
+    """Yield the contradictions of a claim that need no knowledge of its study."""
     kinds = {"compare": bool(claim.compare), "along": claim.along is not None, "value": claim.value is not None}
     given = [name for name, is_given in kinds.items() if is_given]
     if not given:
-        yield Problem(at, "says nothing to decide it by: give it compare, along or value")
+        yield Problem(at, "has nothing that decides it: give it compare, along or value")
         return
     if len(given) > 1:
         yield Problem((*at, given[1]), f"cannot stand beside {given[0]}: make two claims of it")
         return
     kind = "gap_along" if claim.gap_along is not None else given[0]
-    words = {"compare": RELATIONS, "along": TRENDS, "gap_along": TRENDS, "value": LEVELS}[kind]
+    relations = {"compare": RELATIONS, "along": TRENDS, "gap_along": TRENDS, "value": LEVELS}[kind]
     for relation in claim.relation:
-        if relation not in words:
-            yield Problem((*at, "relation"), f'"{relation}" is no relation of {kind}{nearest(relation, words)}')
+        if relation not in relations:
+            yield Problem((*at, "relation"), f'"{relation}" is no relation of {kind}{nearest(relation, relations)}')
             return
-    if kind == "gap_along" and [len(values) for one in claim.compare for values in one.values()] != [1, 1]:
+    if kind == "gap_along" and [len(values) for selection in claim.compare for values in selection.values()] != [1, 1]:
         yield Problem((*at, "gap_along"), "needs two selections to compare, of one value of one axis each")
         return
     yield from _average_problems(claim, at)
@@ -111,9 +111,9 @@ def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
     if claim.compare and len(claim.compare) < 2:
         yield Problem((*at, "compare"), "has one selection; give two or more, each to be held against the next")
         return
-    for name, said in (("relation", claim.relation), ("by", claim.by)):
-        if len(said) not in (0, 1, steps):
-            yield Problem((*at, name), f"has {len(said)} entries; give one, or one for each of {steps} comparisons")
+    for name, entries in (("relation", claim.relation), ("by", claim.by)):
+        if len(entries) not in (0, 1, steps):
+            yield Problem((*at, name), f"has {len(entries)} entries; give one, or one for each of {steps} comparisons")
             return
     for relation, by in zip(each(claim.relation, steps), each(claim.by, steps), strict=True):
         try:
@@ -124,7 +124,7 @@ def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
 
 
 def _average_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
-    """How is averaged is said only where something is, and time only of times."""
+    """Yield a problem if a claim says how to average without averaging, or averages in time what is not a time."""
     for name, is_said in (("over", bool(claim.over)), ("average", claim.average != "ratios")):
         if is_said and claim.cells != "average":
             yield Problem((*at, name), 'says how to average; it goes with cells = "average"')
@@ -136,19 +136,19 @@ def _average_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
 
 
 def not_a_time(metric: str) -> str:
-    """Of what cannot be averaged in time."""
+    """Return the problem of a metric that cannot be averaged in time."""
     return f'"time" is for times, and {metric} is none; leave it out'
 
 
 def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
-    """Selections that are compared name the same axes, and `where` names others."""
+    """Yield a problem unless the compared selections name the same axes, and `where` names other ones."""
     for index, selection in enumerate(claim.compare):
-        here = (*at, "compare", index)
+        place = (*at, "compare", index)
         if not selection:
-            yield Problem(here, "names no axis; say which cells are compared")
+            yield Problem(place, "names no axis; say which cells are compared")
         for axis in {**claim.compare[0], **selection}:
             if axis not in selection or axis not in claim.compare[0]:
-                yield Problem(here, f'one names "{axis}" and another does not; name it in each, or in where')
+                yield Problem(place, f'one names "{axis}" and another does not; name it in each, or in where')
         for axis in selection:
             if axis in claim.where:
                 yield Problem((*at, "where", axis), "is compared already; keep it here or in compare")
@@ -158,7 +158,7 @@ def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
 
 
 def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
-    """There must be cells, and partners to compare them with."""
+    """Yield a problem if a selection has no cells, or cells without a partner to compare with."""
     if not cells:
         yield Problem((*at, "where"), "leaves no cell to judge by")
         return
@@ -166,12 +166,12 @@ def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Pr
         if axis is not None and len({cell[axis] for cell in cells}) < 2:
             yield Problem((*at, name), f'"{axis}" has one value here: nothing can change along it')
     for index, (left, right) in enumerate(zip(claim.compare, claim.compare[1:], strict=False), start=1):
-        here = (*at, "compare", index)
+        place = (*at, "compare", index)
         first, second = ([_setting(cell, left) for cell in cells if matches(cell, side)] for side in (left, right))
         if any(matches(cell, left) and matches(cell, right) for cell in cells):
-            yield Problem(here, "takes cells that the one before it takes too; nothing differs from itself")
+            yield Problem(place, "takes cells that the one before it takes too; nothing differs from itself")
         elif not set(first) & set(second):
-            yield Problem(here, f"has no partner in the one before it{_why_apart(cells, left, right)}")
+            yield Problem(place, f"has no partner in the one before it{_why_apart(cells, left, right)}")
     yield from _printed_problems(claim, cells, at)
 
 
@@ -180,7 +180,7 @@ def _setting(cell: Cell, compared: Where) -> tuple[tuple[str, str], ...]:
 
 
 def _why_apart(cells: Sequence[Cell], left: Where, right: Where) -> str:
-    """The axes in which the two sides never meet."""
+    """Return the axes in which the two sides never meet."""
     sides = [[cell for cell in cells if matches(cell, side)] for side in (left, right)]
     if not all(sides):
         return ": skip leaves it no cell"
@@ -195,22 +195,22 @@ def _why_apart(cells: Sequence[Cell], left: Where, right: Where) -> str:
 
 
 def _printed_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
-    """Each printed figure stands for cells of the claim, and no two for the same."""
+    """Yield a problem unless each printed figure belongs to one cell of the claim, and no two to the same cell."""
     taken: dict[tuple[object, ...], int] = {}
     for index, figure in enumerate(claim.printed):
-        here = (*at, "printed", index)
+        keys = (*at, "printed", index)
         if figure.metric is None and len(claim.metric) > 1:
-            yield Problem(here, f"has no metric; it is one of {', '.join(claim.metric)}")
+            yield Problem(keys, f"has no metric; it is one of {', '.join(claim.metric)}")
             continue
         if figure.metric is not None and figure.metric not in claim.metric:
             known = nearest(figure.metric, claim.metric)
-            yield Problem((*here, "metric"), f'"{figure.metric}" is no metric of this claim{known}')
+            yield Problem((*keys, "metric"), f'"{figure.metric}" is no metric of this claim{known}')
             continue
-        found = [cell for cell in cells if matches(cell, figure.at)]
-        if not found:
-            yield Problem((*here, "at"), "is no cell of this claim")
-        for cell in found:
+        figure_cells = [cell for cell in cells if matches(cell, figure.at)]
+        if not figure_cells:
+            yield Problem((*keys, "at"), "is no cell of this claim")
+        for cell in figure_cells:
             place = (figure.metric, *cell.values())
             if taken.setdefault(place, index) != index:
-                yield Problem(here, f"stands for a cell of printed[{taken[place]}]; say in at what tells them apart")
+                yield Problem(keys, f"stands for a cell of printed[{taken[place]}]; say in at what tells them apart")
                 break

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study while it is checked: what its file says, the profiles that it names, its cells, and what is wrong so far.
+"""A study during its checks: the content of its file, the profiles that it names, its cells, and the problems so far.
 
-A rule adds the problems that it finds and goes on, so that the user is told of all at once. A step ends with
-raise_all() where the rules of the next one need what it has found. The one place where an axis or a metric that a study
-names is looked up. Must not know the rules.
+A rule notes its problems and goes on, so that the user sees all of them at once. A step ends with raise_all() if the
+next rules need its results. This is the only place that looks up an axis or a metric by the name in a study. Must not
+know the rules.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from flashbed.study.selection import combinations, matches, selected
 
 @dataclass
 class Draft:
-    """Everything is by the names of the file; `problems` is shared by all drafts of one file (see widened())."""
+    """A draft, by the names in the file. All drafts of one file share `problems` (see widened())."""
 
     file: TomlFile
     said: StudyFile
     library: Library
     skip: tuple[Where, ...] = ()
-    """The combinations to leave out, with values in full."""
+    """The combinations to leave out, with full values."""
     problems: list[Problem] = field(default_factory=list)
 
     def widened(self, axes: Mapping[str, tuple[str, ...]]) -> Draft:
         """Return the draft with other axes."""
-        said = self.said.model_copy(update={"axes": axes})
-        return Draft(self.file, said, self.library, self.skip, self.problems)
+        study = self.said.model_copy(update={"axes": axes})
+        return Draft(self.file, study, self.library, self.skip, self.problems)
 
     def add(self, at: Keys, text: str) -> None:
         """Note a problem at a place in the file."""
         self.problems.append(Problem(at, text))
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Note several."""
+        """Note several problems."""
         self.problems += problems
 
     def raise_all(self) -> None:
@@ -50,11 +50,11 @@ class Draft:
             raise InputError(several(map(self.file.told, self.problems)))
 
     def cells(self, where: Where | None = None) -> list[dict[str, str]]:
-        """Return the combinations that a selection, with its values in full, leaves; all of them without one."""
+        """Return the combinations that a selection with full values leaves; all combinations if there is none."""
         return [cell for cell in combinations(self.said.axes, self.skip) if matches(cell, where or {})]
 
     def has_axis(self, name: str, at: Keys) -> bool:
-        """Return whether a name is an axis; if not, note it."""
+        """Return True if `name` is an axis; otherwise note a problem."""
         axes = self.said.axes
         if name in axes:
             return True
@@ -64,14 +64,14 @@ class Draft:
         return False
 
     def has_metric(self, name: str, at: Keys) -> bool:
-        """Return whether a name is a metric; if not, note it."""
+        """Return True if `name` is a metric; otherwise note a problem."""
         if name not in METRICS:
             self.add(at, f'no metric "{name}"{nearest(name, METRICS)}')
         return name in METRICS
 
     def full(self, selection: Where, at: Keys) -> Where:
-        """Return a selection with its values in full: "fat16" stands for every "fat16:..." on the axis. Note what is on
-        no axis.
+        """Return a selection with full values: "fat16" stands for every "fat16:..." on the axis. Note a problem for
+        each value that is on no axis.
         """
         full: Where = {}
         for axis, values in selection.items():
@@ -80,10 +80,10 @@ class Draft:
             known = self.said.axes[axis]
             wanted: list[str] = []
             for value in values:
-                found = selected(axis, value, known)
-                if not found:
+                matching = selected(axis, value, known)
+                if not matching:
                     self.add((*at, axis), f'"{value}" is not on the axis "{axis}"{nearest(value, known)}')
-                wanted += found
+                wanted += matching
             if not values:
                 self.add((*at, axis), "has no values")
             full[axis] = tuple(value for value in known if value in wanted)

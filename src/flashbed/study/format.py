@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables and keys of a study's TOML file, and the rules for each key by itself.
+"""The tables and keys of a study's TOML file, and the rules for single keys.
 
-Must not know profiles or workloads: what holds between keys is in names.py, cells.py and questions.py, reading a study
-in loading.py.
+Must not know profiles or workloads. Rules between keys are in names.py, cells.py and questions.py; loading.py reads a
+study.
 """
 
 from collections.abc import Iterator
@@ -16,34 +16,36 @@ from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
 
 STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "scheduler", "kernel")
-"""What a cell stands on; any other axis is a parameter of the workload."""
+"""The parts of a cell's stack. Any other axis is a parameter of the workload."""
 
 DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
-"""What a study need not say."""
+"""The defaults of optional keys."""
 
 OWN_FILES = ("job", "program")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
 SYSTEM = "system"
-"""What tells imported results apart: where they were measured. No axis, for nothing of ours runs there."""
+"""The name that tells imported results apart by where they were measured. It is no axis, because the lab runs nothing
+there.
+"""
 
 MOST_SEEDS = 1000
 
 LARGEST_SEED = 2**53 - 1
-"""The largest that whoever reads a result as JSON keeps exactly; QEMU, fio and the guest's tools take it, too."""
+"""The largest seed: JSON readers keep it exactly, and QEMU, fio and the guest's tools accept it."""
 
 Where = dict[str, tuple[str, ...]]
 
 
 def as_written(value: Any) -> Any:
-    """A scalar of the file as the text that stands for it; anything else as it is."""
+    """Return a scalar of the file as text, and anything else unchanged."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
 
 
 def _texts(value: Any) -> Any:
-    """One value or a list of values, as a tuple of texts."""
+    """Return one value or a list of values as a tuple of texts."""
     if isinstance(value, list | tuple):
         return tuple(as_written(item) for item in value)
     return (as_written(value),) if isinstance(value, str | int | float) else value
@@ -65,14 +67,14 @@ def _one(value: Any) -> Any:
 
 
 def _names(value: Any) -> Any:
-    """A list of names, or names with commas between."""
+    """Return the names of a list, or of a text with commas."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return tuple(value) if isinstance(value, list) else value
 
 
 def _seeds(value: Any) -> Any:
-    """A number of repetitions, as the seeds 1, 2 ...; or the seeds themselves."""
+    """Return the seeds 1, 2 ... for a number of repetitions; a list of seeds stays."""
     seeds = list(range(1, value + 1)) if type(value) is int and value <= MOST_SEEDS else value
     numbers = isinstance(seeds, list) and 0 < len(seeds) <= MOST_SEEDS and all(type(seed) is int for seed in seeds)
     if not numbers or min(seeds) < 1 or max(seeds) > LARGEST_SEED or len(set(seeds)) < len(seeds):
@@ -117,7 +119,7 @@ AVERAGE_MEANS = "the geometric mean of ratios, or the ratio of mean times"
 
 
 class Answer(Strict):
-    """The question in numbers: the values of which axis are compared, by which metric."""
+    """The question in numbers: which axis is compared, and by which metric."""
 
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
     compare: Names = Field(min_length=1, description="an axis; of several, their combinations are compared")
@@ -127,7 +129,7 @@ class Answer(Strict):
 
 
 class Choice(Answer):
-    """Another thing to choose, beside the study's question."""
+    """A further choice beside the study's question."""
 
     title: str = Field(min_length=1)
 
@@ -144,14 +146,14 @@ class Figure(Strict):
 
 
 class Trace(Strict):
-    """A figure of requests as the medium got them: where each lies, against time."""
+    """A figure of requests as the medium got them: address against time."""
 
     title: str = Field(min_length=1)
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
 
 
 class Table(Strict):
-    """A table of the report: a number for each combination of rows and columns."""
+    """A table of the report, with a number for each combination of rows and columns."""
 
     title: str = Field(min_length=1)
     where: Selection = Field(default_factory=dict, description="only these values of these axes")
@@ -161,7 +163,7 @@ class Table(Strict):
 
 
 class Printed(Strict):
-    """A figure of the paper that a claim is from."""
+    """A figure in the paper of a claim."""
 
     at: Selection = Field(default_factory=dict, description="the cells that it stands for")
     metric: str | None = Field(default=None, description="which, if the claim has several")
@@ -170,7 +172,9 @@ class Printed(Strict):
 
 
 class Claim(Strict):
-    """A sentence about the results that the results decide. It has one of `compare`, `along` and `value`."""
+    """A sentence that the results decide. It has one of `compare`, `along` and `value`; `gap_along` goes with
+    `compare`.
+    """
 
     text: str = Field(min_length=1)
     source: str = Field(default="", description="where it stands: section 4, table 3")
@@ -205,12 +209,12 @@ class Claim(Strict):
 
     @property
     def is_about_systems(self) -> bool:
-        """Whether it is about results that are imported, and not about the lab's own."""
+        """Return True if the claim is about imported results, not about the lab's own."""
         return self.along == SYSTEM or any(SYSTEM in selection for selection in (self.where, *self.compare))
 
 
 class Label(Strict):
-    """What people call a value, where a legend is to say more."""
+    """The names of a value for people, if a legend shall say more."""
 
     name: str = Field(min_length=1, description="short, as it stands in tables and sentences")
     meaning: str = Field(default="", description="in full, for the legend")
@@ -218,7 +222,7 @@ class Label(Strict):
 
 
 class Labels(Strict):
-    """Words of a person for axes and values; the report uses them everywhere, exports keep what the study says."""
+    """Names of axes and values for people. The report uses them everywhere; exports keep the study's names."""
 
     axes: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, description="by axis")
     values: dict[str, dict[str, Annotated[str, Field(min_length=1)] | Label]] = Field(
@@ -227,7 +231,7 @@ class Labels(Strict):
 
 
 class StudyFile(Strict):
-    """A study as its file says it."""
+    """A study as in its file."""
 
     title: str = Field(min_length=1)
     question: str = ""
@@ -261,7 +265,7 @@ class StudyFile(Strict):
         return value
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with single keys; what is wrong between keys is in its neighbours."""
+        """Yield problems of single keys. Rules between keys are in other modules of this room."""
         for name, values in self.axes.items():
             if not values:
                 yield Problem(("axes", name), "has no values; give at least one, or take the axis away")
@@ -270,20 +274,20 @@ class StudyFile(Strict):
 
     @property
     def has_jobs(self) -> bool:
-        """Whether the user's job files stand in place of a tool's parameters."""
+        """Return True if the user's job files replace a tool's parameters."""
         return "job" in self.workload or "job" in self.axes
 
     def fixed(self) -> dict[str, str]:
-        """The parts of the stack that are on no axis, defaults too; absent where the study says nothing."""
-        said = {name: getattr(self, name) or DEFAULTS.get(name) for name in STACK if name not in self.axes}
-        return {name: value for name, value in said.items() if value is not None}
+        """Return the parts of the stack that are on no axis, with defaults; a part without either is absent."""
+        parts = {name: getattr(self, name) or DEFAULTS.get(name) for name in STACK if name not in self.axes}
+        return {name: value for name, value in parts.items() if value is not None}
 
     def parameters(self) -> dict[str, str]:
-        """The fixed parameters of the workload, as texts."""
+        """Return the fixed parameters of the workload, as texts."""
         return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
 
     def keys_of(self, name: str, value: str) -> tuple[str | int, ...]:
-        """Where the file says this value of a part of the stack or of a parameter."""
+        """Return the keys under which the file has this value of a part of the stack or of a parameter."""
         if name in self.axes:
             return ("axes", name, self.axes[name].index(value)) if value in self.axes[name] else ("axes", name)
         return (name,) if name in STACK else ("workload", name)

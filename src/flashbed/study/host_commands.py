@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of a study that would run outside of any guest: the lab's own, and what its user allows.
+"""Commands of a study that run outside of any guest, and the user's permission for them.
 
-A study is data, also one that was downloaded with profiles and jobs beside it. On this computer runs what a shipped
-profile runs, and nothing else, until it is allowed, once, by the name of its profile: its checker, and what builds a
-module or a kernel that it brings. A job of fio that runs a
-command, or reads or writes files outside of the folder that it is run in, is not handed out to be run by hand until
-that is allowed by the name of its file. In a guest it may do as it likes. What is allowed is the whole text of a
-command or a line: another text must be allowed anew. Must not know what a command does, nor who runs it.
+A study is data, also if it was downloaded with its profiles and jobs. On this computer only commands of shipped
+profiles run, until the user allows others, once, by the name of their profile: a checker, and the build of the
+profile's module or kernel. A fio job that runs a command, or that reads or writes files outside of its directory, is
+not exported for running by hand until it is allowed by the name of its file. In a guest it may do anything. A
+permission is for the whole text of a command or a line: a changed text must be allowed again. Must not know what a
+command does, nor who runs it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import reaches_in
 
 FOLDER = "allowed"
-"""In the cache: a file for each command that is allowed, named by the digest of its text, with the text in it."""
+"""A directory of the cache with one file for each allowed command. The file has the text, and is named by its
+digest.
+"""
 
 KEY = "check"
 """The key of a file system's profile that has a command for the host."""
@@ -34,28 +36,28 @@ KEY = "check"
 
 @dataclass(frozen=True)
 class HostCommand:
-    """A command of a profile or a job that is none of the lab's own."""
+    """A command of a profile or a job that is not the lab's own."""
 
     owner: str
-    """The name of the profile, or of the job's file as the study says it."""
+    """The name of the profile, or of the job's file as in the study."""
     where: str
     """File, line and key."""
     text: str
 
     def described(self) -> str:
-        """With file and line."""
+        """Return the command with its file and line."""
         return f"{self.where}: {self.text}"
 
     @property
     def is_allowed(self) -> bool:
-        """Whether this user has allowed just this text."""
+        """Return True if this user has allowed exactly this text."""
         try:
             return _place(self.text).read_bytes() == self.text.encode()
         except OSError:
             return False
 
     def allow(self) -> None:
-        """Until its file is removed. Raises HostResourceError."""
+        """Allow the text until its file is removed. Raises HostResourceError."""
         place = _place(self.text)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -65,26 +67,26 @@ class HostCommand:
 
 
 def foreign(study: Study) -> list[HostCommand]:
-    """The commands of a study's profiles for this computer that are none of the lab's own, allowed or not."""
+    """Return the commands for this computer in a study's profiles that are not the lab's own, allowed or not."""
     selectors = study.axes.get("filesystem") or (study.fixed["filesystem"],)
     names = dict.fromkeys(Selector.parse(text).name for text in selectors)
-    found = []
+    commands = []
     for name in names:
         file, text = _command(study.library, name)
         if text and text not in known(paths.profiles()):
-            found.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
-    return [*found, *_builds_of_kernels(study), *_builds_of_modules(study)]
+            commands.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
+    return [*commands, *_builds_of_kernels(study), *_builds_of_modules(study)]
 
 
 def _builds_of_kernels(study: Study) -> Iterator[HostCommand]:
-    """The makefiles of a kernel run here. Who asks for one on the command line has asked for that; a folder is allowed
-    by its place, a patch by its content.
+    """Yield the builds of a study's kernels, whose makefiles run here. A kernel on the command line is allowed by that.
+    A directory is allowed by its path, a patch by its content.
     """
     for text, choice in study.kernels.items():
         if not choice.is_own or study.kernels_asked_for:
             continue
         keys: Keys = ("axes", "kernel", study.axes["kernel"].index(text)) if "kernel" in study.axes else ("kernel",)
-        patches = "".join(f" with {one.path.name} ({digest_bytes(one.data)})" for one in choice.patches)
+        patches = "".join(f" with {patch.path.name} ({digest_bytes(patch.data)})" for patch in choice.patches)
         source = f"-C {choice.tree.folder.resolve()}" if choice.tree else f"of Linux {choice.version}"
         yield HostCommand(
             text, TomlFile.read(study.path).message(keys, "").removesuffix(": "), f"make {source}{patches}"
@@ -92,7 +94,7 @@ def _builds_of_kernels(study: Study) -> Iterator[HostCommand]:
 
 
 def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
-    """So do those of a module that a profile has a source of."""
+    """Yield the builds of modules whose source a profile names. Their makefiles run here."""
     kinds: tuple[Kind, ...] = ("filesystem", "scheduler")
     for kind in kinds:
         for text in study.axes.get(kind) or (study.fixed[kind],):
@@ -105,32 +107,32 @@ def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
 
 
 def of_jobs(study: Study) -> list[HostCommand]:
-    """What the study's own jobs of fio would run or reach where they are carried out by hand, allowed or not: with the
-    values of each cell in place of their variables.
+    """Return what the study's fio jobs would run or reach when they are run by hand, allowed or not. Each cell's values
+    replace the variables.
     """
-    found: dict[tuple[str, str], HostCommand] = {}
+    commands: dict[tuple[str, str], HostCommand] = {}
     cells = list(study.combinations()) if study.job else []
     for name, job in (study.job or {}).items():
         place = study.path.parent / name if study.path.parent != Path() else Path(name)
         for line, text in reaches_in(job, cells):
-            found.setdefault((name, text), HostCommand(name, f"{place}:{line}", text))
-    return list(found.values())
+            commands.setdefault((name, text), HostCommand(name, f"{place}:{line}", text))
+    return list(commands.values())
 
 
 def check(study: Study) -> None:
-    """Raises InputError, with all that wants to be allowed and how, unless all that profiles run here is."""
+    """Raise InputError unless the user allows all commands of profiles that run here. The message lists them and says
+    how to allow them.
+    """
     _refuse(study, foreign(study), "This would run on this computer, as you, and is none of the lab's own commands.")
 
 
 def check_kernels(study: Study) -> None:
-    """Raise InputError if the study names a kernel out of a source that is not allowed yet: such a source is not even
-    read.
-    """
+    """Raise InputError if the study names a kernel source that is not allowed yet. Such a source is not even read."""
     _refuse(study, list(_builds_of_kernels(study)), "Results on this kernel are of its source, which is not read yet.")
 
 
 def check_jobs(study: Study) -> None:
-    """The same for what jobs run where they are carried out."""
+    """Raise InputError unless the user allows all that the study's fio jobs run or reach when they are run by hand."""
     _refuse(study, of_jobs(study), "Wherever the jobs are carried out, fio would do this as the user who starts them.")
 
 
@@ -145,21 +147,21 @@ def _refuse(study: Study, commands: Sequence[HostCommand], why: str) -> None:
 
 
 def chosen(study: Study, owners: Sequence[str]) -> Iterator[HostCommand]:
-    """The foreign commands of these profiles and jobs. Raises InputError for one that has none."""
-    found = [*foreign(study), *of_jobs(study)]
-    known_owners = list(dict.fromkeys(command.owner for command in found))
+    """Yield the foreign commands of these profiles and jobs. Raises InputError for one that has none."""
+    commands = [*foreign(study), *of_jobs(study)]
+    known_owners = list(dict.fromkeys(command.owner for command in commands))
     for owner in owners:
         if owner not in known_owners:
             raise InputError(
                 f'{study.path}: no file system and no job "{owner}" with a command to allow'
                 f"{nearest(owner, known_owners)}"
             )
-    return (command for command in found if command.owner in owners)
+    return (command for command in commands if command.owner in owners)
 
 
 @cache
 def known(shipped: Path) -> frozenset[str]:
-    """The fixed list: what the profiles in the folder `shipped`, the lab's, run on the host."""
+    """Return the commands that the profiles in the directory `shipped`, the lab's, run on the host."""
     library = Library((shipped,))
     return frozenset(_command(library, name)[1] for name in library.names("filesystem"))
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel can run which cell of a study: a server of files has kernels of its own, and a distribution's kernel
-gets no module of the lab's. And kernels that take the place of those that a study names: what `--kernel` says. The
-cells keep their keys then, so that what was measured so is there for a study that names the same kernel.
+"""Check which kernel can run which cell, and replace a study's kernels by those of `--kernel`.
+
+A file server has kernels of its own, and a distribution's kernel gets no module of the lab's. With `--kernel` the cells
+keep their keys, so a study that names the same kernel finds their results.
 
 Must not know how a kernel is built.
 """
@@ -21,31 +22,31 @@ from flashbed.study.selection import skip_hint
 NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
 
 _NAS_INTERFACES = ("sata", PLAIN)
-"""That NAS_KERNEL has a driver for; the lab's own is built for it."""
+"""The interfaces for which NAS_KERNEL has a driver. The lab's own driver is built for it."""
 
 _NO_VERSION_2 = DEBIAN_KERNEL
-"""Its server knows NFS from version 3 on."""
+"""The kernel whose server knows NFS only from version 3 on."""
 
 
 def kernel_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
-    """Of a cell, as the study writes it, with its kernel."""
+    """Yield the problems of a cell, as written in the study, with its kernel."""
     yield from _server_problems(study, library, cell)
     if cell["kernel"] == DEBIAN_KERNEL:
         yield from _module_problems(study, library, cell)
 
 
 def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
-    """A server knows few file systems; the load on it has a CPU of its own."""
+    """Yield problems of a file server: it knows few file systems, and its load needs a CPU of its own."""
     board, text = cell["board"], cell["kernel"]
-    kernel = text.partition(":")[0]  # patches make it no other kind
+    kernel = text.partition(":")[0]  # a patched kernel is of the same kind
     if study.workload["tool"] != NAS_TOOL:
         if kernel == NAS_KERNEL:
             why = f'"{kernel}" is a server of files, and for tool = "{NAS_TOOL}" only; take "6.1"'
             yield Problem(study.keys_of("kernel", text), why)
         return
     if kernel not in NAS_KERNELS:
-        there = ", ".join(f'"{name}"' for name in NAS_KERNELS)
-        yield Problem(study.keys_of("kernel", text), f'the kernels of tool = "{NAS_TOOL}" are {there}')
+        offered = ", ".join(f'"{name}"' for name in NAS_KERNELS)
+        yield Problem(study.keys_of("kernel", text), f'the kernels of tool = "{NAS_TOOL}" are {offered}')
         return
     if library.board(board).cpus < NAS_CPUS:
         why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
@@ -65,7 +66,9 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
 
 
 def _module_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
-    """What a distribution's kernel lacks, since the lab has it as a module of its own."""
+    """Yield a problem for each part of the cell that a distribution's kernel lacks because it is a module of
+    the lab's.
+    """
     needed = {
         "medium": _for_medium(library, cell),
         "scheduler": _for_scheduler(library, cell["scheduler"]),
@@ -74,8 +77,8 @@ def _module_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
     for axis, why in needed.items():
         if why:
             hint = skip_hint(study, {axis: cell[axis], "kernel": cell["kernel"]})
-            told = f"{cell[axis]} needs {why}, and kernel {cell['kernel']} runs as it is, without any; {hint}"
-            yield Problem(study.keys_of(axis, cell[axis]), told)
+            problem = f"{cell[axis]} needs {why}, and kernel {cell['kernel']} runs as it is, without any; {hint}"
+            yield Problem(study.keys_of(axis, cell[axis]), problem)
 
 
 def _for_medium(library: Library, cell: Mapping[str, str]) -> str:
@@ -95,7 +98,9 @@ def _for_scheduler(library: Library, name: str) -> str:
 
 
 def _for_filesystem(library: Library, name: str) -> str:
-    """A module of the kernel's own has the name that the file system is mounted by."""
+    """Return which module of the lab's a file system needs; "" if the kernel has it. A module of the kernel is named as
+    the file system is mounted.
+    """
     filesystem = library.filesystem(name)
     its_own = filesystem.module in (None, filesystem.mount_type) and not filesystem.module_source
     return "" if its_own else f"the module {filesystem.module}"
@@ -105,42 +110,48 @@ AXIS = "kernel"
 
 
 def with_kernels(study: StudyFile, kernels: Sequence[str]) -> StudyFile:
-    """The study with these for its kernels: one is fixed, as the study's own was. Of several it gets an axis; then
-    figures and tables show each, and the answer is given for each.
+    """Return the study with these kernels: a single one is fixed, several become an axis. Figures and tables then show
+    each kernel, and each gets its own answer.
     """
     if not kernels:
         return study
     if AXIS not in study.axes and len(kernels) == 1:
         return study.model_copy(update={AXIS: kernels[0]})
-    found = study.model_copy(update={"axes": {**study.axes, AXIS: tuple(kernels)}, AXIS: None})
-    return found if AXIS in study.axes else _told_apart(found)
+    changed = study.model_copy(update={"axes": {**study.axes, AXIS: tuple(kernels)}, AXIS: None})
+    return changed if AXIS in study.axes else _told_apart(changed)
 
 
 def _told_apart(study: StudyFile) -> StudyFile:
-    """What the study shows, with kernels beside each other. A study that never had several does not say how."""
+    """Return the study with its figures and tables split by kernel. A study with one kernel does not say how to show
+    several.
+    """
     figures = [
-        one.model_copy(update={"series": (*one.series, AXIS)}) if AXIS not in (one.x, *one.series) else one
-        for one in study.figure
+        figure.model_copy(update={"series": (*figure.series, AXIS)})
+        if AXIS not in (figure.x, *figure.series)
+        else figure
+        for figure in study.figure
     ]
     tables = [
-        one.model_copy(update={"columns": (*one.columns, AXIS)}) if AXIS not in (*one.rows, *one.columns) else one
-        for one in study.table
+        figure.model_copy(update={"columns": (*figure.columns, AXIS)})
+        if AXIS not in (*figure.rows, *figure.columns)
+        else figure
+        for figure in study.table
     ]
     answers = {
         "answer": study.answer.model_copy(update={"by": (*study.answer.by, AXIS)}) if study.answer else None,
-        "choice": [one.model_copy(update={"by": (*one.by, AXIS)}) for one in study.choice],
+        "choice": [figure.model_copy(update={"by": (*figure.by, AXIS)}) for figure in study.choice],
     }
     return study.model_copy(update={"figure": figures, "table": tables, "trace": [], **answers})
 
 
 def read_kernels(kernels: Sequence[str]) -> dict[str, KernelChoice]:
-    """What these mean; relative paths start at the present folder. Raises InputError."""
-    found: dict[str, KernelChoice] = {}
+    """Return the kernels by their texts. Relative paths start at the working directory. Raises InputError."""
+    choices: dict[str, KernelChoice] = {}
     for text in kernels:
-        if text in found:
+        if text in choices:
             raise InputError(f"--kernel {text}: is there twice")
         try:
-            found[text] = kernel_choice.read(text, Path())
+            choices[text] = kernel_choice.read(text, Path())
         except kernel_choice.KernelProblem as error:
             raise InputError(f"--kernel {text}: {error}") from None
-    return found
+    return choices

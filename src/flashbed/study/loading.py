@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a study: its file, the profiles it names, the user's files (fio's jobs, and a program for the guest); and
-holds it to the rules before anything runs.
+"""Read a study: its file, the profiles that it names, and the user's files (fio jobs, and a program for the guest).
+Check it before anything runs.
 
-What comes out is free of contradictions, so that plan.py can take it as true. Must not know how a cell is run or
-where results are.
+The result is free of contradictions, so plan.py need not check it. Must not know how a cell is run or where results
+are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
 
 
 def read_jobs(draft: Draft) -> dict[str, str] | None:
-    """Return the texts of the study's job files, each of which must use every axis of its own."""
+    """Return the texts of the study's job files. Each must use every axis of its own."""
     study = draft.said
     if not study.has_jobs:
         return None
@@ -64,9 +64,9 @@ def _read_job(draft: Draft, name: str, at: Keys) -> str:
         why = error.strerror if isinstance(error, OSError) else "not a UTF-8 text"
         draft.add(at, f"{shown(path, 300)} cannot be read: {why}")
         return ""
-    for line, what in job_faults(text):
-        draft.add(at, f"{path}:{line}: {what}")
-        return text  # what is behind it may be read otherwise
+    for line, fault in job_faults(text):
+        draft.add(at, f"{path}:{line}: {fault}")
+        return text  # fio may read the rest differently
     variables = job_variables(text)
     own = [axis for axis in study.axes if axis not in STACK and axis != "job"]
     draft.extend(
@@ -85,7 +85,7 @@ def _read_job(draft: Draft, name: str, at: Keys) -> str:
 
 
 def read_program(draft: Draft) -> bytes | None:
-    """Return the user's own build of the tool, which must run in a guest that has no libraries for it."""
+    """Return the user's own build of the tool, which must run in a guest without libraries for it."""
     if "program" not in draft.said.workload:
         return None
     path, at = draft.file.path.parent / str(draft.said.workload["program"]), ("workload", "program")
@@ -98,7 +98,7 @@ def read_program(draft: Draft) -> bytes | None:
         elf = ELFFile(BytesIO(data))
         fits = elf.get_machine_arch() == "AArch64" and not list(elf.iter_segments("PT_INTERP"))
     except (ELFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, UnicodeDecodeError):
-        fits = False  # the last ones: the library's words for a file that is cut short or made up
+        fits = False  # pyelftools raises the last two for a truncated or forged file
     if not fits:
         why = "is no statically linked program for arm64; build it with CC='aarch64-linux-gnu-gcc -static'"
         draft.add(at, f"{path} {why}")
@@ -107,7 +107,7 @@ def read_program(draft: Draft) -> bytes | None:
 
 @dataclass(frozen=True)
 class Study:
-    """A study that holds to the rules. Values are texts as written in the file, also in `where` and `skip`."""
+    """A valid study. Values are texts as in the file, also in `where` and `skip`."""
 
     name: str
     path: Path
@@ -123,8 +123,7 @@ class Study:
     workload: Mapping[str, str]
     """The fixed parameters, without `tool` and `job`."""
     job: Mapping[str, str] | None
-    """The texts of the user's job files, by the names that the study gives them: one, or one for each value of an axis.
-    """
+    """The texts of the user's job files, by their names in the study: one, or one for each value of an axis."""
     program: bytes | None
     """The user's own build of the tool."""
     answer: Answer | None
@@ -136,39 +135,39 @@ class Study:
     claims: tuple[Claim, ...] = ()
     systems: tuple[str, ...] = ()
     power_cut: bool = False
-    """Whether raw chips lose power when all else of a cell is measured."""
+    """True if raw chips lose power at the end of each cell."""
     bytes_per_day: int | None = None
-    """The load for which lifetimes are told."""
+    """The daily load for which lifetimes are computed."""
     labels: Labels = field(default_factory=Labels)
-    """What people call its axes and values."""
+    """The names of its axes and values for people."""
     kernels: Mapping[str, KernelChoice] = field(default_factory=dict)
-    """What the study's words for kernels mean."""
+    """The kernels, by their texts in the study."""
     kernels_asked_for: bool = False
-    """Whether they are those of the command line."""
+    """True if the kernels are those of the command line."""
     by_default: frozenset[str] = frozenset()
-    """Which of `answer`, `tables` and `figures` its file does not have (questions.py)."""
+    """Which of `answer`, `tables` and `figures` the file does not have (questions.py)."""
     slice_note: str = ""
-    """Of a slice: which cells it has, and what is left out with the others."""
+    """For a slice: which cells it has, and what is left out with the others."""
 
     @property
     def count(self) -> int:
-        """Its repetitions, before `skip`."""
+        """Return the number of repetitions, before `skip`."""
         return prod(map(len, self.axes.values())) * len(self.seeds)
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
-        """Whether a figure wants the requests of the cell with these coordinates."""
+        """Return True if a figure needs the requests of the cell with these coordinates."""
         return any(selection.matches(coordinates, trace.where) for trace in self.traces)
 
     def combinations(self) -> Iterator[dict[str, str]]:
-        """The coordinates of each cell: the last axis changes fastest, and what `skip` names is left out."""
+        """Yield the coordinates of each cell that `skip` does not name. The last axis changes fastest."""
         return selection.combinations(self.axes, self.skip)
 
     def with_defaults(self, *, answer: bool = True) -> Self:
-        """Return the study with defaults for the questions that it does not ask; an answer only if `answer`."""
+        """Return the study with default questions if it asks none. Add a default answer only if `answer`."""
         cells = list(self.combinations())
-        found = {axis: {cell[axis] for cell in cells} for axis in self.axes}
+        present = {axis: {cell[axis] for cell in cells} for axis in self.axes}
         varied = {
-            axis: [v for v in self.axes[axis] if v in values] for axis, values in found.items() if len(values) > 1
+            axis: [v for v in self.axes[axis] if v in values] for axis, values in present.items() if len(values) > 1
         }
         said = {**{k: (v,) for k, v in self.workload.items()}, **self.axes}
         if self.job:
@@ -184,14 +183,14 @@ class Study:
         return replace(self, **put, by_default=frozenset(put))
 
     def without_defaults(self) -> Self:
-        """Return the study as its file has it: without what with_defaults() has put in."""
+        """Return the study as in its file, without the additions of with_defaults()."""
         none: dict[str, Any] = {"answer": None, "tables": (), "figures": ()}
         return replace(self, **{name: none[name] for name in self.by_default}, by_default=frozenset())
 
 
 def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:
-    """Reads a study; `kernels`, if any are given, take the place of those that it names, and their paths start at the
-    present folder. Raises InputError, with the line and key, for whatever is wrong in it or in its profiles.
+    """Read a study. Any `kernels` replace those that it names; their paths start at the working directory. Raises
+    InputError with line and key for every error in the study or in its profiles.
     """
     file = TomlFile.read(path)
     if why := foreign_names.fault(path.stem):
@@ -213,7 +212,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     traces = questions.checked_traces(draft)
     claims = claim_rules.checked_claims(draft)
     labels = questions.checked_labels(draft)
-    cells.check_cells(draft)  # last, for it may find the same in hundreds of cells
+    cells.check_cells(draft)  # last, because it may repeat one problem in hundreds of cells
     draft.raise_all()
 
     study = Study(
@@ -248,12 +247,14 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
 
 
 def shipped_studies() -> list[Study]:
-    """All that flashbed comes with, by name."""
+    """Return all studies that flashbed ships, by name."""
     return [load_study(file) for file in sorted(paths.studies().glob("*.toml"))]
 
 
 def study_schema() -> dict[str, Any]:
-    """The JSON schema of a study, for editors: also the stack's axes and the workload's parameters by name."""
+    """Return the JSON schema of a study, for editors. It includes the stack's axes and the workload's parameters by
+    name.
+    """
     schema = StudyFile.model_json_schema()
     parameters = _parameter_shapes()
     any_axis = schema["properties"]["axes"]["additionalProperties"]
@@ -278,10 +279,12 @@ def study_schema() -> dict[str, Any]:
 
 
 def _parameter_shapes() -> dict[str, Any]:
-    """The parameters of all tools by name; where tools differ, what any of them takes."""
+    """Return the schemas of the parameters of all tools by name. If tools differ, the schema accepts what any of them
+    does.
+    """
     shapes: dict[str, list[Any]] = {}
     for workload in WORKLOADS.values():
         for name, shape in workload.parameters.model_json_schema()["properties"].items():
             if shape not in shapes.setdefault(name, []):
                 shapes[name].append(shape)
-    return {name: found[0] if len(found) == 1 else {"anyOf": found} for name, found in shapes.items()}
+    return {name: schemas[0] if len(schemas) == 1 else {"anyOf": schemas} for name, schemas in shapes.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of names: an axis, a parameter or a job is called as nothing else is, and every profile named is there."""
+"""Check the names of a study: names of axes, parameters and jobs are unique, and each profile exists."""
 
 import re
 from collections.abc import Iterator
@@ -23,24 +23,24 @@ from flashbed.study.selection import PROFILES
 from flashbed.workload import WORKLOADS
 
 LARGEST = 100_000
-"""More repetitions than this in one study are a mistake."""
+"""A study with more repetitions than this is a mistake."""
 
 
 _COLUMNS = (*columns.names(), "tool", *OWN_FILES)
-"""What else the results table and [workload] name."""
+"""Other names in the results table and in [workload]."""
 
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}
 
 
 def name_problems(study: StudyFile) -> Iterator[Problem]:
-    """The tool, the names of axes and parameters, nothing said twice, nothing left open."""
+    """Yield problems of the tool and of the names of axes and parameters: duplicates and omissions."""
     tool = str(study.workload["tool"])
     if tool not in WORKLOADS:
         yield Problem(("workload", "tool"), f'no tool "{tool}"{nearest(tool, WORKLOADS)}')
         return
     for name in OWN_FILES:
-        said = name in study.workload or (name == "job" and name in study.axes)
-        if said and name not in WORKLOADS[tool].own_files:
+        is_given = name in study.workload or (name == "job" and name in study.axes)
+        if is_given and name not in WORKLOADS[tool].own_files:
             tools = " or ".join(f'"{other}"' for other, workload in WORKLOADS.items() if name in workload.own_files)
             at: Keys = ("workload", name) if name in study.workload else ("axes", name)
             yield Problem(at, f'is only for tool = {tools}, not for "{tool}"')
@@ -61,11 +61,13 @@ def name_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def _values_twice(study: StudyFile) -> Iterator[Problem]:
-    """Two values of an axis that mean the same are one cell, measured under two names."""
+    """Yield a problem for two values of an axis that mean the same: they would be one cell, measured under two
+    names.
+    """
     for name, values in study.axes.items():
         seen: dict[object, str] = {}
         for index, value in enumerate(values):
-            # What a value of the user's own job means, only fio knows
+            # Only fio knows what a value in the user's own job means
             meant = value if study.has_jobs and name not in STACK else tuple(map(meaning, re.split("([:,=])", value)))
             if meant in seen:
                 same = "is there twice" if value == seen[meant] else f'is the same as "{seen[meant]}"; keep one of them'
@@ -100,7 +102,9 @@ def _job_name_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
-    """Every selector names a profile, and its options fit. Raises InputError for a profile's own file."""
+    """Yield a problem for each selector that names no profile, or whose options do not fit. Raises InputError for a
+    profile's file.
+    """
     for kind in PROFILES:
         for value in study.axes.get(kind) or (study.fixed()[kind],):
             try:
@@ -110,11 +114,11 @@ def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
 
 
 def read_kernels(draft: Draft) -> dict[str, KernelChoice]:
-    """Return the kernels that the study names, by its words; relative paths start beside its file."""
-    found = {}
+    """Return the study's kernels by their texts. Relative paths start beside the study's file."""
+    choices = {}
     for text in draft.said.axes.get("kernel") or (draft.said.fixed()["kernel"],):
         try:
-            found[text] = kernel_choice.read(text, draft.file.path.parent)
+            choices[text] = kernel_choice.read(text, draft.file.path.parent)
         except kernel_choice.KernelProblem as error:
             draft.add(draft.said.keys_of("kernel", text), str(error))
-    return found
+    return choices

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a study to its cells, and from a cell to its key: the hash of everything that its result depends on.
+"""Expand a study into cells, and compute a cell's key: the hash of all that its result depends on.
 
-What does not touch a result (titles, sources, names of profiles, the order of keys) is not in a key. Must not know
-how a cell is run or where its result lies.
+A key leaves out what does not affect a result: titles, sources, names of profiles, the order of keys. Must not know how
+a cell is run or where its result lies.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from flashbed.study.loading import Study
 from flashbed.workload import WORKLOADS
 
 KEY_VERSION = 2
-"""Goes up when the same inputs come to mean another run."""
+"""Increased when the same inputs mean another run."""
 
 NO_QUEUE = Scheduler(title="no queue", name="none")
 
@@ -31,16 +31,18 @@ PHASES_US = 20_001
 
 @dataclass(frozen=True)
 class Placement:
-    """What the seed moves in a cell, beside the workload's own random numbers."""
+    """The part of a cell that the seed moves, beside the workload's own random numbers."""
 
     filler_kib: int
-    """Size of a file written before the test file, KiB: 0 to 1023."""
+    """The size of a file written before the test file, KiB: 0 to 1023."""
     phase_us: int
-    """Pause before the measurement, virtual us: 0 to 20000."""
+    """The pause before the measurement, virtual us: 0 to 20000."""
 
     @classmethod
     def of(cls, seed: int) -> "Placement":
-        """The same for each cell with this seed, on each machine and Python, so that cells compare seed by seed."""
+        """Return the placement of a seed. It is the same in all cells, on all hosts and Python versions, so that cells
+        can be compared seed by seed.
+        """
         digest = hashlib.sha256(f"flashbed placement {seed}".encode()).digest()
         filler, phase = int.from_bytes(digest[:8]), int.from_bytes(digest[8:16])
         return cls(filler % FILLERS, phase % PHASES_US)
@@ -48,17 +50,17 @@ class Placement:
 
 @dataclass(frozen=True)
 class CellWorkload:
-    """The tool and its parameters: sizes in bytes, defaults filled in, everything JSON."""
+    """The tool and its parameters: sizes in bytes, with defaults, as JSON values."""
 
     tool: str
     parameters: Mapping[str, Any]
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Files of the user's that lie in /job under these names; the parameters have their digests."""
+    """The user's files in /job, by name. The parameters have their digests."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A combination and a seed: one repetition, ready to run."""
+    """One combination with one seed: one repetition, ready to run."""
 
     coordinates: Mapping[str, str]
     """Axis to value, as written in the study."""
@@ -67,53 +69,53 @@ class Cell:
     translation: Translation
     filesystem: ResolvedFileSystem
     scheduler: Scheduler
-    """Of the queue. Raw flash has no queue, so its cells have none, whatever the study names."""
+    """The scheduler of the queue. Raw flash has no queue, so its cells have none, whatever the study names."""
     kernel: str
-    """What its key says of it, beside the digests of what is built."""
+    """The kernel's name in the key. The digests of what is built are there too."""
     workload: CellWorkload
     seed: int
     placement: Placement
     traced: bool = False
-    """Whether its requests are kept, for a figure."""
+    """True if a figure needs the cell's requests."""
     power_cut: bool = False
-    """Whether the power goes when all else is measured, to see how long the next mount takes."""
+    """True if the power fails after all else is measured, to time the next mount."""
     own_kernel: KernelChoice | None = None
-    """Where it is none of those that the lab offers."""
+    """The kernel, if it is not one that the lab offers."""
 
     @property
     def polls(self) -> bool:
-        """Whether the CPU is busy while the medium is."""
+        """Return True if the CPU is busy while the medium is."""
         return self.medium.provides == "mtd" and self.board.nand_wait == "poll"
 
     @property
     def label(self) -> str:
-        """A line for people: "fat16:cluster=16k randwrite 4k, seed 2"."""
+        """Return a line for people: "fat16:cluster=16k randwrite 4k, seed 2"."""
         return f"{' '.join(self.coordinates.values()) or 'only cell'}, seed {self.seed}"
 
 
 def plan(study: Study) -> list[Cell]:
-    """All repetitions: every combination with the first seed, then with the second.
+    """Return all repetitions: every combination with the first seed, then with the second.
 
-    So a study that is stopped leaves a thin picture of everything, not a full one of a part.
+    An interrupted study thus covers all combinations with few seeds, not few combinations with all seeds.
     """
     return [_cell(study, coordinates, seed) for seed in study.seeds for coordinates in study.combinations()]
 
 
 def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
-    said = {**study.fixed, **study.workload, **coordinates}
-    medium = study.library.medium(said.pop("medium"))
-    translation = study.library.translation(said.pop("translation"))
-    scheduler = study.library.scheduler(said.pop("scheduler"))
-    kernel = study.kernels[said.pop("kernel")]
+    values = {**study.fixed, **study.workload, **coordinates}
+    medium = study.library.medium(values.pop("medium"))
+    translation = study.library.translation(values.pop("translation"))
+    scheduler = study.library.scheduler(values.pop("scheduler"))
+    kernel = study.kernels[values.pop("kernel")]
     return Cell(
         coordinates=coordinates,
-        board=study.library.board(said.pop("board")),
+        board=study.library.board(values.pop("board")),
         medium=medium,
         translation=translation,
-        filesystem=study.library.filesystem(said.pop("filesystem")),
+        filesystem=study.library.filesystem(values.pop("filesystem")),
         scheduler=scheduler if has_queue(medium, translation) else NO_QUEUE,
         kernel=kernel.word,
-        workload=_workload(study, said),
+        workload=_workload(study, values),
         seed=seed,
         placement=Placement.of(seed),
         traced=study.is_traced(coordinates),
@@ -133,7 +135,7 @@ def _workload(study: Study, said: dict[str, str]) -> CellWorkload:
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:
-    """Everything of a cell that its result depends on, as JSON values; what the environment adds is not here."""
+    """Return the inputs of a cell's result as JSON values. The environment adds its own."""
     inputs = {
         "board": _board_inputs(cell.board),
         "medium": {**cell.medium.core_parameters, **_joined(cell.medium), **cell.medium.begins},
@@ -145,22 +147,22 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         "seed": cell.seed,
         "placement": asdict(cell.placement),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in any file
+    plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in a JSON file
     return plain
 
 
 def _joined(medium: Medium) -> dict[str, str]:
-    """How the medium is joined to the board; a raw chip is in one way only."""
+    """Return the interface between medium and board; {} for a raw chip, which has only one."""
     return {"interface": medium.interface} if medium.provides == "block" else {}
 
 
 _OPTIONAL = ("line_transfer_ns", "line_transfer_other_ns")
-"""What of a board is in a key only where it is said: results from before there was such a key stay valid."""
+"""Keys of a board that enter a cell's key only if they are set, so that older results stay valid."""
 
 
 def _board_inputs(board: Board) -> dict[str, Any]:
-    said = board.model_dump(exclude={"title", "source"})
-    return {name: value for name, value in said.items() if value is not None or name not in _OPTIONAL}
+    values = board.model_dump(exclude={"title", "source"})
+    return {name: value for name, value in values.items() if value is not None or name not in _OPTIONAL}
 
 
 _TELLS_ONLY = (
@@ -173,17 +175,17 @@ _TELLS_ONLY = (
     "reclaims",
     "module_source",
 )
-"""What of a file system says where it can stand, and changes no result there; or where its module is made, whose bytes
-are in a key.
+"""Keys of a file system that do not affect a result: where it can lie, and where its module is made (the module's bytes
+are in the key).
 """
 
 
 @cache
 def _filesystem_inputs(filesystem: ResolvedFileSystem) -> dict[str, Any]:
-    """Shared between calls: not to be changed."""
+    """Return the inputs of a file system. Calls share the value: do not change it."""
     return {name: value for name, value in asdict(filesystem).items() if name not in _TELLS_ONLY}
 
 
 def key(cell: Cell, environment: Mapping[str, str]) -> str:
-    """The key of a repetition: 64 hex digits. `environment` has the digests and versions of what runs it."""
+    """Return the key of a repetition: 64 hex digits. `environment` has the digests and versions of what runs it."""
     return digest_json({"version": KEY_VERSION, "cell": cell_inputs(cell), "environment": dict(environment)})

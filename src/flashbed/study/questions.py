@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study asks of its results: answers, figures, tables, lives, traces, and the words for them. Each rule that
-spans several keys is here. And what a report shows of a study whose file does not say: a default answer, table and
-figure.
+"""The questions of a study to its results: answers, figures, tables, lifetimes, traces and labels. It has each of their
+rules that spans several keys, and the default answer, table and figure of a study that asks nothing.
 
-By default the tool names its metrics. What is compared is the first part of the stack that varies, file systems before
-media before the rest, or else the first axis. Axes whose values are words keep their values apart; over sizes and
-counts the mean is taken. Must not know how anything is shown.
+By default the tool names the metrics. The compared axis is the first part of the stack that varies, file systems first,
+then media, then the rest; if none varies, the first axis. Values that are words are shown apart; over sizes and counts
+the mean is taken. Must not know how anything is shown.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 AFTER_CUT = "mount_after_cut_s"
 NO_LOAD = 'needs to know how much is written a day: bytes_per_day = "1G"'
 NO_CUT = "is measured where the power is cut: power_cut = true"
-"""What a metric lacks, for people."""
+"""What a metric needs, for people."""
 
 MOST_TRACED = 8
-"""Cells that one figure of requests shows."""
+"""The most cells of one figure of requests."""
 
 
 def checked_answers(draft: Draft) -> tuple[Answer | None, tuple[Choice, ...]]:
-    """Return the answer and what else is to be chosen, with the values of `where` in full."""
+    """Return the answer and the choices, with full values in `where`."""
     study = draft.said
     answer = _checked_answer(draft, study.answer, ("answer",)) if study.answer else None
-    return answer, tuple(_checked_answer(draft, one, ("choice", index)) for index, one in enumerate(study.choice))
+    return answer, tuple(_checked_answer(draft, choice, ("choice", index)) for index, choice in enumerate(study.choice))
 
 
 def _checked_answer(draft: Draft, answer: AnyAnswer, at: Keys) -> AnyAnswer:
@@ -65,10 +64,10 @@ def _checked_answer(draft: Draft, answer: AnyAnswer, at: Keys) -> AnyAnswer:
 
 
 def checked_labels(draft: Draft) -> Labels:
-    """Return the labels, by values in full."""
+    """Return the labels, by full values."""
     study = draft.said
-    said = {**study.fixed(), **study.parameters()}
-    known = {**{name: (value,) for name, value in said.items()}, **study.axes}
+    fixed = {**study.fixed(), **study.parameters()}
+    known = {**{name: (value,) for name, value in fixed.items()}, **study.axes}
     for axis in study.labels.axes:
         if axis not in known:
             draft.add(("labels", "axes", axis), f"is no axis of this study{nearest(axis, known)}")
@@ -80,21 +79,21 @@ def checked_labels(draft: Draft) -> Labels:
             continue
         named: dict[str, str] = {}
         for value, label in labels.items():
-            found = [value] if value in known[axis] else selected(axis, value, known[axis])
-            if not found:
+            matching = [value] if value in known[axis] else selected(axis, value, known[axis])
+            if not matching:
                 draft.add((*at, value), f'"{value}" is not on the axis "{axis}"{nearest(value, known[axis])}')
             name = label.name if isinstance(label, Label) else label
-            if len(found) > 1 or name in named:
-                others = " and ".join(f'"{one}"' for one in [*filter(None, [named.get(name)]), *found])
+            if len(matching) > 1 or name in named:
+                others = " and ".join(f'"{full_value}"' for full_value in [*filter(None, [named.get(name)]), *matching])
                 draft.add((*at, value), f'calls {others} all "{name}"; give each a name of its own')
-            for one in found:
-                named[name] = one
-                values.setdefault(axis, {})[one] = label
+            for full_value in matching:
+                named[name] = full_value
+                values.setdefault(axis, {})[full_value] = label
     return study.labels.model_copy(update={"values": values})
 
 
 def checked_report(draft: Draft) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
-    """Return the figures and tables, with the values of `where` in full."""
+    """Return the figures and tables, with full values in `where`."""
     figures = []
     for index, figure in enumerate(draft.said.figure):
         at: Keys = ("figure", index)
@@ -112,7 +111,9 @@ def checked_report(draft: Draft) -> tuple[tuple[Figure, ...], tuple[Table, ...]]
 
 
 def metric_problems(study: StudyFile) -> Iterator[Problem]:
-    """Some metrics need a key of the study: a life a load, the mount after a cut a cut."""
+    """Yield a problem if a metric lacks its key of the study: lifetimes need bytes_per_day, the mount after a cut needs
+    power_cut.
+    """
     lacking = {} if study.bytes_per_day is not None else dict.fromkeys((*LIVES, *BOUNDS), NO_LOAD)
     lacking |= {} if study.power_cut else {AFTER_CUT: NO_CUT}
     asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
@@ -127,7 +128,7 @@ def metric_problems(study: StudyFile) -> Iterator[Problem]:
 
 
 def checked_traces(draft: Draft) -> tuple[Trace, ...]:
-    """Return the figures of requests, with the values of `where` in full."""
+    """Return the figures of requests, with full values in `where`."""
     traces = []
     for index, trace in enumerate(draft.said.trace):
         at: Keys = ("trace", index)
@@ -142,13 +143,13 @@ def checked_traces(draft: Draft) -> tuple[Trace, ...]:
 def _trace_problems(
     study: StudyFile, library: Library, cells: Sequence[Mapping[str, str]], at: Keys
 ) -> Iterator[Problem]:
-    """A trace shows a few cells, each with a block device that can log its requests."""
+    """Yield a problem unless a trace shows few cells, each with a block device that can log its requests."""
     if not 0 < len(cells) <= MOST_TRACED:
         yield Problem((*at, "where"), f"shows {len(cells)} cells; take 1 to {MOST_TRACED}, each gets a panel")
         return
     for cell in cells:
-        said = {**study.fixed(), **cell}
-        translation, medium = said["translation"], said["medium"]
+        parts = {**study.fixed(), **cell}
+        translation, medium = parts["translation"], parts["medium"]
         between = library.translation(translation)
         if not has_queue(library.medium(medium), between):
             yield Problem((*at, "where"), f"shows {medium}, which is raw flash: it gets no requests of sectors")
@@ -157,7 +158,7 @@ def _trace_problems(
 
 
 def _shown(draft: Draft, where: Where, places: Mapping[str, Sequence[str]], at: Keys) -> Where:
-    """Return in full which cells a figure or table shows; no two of them may fall on one point."""
+    """Return the cells of a figure or table, with full values. Note a problem if two of them fall on one point."""
     before = len(draft.problems)
     used: list[str] = []
     for place, names in places.items():
@@ -181,11 +182,11 @@ def _shown(draft: Draft, where: Where, places: Mapping[str, Sequence[str]], at: 
 
 
 FIRST_COMPARED = ("filesystem", "medium", "translation", "scheduler", "kernel", "board")
-"""Parts of the stack, those that people choose first in front."""
+"""The parts of the stack, in the order in which they are compared by default."""
 
 
 class Defaults(NamedTuple):
-    """What a report asks where its study asks nothing."""
+    """The questions of a report whose study asks none."""
 
     answer: Answer | None
     table: Table
@@ -193,8 +194,8 @@ class Defaults(NamedTuple):
 
 
 def defaults(varied: Mapping[str, Sequence[str]], metrics: tuple[str, ...]) -> Defaults:
-    """Return the questions of a study that varies these values by axis, about these metrics. Patterns are not compared,
-    for they ask for different work. A study of one cell has only a table.
+    """Return the default questions for a study with these values by axis and these metrics. Patterns are not compared,
+    because they are different work. A study of one cell has only a table.
     """
     compared = next((axis for axis in (*FIRST_COMPARED, *varied) if axis in varied and axis != "pattern"), None)
     others = [axis for axis in varied if axis != compared]
@@ -209,7 +210,9 @@ def defaults(varied: Mapping[str, Sequence[str]], metrics: tuple[str, ...]) -> D
 
 
 def _default_figure(varied: Mapping[str, Sequence[str]], compared: str, others: Sequence[str], metric: str) -> Figure:
-    """Lines along the longest axis of numbers, if there is one beside what is compared; else bars."""
+    """Return a figure with lines along the longest axis of numbers beside the compared one; with bars if there
+    is none.
+    """
     numbers = [axis for axis in others if sizes(varied[axis])]
     x = max(numbers, key=lambda axis: len(varied[axis]), default=compared)
     series = tuple(axis for axis in dict.fromkeys((compared, *others)) if axis != x)

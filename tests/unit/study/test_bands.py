@@ -63,7 +63,7 @@ def test_words_become_bands(relation: str, by: str, low: float, high: float) -> 
         (">", "4 to 3 times", 'write "3 to 4 times"'),
         (">", "3 to 3 %", "goes from the smaller number to the larger"),
         ("=", "about 6 %", '"within" goes with "=" and "flat"'),
-        (">", "no difference", '"no difference" goes with "=" and "flat"'),
+        (">", "no difference", '"no difference" goes only with "=" and "flat"'),
         (">=", "at least 8 %", '">=" takes no number'),
     ],
 )
