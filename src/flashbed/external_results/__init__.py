@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking a study's fio jobs to another computer, and bringing home what fio measured there, in real time.
+"""Export a study's fio jobs to another computer, and import fio's results from there.
 
-What comes home stands beside the lab's results and is never mixed with them: its clock is another one.
+Imported results are shown beside the lab's and never mixed with them: they are in real time, the lab's in virtual time.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The jobs of a study for other computers: a folder with fio's job files, scripts that run them, and a manifest.
+"""Export a study's jobs for other computers: a directory with fio's job files, scripts that run them, and a manifest.
 
-Which folder of jobs belongs to which medium and file system is written down; who runs them prepares these. Must not
-know how results are read.
+The manifest says which directory is for which medium and file system; the person who runs the jobs prepares these. Must
+not know how results are read.
 """
 
 from __future__ import annotations
@@ -27,36 +27,34 @@ from flashbed.workload.fio.pattern import is_portable, portable_jobs
 MANIFEST = "flashbed-jobs.json"
 FORMAT = 2
 PREPARED = ("medium", "filesystem", "translation")
-"""What of the stack a person prepares on the other computer; the rest is that computer's own."""
+"""The parts of the stack that a person prepares on the other computer. The rest is that computer's own."""
 
 LONGEST_NAME = 180
-"""Bytes of a job's name before its digest: file systems take 255 bytes, with what comes behind."""
+"""The most bytes of a job's name before its digest. File systems take 255 bytes for a name with its suffix."""
 
 SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
-"""The scripts, with the line ends that their systems want."""
+"""The scripts, with the line ends of their systems."""
 
 
 @dataclass(frozen=True)
 class PortableJob:
-    """A cell with one seed, to be run elsewhere."""
+    """A cell with one seed, to be run on another computer."""
 
     folder: str
-    """One for each medium, file system and whatever else of the stack the study varies."""
+    """The directory: one for each combination of medium, file system and other varied parts of the stack."""
     name: str
-    """With a digest in it: a job of this name is this very job."""
+    """The name with a digest. Jobs of the same name are the same job."""
     coordinates: Mapping[str, str]
     seed: int
     files: Mapping[str, bytes]
 
     def described(self) -> dict[str, Any]:
-        """Its entry in the manifest."""
+        """Return the job's entry in the manifest."""
         return {"folder": self.folder, "name": self.name, "coordinates": dict(self.coordinates), "seed": self.seed}
 
 
 def jobs(study: Study) -> Iterator[PortableJob]:
-    """All jobs of a study that any fio carries out, in its order. Raises InputError for a study whose tool is not
-    fio.
-    """
+    """Yield all jobs of a study that any fio can run, in order. Raises InputError if the study's tool is not fio."""
     if study.tool != "fio":
         raise InputError(f"{study.path}: its tool is {study.tool}; only the jobs of fio can be run elsewhere")
     folders: dict[tuple[str, ...], str] = {}
@@ -68,31 +66,33 @@ def jobs(study: Study) -> Iterator[PortableJob]:
             continue
         digest = _digest(study, cell)
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
-        words = "-".join([*values, f"seed{cell.seed}"])
-        plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in words)
+        name_parts = "-".join([*values, f"seed{cell.seed}"])
+        plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name_parts)
         name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
         yield PortableJob(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
 def left_out(study: Study) -> int:
-    """How many repetitions of a study of fio have no job, because only the lab's fio can carry it out."""
+    """Return how many repetitions of a fio study have no job because only the lab's fio can run them."""
     return sum(not is_portable(cell.workload.parameters) for cell in plan(study))
 
 
 def _digest(study: Study, cell: Cell) -> str:
-    """Of what is carried out, on what, as which cell: if the study changes any of it, this is another job."""
+    """Return the digest of a job: what runs, on which stack, as which cell. If the study changes any of it, it is
+    another job.
+    """
     prepared = {name: value for name, value in {**study.fixed, **cell.coordinates}.items() if name in PREPARED}
     carried_out = portable_jobs(cell.workload.parameters, cell.seed, "job")
     texts = {kind: text.decode() for kind, text in carried_out.items()}
-    said = json.dumps([dict(cell.coordinates), prepared, cell.seed, texts], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    document = json.dumps([dict(cell.coordinates), prepared, cell.seed, texts], sort_keys=True)
+    return hashlib.sha256(document.encode()).hexdigest()[:12]
 
 
 def export(study: Study, folder: Path) -> tuple[int, int]:
-    """Writes the jobs of a study or of a slice of it; how many jobs, in how many folders.
+    """Write the jobs of a study or of a slice. Return the numbers of jobs and of directories.
 
-    Raises InputError if `folder` has something in it, or if a job of the user's runs commands that are not allowed;
-    HostResourceError if the host refuses.
+    Raises InputError if `folder` is not empty, or if a user's job runs commands that are not allowed; HostResourceError
+    if the host refuses.
     """
     _check_values(study)
     host_commands.check_jobs(study)
@@ -124,8 +124,8 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
 
 
 def _check_values(study: Study) -> None:
-    """Raises InputError for a value that would be more than a value where it stands in a job: in the lab it stays in a
-    variable, which fio puts in once.
+    """Raise InputError for a value that fio would expand in a job file. In the lab it stays in a variable, which fio
+    expands once.
     """
     for axis, values in study.axes.items():
         for index, value in enumerate(values if study.job and axis not in STACK else ()):
@@ -149,7 +149,7 @@ def _readme(study: Study, wanted: Sequence[PortableJob]) -> str:
 
 
 def _as_argument(study: Study) -> str:
-    """How the command line names it."""
+    """Return the study as the command line names it."""
     return study.name if study.path.parent == paths.studies() else study.path.name
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fio measured elsewhere: read from a folder of exported jobs, kept under a system's name, given to the report.
+"""Import fio's results from a directory of exported jobs, keep them under a system's name, and return them for the
+report.
 
-Each file must be of the job that it is named after, and that job of the study as it is now; so nothing foreign gets in.
-What is kept has the name of its job, which has the job's digest in it: if the study is changed, what is of other jobs
-is left out and named. Two studies whose files have the same name have a folder each. Must not know how jobs are written
-into files.
+Each file must belong to the job that it is named after, and that job to the study as it is now; nothing else is
+accepted. A kept result is named after its job, with the job's digest. If the study changes, results of other jobs are
+left out and reported. Studies whose files have the same name have separate directories. Must not know how jobs are
+written into files.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ from flashbed.workload.fio.jobs import OUTPUT, section_names
 from flashbed.workload.fio.output import metrics_of, read_json
 
 Rows = list[dict[str, Any]]
-"""One a result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""
+"""One row per result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""
 
 ROWS = "rows.json"
 LONGEST_NAME = 200
-"""Of the folder for a system's results, letters."""
+"""The most letters in the name of a system."""
 OWNER = "study.json"
-"""Says of which study the results beside it are, by the path of its file."""
+"""The file that says to which study the results belong, by the path of the study's file."""
 SHIPPED = "flashbed:"
-"""Before the name of a shipped study, in place of a path."""
+"""The prefix of a shipped study's name, in place of a path."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of a study that is still of its jobs; and in sentences, what is not shown, and why."""
+    """The kept results of a study that belong to its present jobs, and sentences on what is not shown and why."""
 
     rows: Rows
     left_out: Sequence[str] = ()
 
 
 def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
-    """Keeps the results in a folder of exported jobs as those of `system`, in place of what was kept under that name of
-    the same jobs; results of other jobs stay.
+    """Import the results in a directory of exported jobs as those of `system`. They replace earlier results of the same
+    jobs; results of other jobs stay.
 
-    How many there are, and of how many jobs. Raises InputError for a folder or a file that does not fit.
+    Return the number of results and of jobs. Raises InputError if the directory or a file does not fit.
     """
     if not system.strip() or not system.isprintable():
         raise InputError('--as: give the system a name that can be printed, such as --as "Windows XP"')
@@ -67,26 +68,26 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
         raise InputError(f'--as: "{system}" is not among the systems of {study.path}{nearest(system, study.systems)}')
     manifest = _manifest(study, folder)
     now = {job.name: job for job in jobs(study)}
-    rows, found = [], []
+    rows, files = [], []
     for entry in manifest["jobs"]:
         file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
         job = now.get(entry["name"])
         if job is None:
             raise InputError(
                 f"{folder / MANIFEST}: {study.name} has no job {shown(entry['name'], 120)} any more: it was "
-                "changed after the export; export it again, or import into the study as it was"
+                "changed after the export; export it again, or import into the old version of the study"
             )
         if own_file.is_file(file):
             rows.append(_row(job, file, system))
-            found.append(file)
-    if not found:
+            files.append(file)
+    if not files:
         raise InputError(f"{folder}: no results; run the jobs first (README.txt there says how)")
-    _keep(study, system, rows, found, {entry["name"] for entry in manifest["jobs"]})
-    return len(found), len(manifest["jobs"])
+    _keep(study, system, rows, files, {entry["name"] for entry in manifest["jobs"]})
+    return len(files), len(manifest["jobs"])
 
 
 def kept(study: Study) -> Kept:
-    """What was imported into this study: the rows of its present jobs, by system."""
+    """Return the imported results of the study's present jobs, by system."""
     home = _home(study)
     rows, left_out = [], []
     now: set[str] | None = None
@@ -94,7 +95,7 @@ def kept(study: Study) -> Kept:
         now = _names(study) if now is None else now
         read = _read(folder)
         fitting = [row for row in read if row["job"] in now]
-        # Of a slice nobody expects more than its own cells
+        # A slice does not expect results of cells outside it
         others = len(read) - len(fitting) if not study.slice_note else 0
         rows += fitting
         if others:
@@ -116,14 +117,14 @@ def _names(study: Study) -> set[str]:
 
 
 def _systems(home: Path) -> list[Path]:
-    """The folders of all systems of a study."""
+    """Return the directories of all systems of a study."""
     if not home.is_dir():
         return []
     return sorted(path for path in home.iterdir() if path.name[0] != "." and (path / ROWS).is_file())
 
 
 def _read(folder: Path) -> Rows:
-    """Raises InputError for what is damaged."""
+    """Return the rows of a system. Raises InputError if they are damaged."""
     try:
         rows = json.loads((folder / ROWS).read_text(encoding="utf-8"))
         for row in rows:
@@ -140,26 +141,27 @@ _SHAPE = {SYSTEM: str, "job": str, "coordinates": dict, "seed": int, "metrics": 
 
 
 def _lost_sight_of(study: Study) -> list[str]:
-    """What may be this study's and cannot be told to be: kept by a flashbed that did not note of which jobs it is, or
-    for a study of the same name that is gone (its file may have been moved here).
+    """Return sentences on results that may belong to this study, but cannot be assigned: those of an older flashbed,
+    which did not note their jobs, and those of a study of the same name that is gone (its file may have been moved
+    here).
     """
-    told = []
-    here = {path.name for path in _systems(_home(study))}
+    sentences = []
+    present = {path.name for path in _systems(_home(study))}
     homes = [_all_homes() / study.name, *sorted(_all_homes().glob(f"{glob.escape(study.name)}-????????????"))]
     for home in homes:
-        names = ", ".join(unquote(path.name) for path in _systems(home) if path.name not in here)
+        names = ", ".join(unquote(path.name) for path in _systems(home) if path.name not in present)
         owner = _noted_owner(home)
         if names and owner is None:
-            told.append(
+            sentences.append(
                 f"Results of {names}, imported by an older flashbed, are left out: nothing says of which jobs they "
                 f"are. Import them again, or remove {home}."
             )
         elif names and owner and home != _home(study) and not _is_there(owner):
-            told.append(
+            sentences.append(
                 f"Results of {names} were imported into {owner}, which is gone. If it was moved here, import them "
                 f"again; else remove {home}."
             )
-    return told
+    return sentences
 
 
 def _noted_owner(home: Path) -> str | None:
@@ -178,18 +180,18 @@ def _all_homes() -> Path:
 
 
 def _folder_name(system: str) -> str:
-    """Of the folder with its results; what begins with a dot there is under way."""
+    """Return the name of a system's directory. A name with a leading dot is an unfinished import."""
     name = quote(system, safe=" ")
     return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
 def _home(study: Study) -> Path:
-    """A study is known by its file: two of one name have nothing to do with each other."""
+    """Return the directory of a study's results. A study is known by its file: two of the same name are unrelated."""
     return _all_homes() / f"{study.name}-{digest_bytes(_owner(study).encode())[:12]}"
 
 
 def _owner(study: Study) -> str:
-    """A shipped study is the same wherever flashbed is installed."""
+    """Return the owner's name of a study. A shipped study has the same name wherever flashbed is installed."""
     return f"{SHIPPED}{study.name}" if study.path.parent == paths.studies() else str(study.path.resolve())
 
 
@@ -220,17 +222,17 @@ def _manifest(study: Study, folder: Path) -> dict[str, Any]:
 
 
 def _is_plain(name: object) -> bool:
-    """Whether it can be a name within a folder."""
+    """Return True if `name` can be a file name in a directory."""
     return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
 def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
-    """A file as a row. Raises InputError, with the file's name, for what is not fio's JSON of just this job."""
+    """Return a file as a row. Raises InputError, with the file's name, if it is not fio's JSON of exactly this job."""
     try:
         data = own_file.read(file)
         document = read_json(data)
         metrics = metrics_of({OUTPUT: data}, OUTPUT)
-        names = {str(one["jobname"]) for one in document["jobs"]}
+        names = {str(job_document["jobname"]) for job_document in document["jobs"]}
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
     except WorkloadOutputError as error:
@@ -252,12 +254,12 @@ def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
 
 
 def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: set[str]) -> None:
-    """The rows and fio's own files, whole or not at all; with what is there of jobs that the folder does not have."""
+    """Replace the rows and fio's own files atomically. Keep those of jobs that the imported directory does not have."""
     home = _home(study)
     place = home / _folder_name(system)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        new, old = (Path(tempfile.mkdtemp(dir=home, prefix=f".{what}-")) for what in ("new", "old"))
+        new, old = (Path(tempfile.mkdtemp(dir=home, prefix=f".{purpose}-")) for purpose in ("new", "old"))
         (home / OWNER).write_text(json.dumps({"study": _owner(study)}) + "\n", encoding="utf-8")
         if (place / ROWS).is_file():
             others = [row for row in _read(place) if row["job"] not in jobs_there]
@@ -267,7 +269,7 @@ def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: 
             shutil.copy(file, new / file.name)
         (new / ROWS).write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         if place.exists():
-            place.rename(old)  # an empty folder may be renamed over
+            place.rename(old)  # rename() may replace an empty directory
         new.rename(place)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
@@ -275,7 +277,7 @@ def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: 
 
 
 def table_rows(rows: Rows, axes: Sequence[str]) -> Iterator[ResultRow]:
-    """As the results table has them; the system is the first axis."""
+    """Yield the rows of the results table. The system is the first axis."""
     for row in rows:
         metrics = {name: float(value) for name, value in row["metrics"].items() if isfinite(value)}
         combination = (row[SYSTEM], *(row["coordinates"][axis] for axis in axes))

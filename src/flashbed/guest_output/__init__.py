@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest writes beside its tool's output, by name, and the metrics made of it."""
+"""Read what a guest writes beside its tool's output, and compute metrics from it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was judged of a run: a state, and why. Who asks looks at the state; tables and reports show the text."""
+"""An assessment of a run: a state and its reason. Code checks the state; tables and reports show the text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Assessment:
-    """A state in a word or two, and a clause that says why; False where nothing was judged."""
+    """A state of a word or two, and a clause with the reason. False if nothing was assessed."""
 
     state: str = ""
     reason: str = ""
@@ -19,11 +19,11 @@ class Assessment:
 
     @property
     def text(self) -> str:
-        """As tables have it: "steady", "not steady: falls from 4 MiB/s ..."."""
+        """Return the text of tables: "steady", "not steady: falls from 4 MiB/s ..."."""
         return f"{self.state}: {self.reason}" if self.reason else self.state
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """Of the text of a table that was written before."""
+        """Return the assessment of a table's text."""
         state, _, reason = text.partition(": ")
         return cls(state, reason)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How busy the board's CPUs were while a workload ran, from the idle times that the guest noted.
+"""Compute how busy the board's CPUs were while a workload ran, from idle times that the guest noted.
 
-Counts all that is not idleness, interrupts too: data that the CPU moves for a PIO medium are moved in an interrupt,
-which no process is charged for. A CPU is idle while nothing wants it; one that spins for a lock is busy.
+Everything that is not idle time counts, interrupts too: with PIO the CPU moves data in an interrupt, which no process
+is charged for. A CPU is idle while it has nothing to run; a CPU that spins for a lock is busy.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ BEFORE, MEASURED = "idle.before", "idle.measured"
 """Moments: the files that guest/cell leaves, with lines of /proc/timer_list."""
 
 Window = tuple[str, str]
-"""From one moment to another."""
+"""Two moments: the begin and the end."""
 
 MEASUREMENT: Window = (BEFORE, MEASURED)
 LOAD: Window = ("idle.load.begun", "idle.load.ended")
-"""Noted by a tool that measures only a part of the measurement."""
+"""The window of a tool that measures only a part of the measurement."""
 
 _NOW = re.compile(rb"now at (\d+) nsecs")
 _ASLEEP = re.compile(rb"(?:idle|iowait)_sleeptime\s*: (\d+) nsecs")
 
 
 def percent(out: Mapping[str, bytes]) -> float:
-    """CPU load in percent over the measurement, the start of the tool included: the mean of all CPUs. Raises KeyError
+    """Return the mean load of all CPUs over the measurement in percent, the start of the tool included. Raises KeyError
     or ValueError.
     """
     busy = each_busy_ns(out)
@@ -33,37 +33,37 @@ def percent(out: Mapping[str, bytes]) -> float:
 
 
 def several(out: Mapping[str, bytes]) -> dict[str, float]:
-    """What a board with several CPUs tells beside that: the load of the busiest one, percent. Raises KeyError or
-    ValueError.
-    """
+    """Return the load of the busiest CPU in percent, for a board with several CPUs. Raises KeyError or ValueError."""
     busy = each_busy_ns(out)
     return {"busiest_cpu_percent": 100.0 * max(busy) / length_ns(out)} if len(busy) > 1 else {}
 
 
 def notes_load(out: Mapping[str, bytes]) -> bool:
-    """Whether the tool noted when its load began and ended."""
+    """Return True if the tool noted when its load began and ended."""
     return set(LOAD) <= set(out)
 
 
 def window_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> tuple[int, int]:
-    """When it began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
+    """Return when the window began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
     began, ended = (_times_ns(out[name])[0] for name in window)
     return began, ended
 
 
 def length_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> int:
-    """How long it was. Raises KeyError or ValueError."""
+    """Return the length of the window, ns. Raises KeyError or ValueError."""
     began, ended = window_ns(out, window)
     return ended - began
 
 
 def busy_ns(out: Mapping[str, bytes]) -> int:
-    """CPU time over the measurement, ns; of several CPUs that of the busiest. Raises KeyError or ValueError."""
+    """Return the CPU time over the measurement, ns; with several CPUs, that of the busiest. Raises KeyError or
+    ValueError.
+    """
     return max(each_busy_ns(out))
 
 
 def each_busy_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> list[int]:
-    """CPU time of each CPU within it, ns. Raises KeyError or ValueError."""
+    """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):
         raise ValueError("idle times of another number of CPUs at the end than at the beginning")
@@ -72,8 +72,8 @@ def each_busy_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> list
 
 
 def _times_ns(text: bytes) -> tuple[int, list[int]]:
-    """Now, and how long each CPU has been idle since boot: a pair of times for each, of idleness and of that in which
-    a request to a medium was under way.
+    """Return the present time, and the idle time of each CPU since boot, ns. The guest notes two parts of it: without
+    and with a request to a medium in flight.
     """
     now, asleep = _NOW.search(text), [int(ns) for ns in _ASLEEP.findall(text)]
     if now is None or not asleep or len(asleep) % 2:

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the storage stack carried out the commits that a load asked for: commits against flushes of the medium.
+"""Check whether the storage stack carried out the commits that a load requested, by comparing commits with flushes of
+the medium.
 
-A commit is a call after which the load counts on its data after a power cut: fsync(), fdatasync(), a write to a file
+A commit is a call after which the load expects its data to survive a power cut: fsync(), fdatasync(), a write to a file
 opened with O_SYNC, an NFS COMMIT. If the medium has a volatile write cache, a commit needs a flush of it or a write
-that passes it (FUA). Linux is not asked whether it has one: its driver of eMMC says "write back" of each that takes
-reliable writes, also without a cache, and drops the flushes (mmc_blk_alloc_req() and mmc_blk_mq_issue_rq() in
-drivers/mmc/core/block.c). Commits that run at the same time may share one flush. Two commits of one process never do:
-the second begins after the first has returned. So a stack that carried out all commits sent at least
+that bypasses it (FUA). Linux is not asked whether there is such a cache: its driver of eMMC reports "write back" for
+each medium with reliable writes, even without a cache, and drops the flushes (mmc_blk_alloc_req() and
+mmc_blk_mq_issue_rq() in drivers/mmc/core/block.c). Commits that run at the same time may share one flush. Two commits
+of one process never do: the second begins after the first has returned. So a stack that carried out all commits sent at
+least
 
     flushes >= commits / commits that run at a time
 
-If fewer came, some commits returned before their data were durable. The rule counts flushes from any cause, so it
-never calls a durable stack "not durable", and it can overlook a few lost commits. A commit of a file without new data
-needs no flush: where a load may make such commits, the verdict is "durable" or "not known". Must not know file systems
-by name.
+If fewer came, some commits returned before their data were durable. The rule counts flushes from any cause, so it never
+calls a durable stack "not durable", and it can overlook a few lost commits. A commit of a file without new data needs
+no flush: if a load may make such commits, the verdict is "durable" or "not known". Must not know file systems by name.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ DURABLE, NOT_DURABLE, COMMITS_NOT_KNOWN = "durable", "not durable", "not known"
 
 
 class Durability(Assessment):
-    """Whether commits were carried out: DURABLE, NOT_DURABLE or COMMITS_NOT_KNOWN; none where none was asked for, or
+    """Whether commits were carried out: DURABLE, NOT_DURABLE or COMMITS_NOT_KNOWN. Empty if no commit was requested, or
     none needs a flush.
     """
 
 
 WRITE_CACHE = "write_cache.txt"
-"""What Linux says of the block device's cache (queue/write_cache); absent where there is no block device."""
+"""Linux's word for the block device's cache (queue/write_cache). The file is absent without a block device."""
 
 _WRITE_BACK = b"write back"
 
 _FLUSHES, _FUA_WRITES = "host_flushes", "host_fua_writes"
 _FLUSHES_OF_BLOCK = 15
-"""The place of the flushes in a block device's stat file (Documentation/block/stat.rst)."""
+"""The field of the flushes in a block device's stat file (Documentation/block/stat.rst)."""
 
 
 class Commits(NamedTuple):
-    """How many commits a load asked for, and at most how many of them ran at the same time."""
+    """How many commits a load requested, and at most how many of them ran at the same time."""
 
     asked: int
     at_a_time: int = 1
@@ -73,7 +74,9 @@ def durability(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, 
 
 
 def _has_volatile_cache(medium: Mapping[str, Any], out: Mapping[str, bytes]) -> bool:
-    """As fb_volatile_cache() in media/include/fb_params.h. What a raw chip's translation keeps, its driver tells."""
+    """Return the same as fb_volatile_cache() in media/include/fb_params.h. For a raw chip, the translation's driver
+    says whether it has a cache.
+    """
     match medium["kind"]:
         case "disk":
             return bool(medium.get("write_cache_bytes"))
@@ -85,7 +88,9 @@ def _has_volatile_cache(medium: Mapping[str, Any], out: Mapping[str, bytes]) -> 
 
 
 def _flushes(out: Mapping[str, bytes]) -> int:
-    """Flushes and FUA writes that the medium got under the load; of a translation, flushes of its block device."""
+    """Return the flushes and FUA writes that the medium got under the load; for a translation, the flushes of its block
+    device.
+    """
     load = medium_counters.of_load(out)
     if _FLUSHES in load:
         return load[_FLUSHES] + load[_FUA_WRITES]

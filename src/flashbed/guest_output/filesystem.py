@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest notes of its file system beside speed: what was done to it before it was measured, how it was mounted,
-and what it and the layer below it cost (time until it is mounted, memory, room on the medium).
+"""Compute what a file system costs beside speed, and describe how it was mounted and aged: time to mount, memory, and
+space on the medium.
 
-The cost is from what the guest noted around its second mount, which is as a boot makes it: the translation's module was
-removed and is loaded again, UBI attached again, nothing of the medium is in memory. Must not know which file system it
-is, nor who asked for which option.
+The cost comes from the guest's notes around its second mount, which is like the mount of a boot: the translation's
+module was removed and loaded again, UBI was attached again, and nothing of the medium is cached. Must not know which
+file system it is, nor who requested which option.
 """
 
 from __future__ import annotations
@@ -13,48 +13,50 @@ import re
 from collections.abc import Mapping
 
 AGED = "aged.txt"
-"""Where the guest has it: lines of a name and a whole number."""
+"""The guest's file about aging: lines of a name and an integer."""
 
 AGED_FILES, AGED_FILLED = "aged_files", "aged_filled_percent"
 AGED_WRITTEN, AGED_EXTENTS = "aged_written_bytes", "aged_extents_per_file"
 
 
 def aging_metrics(out: Mapping[str, bytes]) -> dict[str, float]:
-    """Number of files, their share of the capacity that the new file system had in %, bytes written to files, and
-    extents a file where the file system tells. Nothing for a file system that is new. Raises ValueError or KeyError.
+    """Return the number of files, their share of the new file system's capacity in %, the bytes written to files, and
+    extents per file if the file system reports them. Return {} for a new file system. Raises ValueError or KeyError.
     """
     if AGED not in out:
         return {}
-    told = {name: int(number) for name, number in (line.split() for line in out[AGED].decode().splitlines())}
-    extents = {AGED_EXTENTS: told["extents"] / told["files"]} if "extents" in told else {}
+    numbers = {name: int(number) for name, number in (line.split() for line in out[AGED].decode().splitlines())}
+    extents = {AGED_EXTENTS: numbers["extents"] / numbers["files"]} if "extents" in numbers else {}
     return {
-        AGED_FILES: float(told["files"]),
-        AGED_FILLED: 100.0 * told["filled_bytes"] / told["capacity_bytes"],
-        AGED_WRITTEN: float(told["written_bytes"]),
+        AGED_FILES: float(numbers["files"]),
+        AGED_FILLED: 100.0 * numbers["filled_bytes"] / numbers["capacity_bytes"],
+        AGED_WRITTEN: float(numbers["written_bytes"]),
         **extents,
     }
 
 
 MOUNTED, POLICY = "mounted.txt", "ipu_policy.txt"
-"""The line of /proc/mounts, and of a log-structured file system that has one its policy of updates in place."""
+"""The line of /proc/mounts, and F2FS's policy of in-place updates."""
 
 _FORCED, _FLUSHED = 1 << 0, 1 << 4
-"""Bits of the policy: always in place; in place where a flush brings few pages. Linux: fs/f2fs/segment.h, F2FS_IPU_."""
+"""Bits of the policy: always in place; in place if a flush brings few pages. Linux: fs/f2fs/segment.h, F2FS_IPU_."""
 
 _LOG_ONLY = "mode=lfs"
 
 
 def described_mount(out: Mapping[str, bytes]) -> str:
-    """Such as "ext2 rw,relatime", with the way of updates where the kernel tells it; "" if nothing was noted."""
-    words = out.get(MOUNTED, b"").decode(errors="replace").split()
-    if len(words) < 4:
+    """Return the mount, such as "ext2 rw,relatime", with the update policy if the kernel reports it; "" if nothing was
+    noted.
+    """
+    fields = out.get(MOUNTED, b"").decode(errors="replace").split()
+    if len(fields) < 4:
         return ""
-    options = words[3]
-    said = f"{words[2]} {options}"
+    options = fields[3]
+    description = f"{fields[2]} {options}"
     policy = out.get(POLICY, b"").decode(errors="replace").strip()
     if not policy.isdecimal():
-        return said
-    return f"{said}; {_updates(int(policy), options)}"
+        return description
+    return f"{description}; {_updates(int(policy), options)}"
 
 
 def _updates(policy: int, options: str) -> str:
@@ -73,16 +75,16 @@ EMPTY, SPACE = "empty.txt", "space.txt"
 _NOW = re.compile(rb"now at (\d+) nsecs")
 _KIB = re.compile(rb"^(\w+): +(\d+) kB", re.MULTILINE)
 _PAGES = re.compile(rb"^ +count: +(\d+)", re.MULTILINE)
-"""Free pages that a CPU keeps for itself, in the words of /proc/zoneinfo."""
+"""The free pages that a CPU keeps for itself, as in /proc/zoneinfo."""
 
 PAGE_BYTES = 4096
 
 _FREE = ("MemFree", "Buffers", "Cached", "SReclaimable")
-"""What the kernel can give away at once, in the words of /proc/meminfo."""
+"""Memory that the kernel can free at once, by its names in /proc/meminfo."""
 
 
 def upkeep_metrics(out: Mapping[str, bytes], medium_bytes: int) -> dict[str, float]:
-    """Mount time in seconds, memory in bytes, shares of the medium. Raises KeyError or ValueError."""
+    """Return mount time in seconds, memory in bytes, and shares of the medium. Raises KeyError or ValueError."""
     _, free = _room(out[EMPTY])
     return {
         "mount_s": _passed_s(out, MOUNT_BEGUN, MOUNT_DONE),
@@ -98,16 +100,16 @@ def _passed_s(out: Mapping[str, bytes], begun: str, done: str) -> float:
 
 
 def _space_of_files(out: Mapping[str, bytes]) -> dict[str, float]:
-    """Bytes that the file system takes for each byte in a file at the end; nothing where there is no file."""
+    """Return the bytes that the file system takes per byte of file content at the end; {} if there is no file."""
     listed = (line.split() for line in out[SPACE].splitlines())
-    content = sum(int(words[4]) for words in listed if words and words[0].startswith(b"-"))
+    content = sum(int(fields[4]) for fields in listed if fields and fields[0].startswith(b"-"))
     if not content:
         return {}
     return {"space_per_byte": (_room(out[SPACE])[0] - _room(out[EMPTY])[0]) / content}
 
 
 def _room(text: bytes) -> tuple[int, int]:
-    """Bytes used and free, from what `df -kP` says of one file system."""
+    """Return the used and free bytes of one file system in the output of `df -kP`."""
     lines = text.splitlines()
     if len(lines) < 2:
         raise ValueError("df said nothing of the file system")
@@ -116,7 +118,7 @@ def _room(text: bytes) -> tuple[int, int]:
 
 
 def _used_memory(text: bytes) -> int:
-    """Bytes that the kernel and programs hold and cannot give away at once."""
+    """Return the bytes that the kernel and programs hold and cannot free at once."""
     kib = {name.decode(): int(number) for name, number in _KIB.findall(text)}
     pages = sum(int(number) for number in _PAGES.findall(text))
     return 1024 * (kib["MemTotal"] - sum(kib[name] for name in _FREE)) - PAGE_BYTES * pages

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The medium's own counters as the guest noted them, and the metrics that follow from them.
+"""Read the medium's own counters as the guest noted them, and compute metrics from them.
 
-Knows the names of the few counters that metrics are made of; all others pass through.
+Knows the names of the few counters that metrics use; all others pass through.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Mapping, Sequence
 from flashbed.guest_output import cpu_load
 
 BEGUN_AT = "counters.begun"
-"""A moment that few metrics want: before mkfs."""
+"""A moment that few metrics use: before mkfs."""
 
 BEFORE, MEASURED, SYNCED, FINISHED = "counters.before", "counters.measured", "counters.synced", "counters.finished"
-"""Moments: before the measurement, right after it, after all has reached the medium, after the unmount."""
+"""Moments: before the measurement, right after it, after all data have reached the medium, after the unmount."""
 
 UNMOUNTED = "counters.mount.down"
-"""Before the file system is mounted for the measurement: nothing of the medium is in memory."""
+"""The moment before the file system is mounted for the measurement, when nothing of the medium is cached."""
 
 BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "block.synced"
-"""What Linux counted of the cell's block device: its stat file, where the seventh number is of sectors written."""
+"""Linux's counters of the cell's block device: its stat file. The seventh number is sectors written."""
 
 SECTORS_WRITTEN = 6
 SECTOR_BYTES = 512
 
 CLOCK = "clock.before"
-"""The clock of the machine and that of the guest at one moment, ns."""
+"""The machine's clock and the guest's clock at one moment, ns."""
 
 DISCARDED = "discarded_before_bytes"
 
@@ -35,23 +35,23 @@ Counters = dict[str, int]
 PREFIX = "counters."
 
 LOAD = PREFIX + "load."
-"""What marks begin with that a tool sets around its load, where it also sets up what is no part of it."""
+"""The prefix of marks that a tool sets around its load, if it also does setup work that is no part of it."""
 
 BEGUN, ENDED = ".begun", ".ended"
-"""Behind a phase's name: the mark of its end, where something that is no part of it comes before the next. That of its
-beginning is the name alone, or says so too.
+"""Suffixes of a phase's name. ".ended" marks its end, if other work comes before the next phase. The begin's mark is
+the name alone, or has ".begun".
 """
 
 
 def parse(text: bytes) -> Counters:
-    """Counters from lines such as "host_reads:17"."""
+    """Return the counters of lines such as "host_reads:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
 
 
 def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
-    """When the measurement began and ended, by the machine's clock, which runs from power-on. In results of when a raw
-    chip was in its driver it is the guest's. Raises KeyError or ValueError.
+    """Return when the measurement began and ended, on the machine's clock, which runs from power-on. In older results,
+    in which a raw chip was part of its driver, it is the guest's clock. Raises KeyError or ValueError.
     """
     machine, guest = map(int, out[CLOCK].split()) if CLOCK in out else (0, 0)
     began, ended = cpu_load.window_ns(out)
@@ -59,38 +59,38 @@ def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:
 
 
 def phases(out: Mapping[str, bytes]) -> dict[str, Counters]:
-    """What the medium did during the measurement, from then until all had reached it, from the mount before until then,
-    and in its whole life.
+    """Return the medium's counters over several times: the measurement; from its begin until all data had reached the
+    medium; from the mount before until then; and the medium's whole life.
     """
     before, measured, synced, finished = (parse(out[name]) for name in (BEFORE, MEASURED, SYNCED, FINISHED))
-    found = {"measured": _difference(measured, before), "synced": _difference(synced, before), "life": finished}
+    counters = {"measured": _difference(measured, before), "synced": _difference(synced, before), "life": finished}
     if UNMOUNTED in out:
-        found["with_mount"] = _difference(synced, parse(out[UNMOUNTED]))
-    return found
+        counters["with_mount"] = _difference(synced, parse(out[UNMOUNTED]))
+    return counters
 
 
 def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters]:
-    """What the medium did in each of a measurement's phases: from its mark to that of its end, where it has one, else
-    to the next phase's, or to the end of all.
+    """Return the medium's counters over each phase of a measurement: from its mark to the mark of its end; without
+    that, to the next phase's mark or to the end of all.
     """
-    found: dict[str, Counters] = {}
+    counters_by_phase: dict[str, Counters] = {}
     for name, following in zip(names, (*(PREFIX + name for name in names[1:]), MEASURED), strict=False):
         end = PREFIX + name + ENDED
-        found[name] = _difference(parse(out[end if end in out else following]), parse(out[PREFIX + name]))
-    return found
+        counters_by_phase[name] = _difference(parse(out[end if end in out else following]), parse(out[PREFIX + name]))
+    return counters_by_phase
 
 
 def marks_load(out: Mapping[str, bytes]) -> bool:
-    """Whether the tool set marks around its load."""
+    """Return True if the tool set marks around its load."""
     return bool(_begun(out))
 
 
 def of_load(out: Mapping[str, bytes]) -> Counters:
-    """What the medium did under the load: between the marks that the tool set around it, else in the measurement."""
-    begun = _begun(out)
-    if not begun:
+    """Return the medium's counters under the load: between the marks around it; without marks, over the measurement."""
+    begin = _begun(out)
+    if not begin:
         return _difference(parse(out[MEASURED]), parse(out[BEFORE]))
-    parts = [_difference(parse(out[name.removesuffix(BEGUN) + ENDED]), parse(out[name])) for name in begun]
+    parts = [_difference(parse(out[name.removesuffix(BEGUN) + ENDED]), parse(out[name])) for name in begin]
     return {name: sum(part[name] for part in parts) for name in parts[0]}
 
 
@@ -99,8 +99,8 @@ def _begun(out: Mapping[str, bytes]) -> list[str]:
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:
-    """Bytes that the medium read and wrote. A raw chip knows pages only: what the driver moved is all that there is. A
-    page of which the spare area alone was read or programmed, such as for a mark of deletion, moved no data.
+    """Return the bytes that the medium read and wrote. A raw chip counts only pages that the driver transferred. A page
+    whose spare area alone was read or programmed, such as for a deletion mark, moved no data.
     """
     if "host_read_bytes" not in counters:
         read = counters["flash_read_pages"] - counters["spare_read_pages"]
@@ -112,39 +112,41 @@ def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, floa
 def metrics(
     phases: Mapping[str, Counters], page_bytes: int | None, translated_bytes: int | None, workload_bytes: float
 ) -> dict[str, float]:
-    """Bytes that the medium read and wrote while measured, requests that it got until all had reached it, without and
-    with those of the mount, and write amplification: bytes programmed against bytes written.
+    """Return the bytes that the medium read and wrote in the measurement; its requests until all data had reached it,
+    with and without those of the mount; and write amplification, which is bytes programmed per byte written.
 
-    `page_bytes` is the size of a flash page, None for a medium without. Write amplification counts until all data
-    have reached the medium, so that the page cache does not hide writes. A raw chip knows pages only: what was written
-    is `translated_bytes`, told by a translation's block device, None if there is none. Total write
-    amplification is against `workload_bytes`, what the workload wrote to its files.
+    `page_bytes` is the size of a flash page, None for a medium without flash. Write amplification counts until all data
+    have reached the medium, so that the page cache does not hide writes. A raw chip counts only pages, so the written
+    bytes are `translated_bytes` of a translation's block device; None if there is none. Total write amplification is
+    per byte of `workload_bytes`, which the workload wrote to its files.
     """
     read, moved = moved_bytes(phases["measured"], page_bytes)
-    found = {"medium_read_bytes": read, "medium_written_bytes": moved}
+    values = {"medium_read_bytes": read, "medium_written_bytes": moved}
     synced = phases["synced"]
     if "host_reads" in synced:
-        found["medium_requests"] = _requests(synced)
+        values["medium_requests"] = _requests(synced)
         if "with_mount" in phases:
-            found["medium_requests_with_mount"] = _requests(phases["with_mount"])
+            values["medium_requests_with_mount"] = _requests(phases["with_mount"])
     programmed = synced.get("flash_programmed_pages", 0) * (page_bytes or 0)
     written = synced.get("host_written_bytes", translated_bytes)
     if page_bytes and written:
-        found["write_amplification"] = programmed / written
+        values["write_amplification"] = programmed / written
     if page_bytes and workload_bytes:
-        found["total_write_amplification"] = programmed / workload_bytes
-    return found
+        values["total_write_amplification"] = programmed / workload_bytes
+    return values
 
 
 def discarded(out: Mapping[str, bytes]) -> dict[str, float]:
-    """What was discarded before the measurement, bytes: by mkfs, as a rule. Nothing for a medium without discards."""
-    if BEGUN_AT not in out or "host_discarded_bytes" not in (begun := parse(out[BEGUN_AT])):
+    """Return the bytes discarded before the measurement, usually by mkfs; {} for a medium without discards."""
+    if BEGUN_AT not in out or "host_discarded_bytes" not in (begin := parse(out[BEGUN_AT])):
         return {}
-    return {DISCARDED: float(parse(out[BEFORE])["host_discarded_bytes"] - begun["host_discarded_bytes"])}
+    return {DISCARDED: float(parse(out[BEFORE])["host_discarded_bytes"] - begin["host_discarded_bytes"])}
 
 
 def translated_bytes(out: Mapping[str, bytes]) -> int | None:
-    """Bytes written to the cell's block device until all had reached the medium; None where there is no such device."""
+    """Return the bytes written to the cell's block device until all data had reached the medium; None if there is no
+    such device.
+    """
     if BLOCK_SYNCED not in out:
         return None
     before, synced = (int(out[name].split()[SECTORS_WRITTEN]) for name in (BLOCK_BEFORE, BLOCK_SYNCED))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the CPUs spent a test's time, from the samples that the emulator took (emulator/lab-profile.h): every so many
-nanoseconds of the guest's time, the function that each CPU was in that did not wait.
+"""Compute where the CPUs spent a test's time, from the emulator's samples (emulator/lab-profile.h): at fixed intervals
+of the guest's time, the function of each CPU that was not idle.
 
-The file has a section for each time that the guest had samples taken: a line with the period, the CPUs, and when it
-began and ended, ns; then a line for each function with its samples. Must not know who asked for it.
+The file has a section for each time that the guest requested samples: a line with the period, the CPUs, begin and end
+(ns), then a line for each function with its samples. Must not know who requested them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 RAW, PROFILE, MODULE_SYMBOLS = "profile.raw", "profile.txt", "module_symbols.txt"
-"""What the emulator writes, with addresses; the same with names; addresses and names of the guest's modules."""
+"""The emulator's file with addresses; the same file with names; the addresses and names of the guest's modules."""
 
 USER = "[user]"
 UNKNOWN = "[unknown]"
 
 OSQ = frozenset({"osq_lock"})
-"""The queue of those who spin for a mutex or a rwsem: the profile does not say for which of the two."""
+"""The queue of CPUs that spin for a mutex or an rwsem. The profile does not say for which of the two."""
 
 RWSEM = frozenset(
     {
@@ -41,14 +41,14 @@ SPINNING = (
         "queued_write_lock_slowpath",
     }
 )
-"""Functions of the kernel in which a CPU does nothing but wait for a lock (kernel/locking)."""
+"""Kernel functions in which a CPU only waits for a lock (kernel/locking)."""
 
 _USER_BELOW = 1 << 63
 
 
 @dataclass(frozen=True)
 class ProfileSection:
-    """A stretch of time: samples by function; times in ns."""
+    """One section: samples by function. Times are in ns."""
 
     period_ns: int
     cpus: int
@@ -57,52 +57,52 @@ class ProfileSection:
     samples: Mapping[str, int]
 
     def percent(self, functions: Iterable[str]) -> float | None:
-        """The share of the busy CPU time that went into `functions`; None if no CPU was busy at any sample."""
+        """Return the share of busy CPU time spent in `functions`, in percent; None if no CPU was busy at any sample."""
         busy = sum(self.samples.values())
         return 100.0 * sum(self.samples.get(name, 0) for name in functions) / busy if busy else None
 
     def busy_cpus(self) -> float:
-        """How many CPUs were busy, in the mean."""
+        """Return the mean number of busy CPUs."""
         return sum(self.samples.values()) * self.period_ns / (self.ended_ns - self.began_ns)
 
 
 def metrics(section: ProfileSection) -> dict[str, float]:
-    """The shares of busy CPU time in osq_lock, in rwsems' own waiting and in all waiting for locks, and the CPUs that
-    were busy.
+    """Return the shares of busy CPU time in osq_lock, in rwsems' own waiting and in all waiting for locks, and the
+    number of busy CPUs.
     """
-    found = {
+    shares = {
         "osq_lock_percent": section.percent(OSQ),
         "rwsem_percent": section.percent(RWSEM),
         "spinning_percent": section.percent(SPINNING),
     }
-    told = {name: percent for name, percent in found.items() if percent is not None}
-    return {**told, "busy_cpus": section.busy_cpus()}
+    known = {name: percent for name, percent in shares.items() if percent is not None}
+    return {**known, "busy_cpus": section.busy_cpus()}
 
 
 def sections(out: Mapping[str, bytes]) -> list[ProfileSection]:
-    """What a guest's files have of it; none where no samples were taken. Raises ValueError."""
-    found: list[ProfileSection] = []
+    """Return the sections in a guest's files; [] without samples. Raises ValueError."""
+    result: list[ProfileSection] = []
     samples: dict[str, int] = {}
     for line in out.get(PROFILE, b"").decode().splitlines():
-        words = line.split()
-        if len(words) == 4:
+        fields = line.split()
+        if len(fields) == 4:
             samples = {}
-            period_ns, cpus, began_ns, ended_ns = map(int, words)
-            found.append(ProfileSection(period_ns, cpus, began_ns, ended_ns, samples))
+            period_ns, cpus, began_ns, ended_ns = map(int, fields)
+            result.append(ProfileSection(period_ns, cpus, began_ns, ended_ns, samples))
         else:
-            samples[words[1]] = int(words[0])
-    return found
+            samples[fields[1]] = int(fields[0])
+    return result
 
 
 class Functions:
-    """Names of functions by address. `symbols` are lines of System.map or /proc/kallsyms. Raises ValueError."""
+    """Function names by address. `symbols` are lines of System.map or /proc/kallsyms. Raises ValueError."""
 
     def __init__(self, symbols: Iterable[str]) -> None:
         self._table = _functions(symbols)
         self._addresses = [address for address, _ in self._table]
 
     def at(self, address: int) -> str:
-        """The function that the address lies in; USER for a program's, UNKNOWN where there is none."""
+        """Return the function at an address; USER for a program's, UNKNOWN if there is none."""
         if address < _USER_BELOW:
             return USER
         place = bisect.bisect_right(self._addresses, address) - 1
@@ -110,8 +110,8 @@ class Functions:
 
 
 def named(raw: str, symbols: Iterable[str]) -> str:
-    """The emulator's file with functions in place of addresses, most samples first. `symbols` are lines of System.map
-    or /proc/kallsyms.
+    """Return the emulator's file with functions in place of addresses, most samples first. `symbols` are lines of
+    System.map or /proc/kallsyms.
     """
     functions = Functions(symbols)
     text: list[str] = []
@@ -122,22 +122,24 @@ def named(raw: str, symbols: Iterable[str]) -> str:
         counts.clear()
 
     for line in raw.splitlines():
-        words = line.split()
-        if len(words) == 4:
+        fields = line.split()
+        if len(fields) == 4:
             finish()
             text.append(f"{line}\n")
             continue
-        name = functions.at(int(words[0], 16))
-        counts[name] = counts.get(name, 0) + int(words[1])
+        name = functions.at(int(fields[0], 16))
+        counts[name] = counts.get(name, 0) + int(fields[1])
     finish()
     return "".join(text)
 
 
 def _functions(symbols: Iterable[str]) -> list[tuple[int, str]]:
-    """Addresses of functions with their names, ascending; what a compiler put behind a name is left out."""
-    found: dict[int, str] = {}
+    """Return the addresses of functions with their names, ascending. Suffixes that a compiler added to a name are
+    removed.
+    """
+    by_address: dict[int, str] = {}
     for line in symbols:
         address, kind, name, *_ = line.split()
         if kind in "tTwW" and not name.startswith("$"):
-            found.setdefault(int(address, 16), name.partition(".")[0])
-    return sorted(found.items())
+            by_address.setdefault(int(address, 16), name.partition(".")[0])
+    return sorted(by_address.items())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests that a block device got during a measurement, as the emulator kept them, or the guest's module of a
-translation over a raw chip.
+"""Read the log of requests that a block device got during a measurement. The emulator keeps it, or the guest's module
+of a translation over a raw chip.
 
-Knows the format of requests.bin (kernel/common/request_log.h) and how the guest notes when it measured; not what anyone
-does with them.
+Knows the format of requests.bin (kernel/common/request_log.h) and the guest's notes of when it measured; must not know
+what the log is used for.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ OPERATIONS = ("read", "write", "discard", FLUSH)
 _ENTRY = struct.Struct("<4Q2I")
 
 OF_TRANSLATION = "translation.before"
-"""What is beside the log of a translation, whose times are the guest's; those of the emulator are the machine's."""
+"""A file beside the log of a translation, whose times are the guest's. Times of the emulator's log are the
+machine's.
+"""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request as the device got it. Times are ns since the measurement began. A flush has no address."""
+    """A request as the device got it. Times are in ns since the measurement began. A flush has no address."""
 
     operation: str
     begun_ns: int
@@ -36,15 +38,17 @@ class Request:
 
 @dataclass(frozen=True)
 class RequestLog:
-    """The first requests from the beginning of a measurement to the unmount after it, in the order of arrival."""
+    """The first requests from the beginning of a measurement to the unmount after it, in order of arrival."""
 
     requests: tuple[Request, ...]
     measured_ns: int
-    """How long the measurement took; what is later came from the sync and the unmount after it."""
+    """The length of the measurement. Later requests are from the sync and the unmount after it."""
 
 
 def read(out: Path) -> RequestLog:
-    """The log in the folder `out` of a repetition's artefacts. Raises OSError or ValueError if it is not whole."""
+    """Return the log in the directory `out` of a repetition's artefacts. Raises OSError, or ValueError if it is
+    damaged.
+    """
     names = (cpu_load.BEFORE, cpu_load.MEASURED, medium_counters.CLOCK)
     noted = {name: (out / name).read_bytes() for name in names if (out / name).exists()}
     window_ns = cpu_load.window_ns if (out / OF_TRANSLATION).exists() else medium_counters.window_ns

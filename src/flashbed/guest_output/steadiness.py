@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the rate of a measurement was steady: what it moved over virtual time, and the rule that judges it. And
-whether, by the same rule, write amplification was the same in both halves, so that a longer run would have about the
-same.
+"""Judge whether the rate of a measurement was steady, from its progress over virtual time; and, by the same rule,
+whether write amplification was the same in both halves, so that a longer run would have about the same.
 
-A rate is steady where its first and its second half lie at most 20 % of its mean apart. Then half of the time alone
-gives a figure within 10 % of that of all of it. It is the excursion that SNIA's Solid State Storage Performance Test
-Specification (2.0.2, "steady state") allows between rounds. SNIA asks it of five rounds of minutes each; a fifth of a
-cell here may hold one merge of a flash stick or none, so what fifths show is chance, where halves show a trend.
+A rate is steady if its first and its second half differ by at most 20 % of its mean. Then half of the time alone gives
+a figure within 10 % of the whole. It is the excursion that SNIA's Solid State Storage Performance Test Specification
+(2.0.2, "steady state") allows between rounds. SNIA requires it of five rounds of minutes each. A fifth of a cell here
+may hold one merge of a flash stick or none, so fifths show chance, and halves show a trend.
 
-What moves is counted in steps, such as requests of 1 MiB, and chance has one step more or less in a half. A rate is
-called not steady only where the halves are too far apart whichever way chance had a step in each of them. Where a step
-is more than half of what is allowed, nothing is said: there are too few to tell (fewer than 20).
+Progress is counted in steps, such as requests of 1 MiB, and chance may add or remove one step in a half. A rate is
+called not steady only if the halves differ too much even with one step moved in each. If a step is more than half of
+the allowed difference, there is no verdict: the steps are too few (fewer than 20).
 
 The emulator notes how many flash pages had been programmed at which moment (emulator/lab-medium-notes.h), and the
-tool's output tells what the load had moved by then. Write amplification of a half is the one over the other. What moves
-it in a run: files that get their blocks, a journal that wraps, a device that begins to collect.
-Must not know which tool moved the bytes, nor how a verdict is shown.
+tool's output says what the load had moved by then. Write amplification of a half is the quotient. It changes during a
+run when files get their blocks, a journal wraps, or a device begins garbage collection. Must not know which tool moved
+the bytes, nor how a verdict is shown.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from flashbed.guest_output import medium_counters
 from flashbed.guest_output.assessment import Assessment
 
 MOST_APART = 0.20
-"""Of the mean: the second half less the first."""
+"""The largest difference between the halves, as a share of the mean."""
 
 PARTS = 20
-"""What is kept of a series: the bytes of so many parts of its time, alike in length."""
+"""A series keeps the bytes of this many parts of its time, of equal length."""
 
 STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
 
@@ -50,8 +49,8 @@ class Settling(Assessment):
 
 @dataclass(frozen=True)
 class Series:
-    """What was moved in each of PARTS equal parts of a time, bytes; `name` says whose series it is where there are
-    several.
+    """The bytes moved in each of PARTS equal parts of a time. If there are several series, `name` says whose this one
+    is.
     """
 
     seconds: float
@@ -62,10 +61,11 @@ class Series:
 
 
 def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: float = math.inf) -> Series | None:
-    """The series of a count that grows: `moments` are (seconds, bytes so far), in order, from the first to the last
-    moment of the measurement. Between two moments it grows evenly. Where moments are the ends of intervals in which
-    much is moved, those that lie further than `interval_s` apart hold several steps. None where no time passes or
-    nothing moves.
+    """Return the series of a growing count; None if no time passes or nothing moves.
+
+    `moments` are (seconds, bytes so far), in order, from the first to the last moment of the measurement. Between two
+    moments the count grows evenly. If moments are the ends of intervals in which much is moved, moments further apart
+    than `interval_s` hold several steps.
     """
     if len(moments) < 2:
         return None
@@ -82,15 +82,15 @@ def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: f
 
 
 def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
-    """The count at a moment after the first."""
+    """Return the count at a moment after the first."""
     place = min(bisect_left(moments, wanted, lo=1, key=lambda moment: moment[0]), len(moments) - 1)
     (early, before), (late, after) = moments[place - 1], moments[place]
     return before + (after - before) * (wanted - early) / (late - early) if late > early else after
 
 
 def steadiness(moved: Sequence[Series], silent: str) -> Steadiness:
-    """Of the series of a repetition each must be steady, and the first that is not says why. It is not known where
-    there is none, for which `silent` is the tool's reason, or where the steps of one are too large to tell.
+    """Return the verdict on a repetition: every series must be steady, and the first that is not gives the reason. It
+    is NOT_KNOWN if there is no series, for the tool's reason `silent`, or if the steps of one are too large.
     """
     if not moved:
         return Steadiness(NOT_KNOWN, silent)
@@ -101,12 +101,12 @@ def steadiness(moved: Sequence[Series], silent: str) -> Steadiness:
 
 
 def _judged(moved: Series) -> Steadiness:
-    """The verdict on one series; none where its steps are too large."""
+    """Return the verdict on one series; an empty one if its steps are too large."""
     middle = len(moved.parts) // 2
     first, second = fsum(moved.parts[:middle]), fsum(moved.parts[middle:])
     mean = (first + second) / 2
     apart, allowed = abs(second - first), MOST_APART * mean
-    chance = 2 * moved.grain  # a step that the one half has more, and the other less
+    chance = 2 * moved.grain  # one half may have a step more, the other a step less
     if chance > allowed:
         return Steadiness()
     if apart <= allowed:
@@ -132,11 +132,11 @@ _MOMENT = struct.Struct("<2Q")
 PROGRAMMED = "flash_programmed_pages"
 
 WHOLE_RUN = 0.9
-"""The load must have run for so much of the measurement, or their halves are not the same time."""
+"""The load must run for this share of the measurement. Otherwise their halves are different times."""
 
 
 def programmed(out: Mapping[str, bytes]) -> Series | None:
-    """The flash pages that were programmed over the measurement, None where nobody noted that. Raises KeyError or
+    """Return the series of flash pages programmed over the measurement; None if nobody noted it. Raises KeyError or
     ValueError.
     """
     if PROGRAMMED_NOTES not in out:
@@ -154,8 +154,8 @@ def _pages(text: bytes) -> int:
 
 
 def settling(flash: Series | None, load: Sequence[Series]) -> Settling:
-    """Whether it was the same, and how it moved if not; none where it cannot be told. `load` is what moved in the same
-    time, of each of its jobs.
+    """Return whether write amplification was the same in both halves, and how it changed if not; an empty verdict if it
+    is unknown. `load` has the series of each job over the same time.
     """
     if flash is None or not load or any(series.seconds < WHOLE_RUN * flash.seconds for series in load):
         return Settling()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How flash wears under a workload, and how long it lasts: from the erases of each block that the guest noted, and the
-endurance that the data sheet promises.
+"""Compute how flash wears under a workload and how long it lasts, from the erase count of each block that the guest
+noted, and from the endurance in the data sheet.
 
 TBW, total bytes written, is what a workload can write until the erases reach the endurance, at the pace of the
 measurement:
@@ -8,21 +8,22 @@ measurement:
     tbw_level_bytes = written * endurance / mean erases of a block in the measurement
     tbw_bytes       = written * endurance / erases of the most worn block in the measurement
 
-The first would hold if all blocks wore alike; the second is when the most worn block is at its end, which is what a
-file system feels first. Erases are counted block by block above what the medium had before, until all data have reached
-the medium. A page that was programmed will have to be erased, also where the first writes went to blocks that were
-erased long before: pages that were programmed count as erases, if they fill more blocks than were erased.
+The first would hold if all blocks wore alike. The second is when the most worn block is at its end, which a file system
+feels first. Erases are counted block by block above what the medium had before, until all data have reached the medium.
+A programmed page will have to be erased, also if the first writes went to blocks that were erased long before:
+programmed pages count as erases if they fill more blocks than were erased.
 
-Neither is told before there is a pace. A count of erases is known to one: a block may have been erased just before the
-measurement ended, or be about to be. When the flash has been overwritten n times, a block has n erases in the mean, and
-the pace is known to a part in n. ENOUGH_OVERWRITES makes that a tenth.
+Neither is reported before there is a pace. A count of erases is exact to one: a block may have been erased just before
+the measurement ended, or be about to be. When the flash has been overwritten n times, a block has n erases on average,
+and the pace is exact to one part in n. ENOUGH_OVERWRITES makes that a tenth.
 
-Bounds are told before that. All blocks together have a number of erases to give, and each byte that is written takes
-its part of one, whatever collection adds; less where the file system compresses, or memory keeps what is overwritten:
+Before that, bounds are reported. All blocks together have a number of erases to give, and each written byte takes its
+part of one, whatever garbage collection adds; less if the file system compresses, or if memory keeps what is
+overwritten:
 
     tbw_most_bytes  = endurance * bytes of flash / min(1, bytes programmed / bytes written)
 
-Once more was written than the flash holds, new blocks are used up, and what is beyond that was paid for in erases:
+Once more was written than the flash holds, new blocks are used up, and everything beyond that costs erases:
 
     tbw_least_bytes = (written - bytes of flash) * endurance / (erases of the most worn block + 1)
 
@@ -38,27 +39,27 @@ from typing import Any
 from flashbed.guest_output.assessment import Assessment
 
 SYNCED, FINISHED = "wear.synced", "wear.finished"
-"""Moments, as medium_counters has them; the files are there for media that wear only."""
+"""Moments, as in medium_counters. Only media that wear have these files."""
 
 ERASES_BEFORE, ERASES_SYNCED = "erases.before", "erases.synced"
-"""The erase count of each block, 32 bits each, as the guest's CPU has them."""
+"""The erase count of each block, 32 bits each, in the guest's byte order."""
 
 ENOUGH_OVERWRITES = 10
-"""So often must all of the flash have been programmed in a measurement before it tells a life."""
+"""A measurement must program all of the flash this often before it reports a lifetime."""
 
 DAYS_OF_A_YEAR = 365.25
 
 _ALL_BLOCKS = ("blocks", "factory_bad_blocks", "grown_bad_blocks")
 
 LIVES = {"lifetime_years": "tbw_bytes", "lifetime_level_years": "tbw_level_bytes"}
-"""The metrics of a life, and what each is made of."""
+"""The metrics of a lifetime, each with the metric that it is computed from."""
 
 TBW_BOUNDS = ("tbw_least_bytes", "tbw_most_bytes")
 BOUNDS = {"lifetime_least_years": "tbw_least_bytes", "lifetime_most_years": "tbw_most_bytes"}
-"""The same of the bounds of a life that is not known yet."""
+"""The bounds of an unknown lifetime, each with the metric that it is computed from."""
 
 BOUNDED_BY = {**dict.fromkeys(LIVES, tuple(BOUNDS)), **dict.fromkeys(LIVES.values(), TBW_BOUNDS)}
-"""By metric of a life, the metrics that it is at least and at most."""
+"""The lower and the upper bound of each metric of a lifetime."""
 
 
 def metrics(
@@ -71,13 +72,12 @@ def metrics(
     *,
     settled: bool = True,
 ) -> dict[str, float]:
-    """Erase counts over the medium's whole life, how often the measurement overwrote it, and its TBW under what was
-    measured, or the bounds of that.
+    """Return erase counts over the medium's whole life, how often the measurement overwrote it, and its TBW under the
+    measured load, or the bounds of the TBW.
 
-    `endurance_erases` is 0 where no data sheet tells it. `programmed_blocks` is what was programmed while
-    `written_bytes` were written, in blocks of `block_bytes`. `asked_bytes` is what was written with the warm-up, 0
-    where that is not known. Where write amplification had not `settled`, only the upper bound is told. Raises
-    KeyError or ValueError.
+    `endurance_erases` is 0 if no data sheet states it. `programmed_blocks` were programmed while `written_bytes` were
+    written, in blocks of `block_bytes`. `asked_bytes` is the written amount with the warm-up, 0 if unknown. If write
+    amplification had not `settled`, only the upper bound is reported. Raises KeyError or ValueError.
     """
     if FINISHED not in out:
         return {}
@@ -91,7 +91,7 @@ def metrics(
         return known
     before, after = _erases(out[ERASES_BEFORE]), _erases(out[ERASES_SYNCED])
     erased = [late - early for early, late in zip(before, after, strict=True)]
-    # Bad blocks are among the counts; blocks of several planes are one count
+    # The counts include bad blocks; blocks of several planes are one count
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
     mean = max(sum(erased) / good, known["overwrites"])
     if written_bytes and settled and known["overwrites"] >= ENOUGH_OVERWRITES:
@@ -108,16 +108,16 @@ def metrics(
 
 
 class Freshness(Assessment):
-    """That flash was still new: FRESH; none of other media."""
+    """FRESH if the flash was still new; empty for other media."""
 
 
 FRESH = "fresh"
 
 
 def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> Freshness:
-    """FRESH, and how much was written, for flash that had not been written as much as it holds when all was done, by
-    what the medium counted in its whole life. Such flash need not have collected: a figure of it is that of a new
-    device. `medium` has its parameters.
+    """Return FRESH and the written share if the flash was programmed with less than its capacity over its whole life,
+    by the medium's counters. Such flash may not have collected garbage: its figures are those of a new device. `medium`
+    has its parameters.
     """
     programmed = counters.get("life", {}).get("flash_programmed_pages")
     if programmed is None or not medium.get("page_bytes"):
@@ -129,7 +129,7 @@ def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, An
 
 
 def years(metrics: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:
-    """How long the medium of these metrics lasts if so much is written a day; nothing without such a load."""
+    """Return how long the medium of these metrics lasts if so much is written a day; {} without such a load."""
     if not bytes_per_day:
         return {}
     lives = {**LIVES, **BOUNDS}
@@ -143,6 +143,6 @@ def _erases(data: bytes) -> tuple[int, ...]:
 
 
 def _parse(text: bytes) -> dict[str, int]:
-    """Numbers from lines such as "erase_count_max:17"."""
+    """Return the numbers of lines such as "erase_count_max:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
