@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies in the cache, as a table: what each part is, how large it is, and what becomes of it."""
+"""Show the content of the cache as a table: each part, its size, and whether it is ever removed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ PARTS = {
     "shared": "files of a cluster",
     "work": "of runs under way",
 }
-"""By the names of folders in the cache."""
+"""The meaning of each directory of the cache."""
 
 DAYS = 30
-"""Unused for so long, an entry is one to remove."""
+"""Days without use after which an entry should be removed."""
 
 Rows = list[tuple[str, ...]]
 
 
 def parts(root: Path) -> Rows:
-    """Folder, size and meaning of each part of the cache, the largest first."""
+    """Return directory, size and meaning of each part of the cache, the largest first."""
     sizes = {path.name: unused.on_disk(path) for path in root.iterdir()} if root.is_dir() else {}
     ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
     return [(name, rough_size(sizes[name]), _meaning(name)) for name in ordered]
@@ -46,11 +46,11 @@ def _meaning(name: str) -> str:
 
 
 def advice(root: Path) -> str:
-    """What could be removed, and how."""
+    """Return what could be removed, and how."""
     now = time.time()
     old = [entry.size_bytes for entry in unused.entries(root) if entry.unused_days(now) >= DAYS]
     if not old:
-        return f"Nothing of what can be made again has been unused for {DAYS} days."
+        return f"Every entry that can be made again was used within the last {DAYS} days."
     number, them = ("1 entry was", "it") if len(old) == 1 else (f"{len(old)} entries were", "them")
     return (
         f"{number} not used for {DAYS} days and can be made again ({rough_size(sum(old))}): "
@@ -59,7 +59,9 @@ def advice(root: Path) -> str:
 
 
 def removed(root: Path, days: int) -> Iterator[str]:
-    """Remove what was not used for so many days; a line for each entry, and one for all. Raises HostResourceError."""
+    """Remove what was not used for so many days. Yield a line for each entry, and one for the total. Raises
+    HostResourceError.
+    """
     number = total = 0
     for name, size in unused.remove(root, days):
         number, total = number + 1, total + size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words by which commands choose a study, a part of it and its kernels, and what they come to."""
+"""The arguments by which commands choose a study, a part of it and its kernels, and the study that they give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from flashbed.common.errors import InputError
 
 
 def _studies(begun: str) -> list[str]:
-    """For a shell: the shipped studies and the files of this folder; files elsewhere the shell knows itself."""
+    """Return completions for a shell: shipped studies, and files of the working directory. The shell completes other
+    paths itself.
+    """
     shipped = [file.stem for file in paths.studies().glob("*.toml")]
     own = [file.name for file in Path().glob("*.toml")]
     return sorted(name for name in {*shipped, *own} if name.startswith(begun))
@@ -50,18 +52,20 @@ Kernels = Annotated[
 
 
 def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """ "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]"""
-    found: dict[str, list[str]] = {}
+    """Return the texts of --where by axis: "filesystem=fat16:cluster=16k" -> filesystem: [fat16:cluster=16k]. Raises
+    InputError.
+    """
+    selection: dict[str, list[str]] = {}
     for text in texts or []:
         axis, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--where {text}: write AXIS=VALUE, such as filesystem=fat16")
-        found.setdefault(axis, []).append(value)
-    return found
+        selection.setdefault(axis, []).append(value)
+    return selection
 
 
 def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Any:
-    """The study, narrowed to `where` and on `kernels`. Raises InputError."""
+    """Return the study, narrowed to `where` and on `kernels`. Raises InputError."""
     from flashbed.execution import run
     from flashbed.study import slicing
     from flashbed.study.loading import load_study
@@ -70,8 +74,8 @@ def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] |
 
 
 def report_folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
-    """Where the report of what was chosen goes if nothing is said. Raises InputError if a link leads elsewhere: it may
-    have come with the study.
+    """Return the default directory of the report. Raises InputError if a part of its path is a link, which may have
+    come with the study.
     """
     from flashbed.study import slicing
 

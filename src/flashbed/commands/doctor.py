@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is missing on this machine, and the command that mends it.
+"""Check what is missing on this machine, and name the command that installs it.
 
-Nothing here builds or installs. Of Debian's mirrors one small file is fetched, to know whether they answer.
+Nothing here builds or installs. From each Debian mirror one small file is fetched, to check that it answers.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ TOOLS = {
     "e2fsck": "e2fsprogs",
     "fsck.f2fs": "f2fs-tools",
 }
-"""Program and the Debian package that has it."""
+"""Maps a program to its Debian package."""
 
 WANTED_FREE_BYTES = 6 << 30
-"""A guest's kernel tree, packages and one 2 GiB medium for each of two cores."""
+"""Space for a guest's kernel tree, the packages, and one 2 GiB medium for each of two cores."""
 
 
 @dataclass(frozen=True)
 class HostCheck:
-    """One thing looked at: in order, or with what mends it."""
+    """One check: it is in order, or names the remedy."""
 
     subject: str
     fine: bool
     detail: str
     remedy: str = ""
     needed: bool = True
-    """If not: what is not in order is a caution."""
+    """If False, a failed check is only a caution."""
 
 
 def examine() -> Iterator[HostCheck]:
-    """Looks at everything that a run needs."""
+    """Yield every check of what a run needs."""
     for tool, package in TOOLS.items():
         place = programs.found(tool)
         yield HostCheck(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
@@ -79,38 +79,40 @@ def examine() -> Iterator[HostCheck]:
 
 
 def _keys() -> HostCheck:
-    there = os.access(mirrors.KEYRING, os.R_OK)
-    detail = f"{mirrors.KEYRING}{'' if there else ' cannot be read'}"
-    return HostCheck("Debian's keys", there, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
+    readable = os.access(mirrors.KEYRING, os.R_OK)
+    detail = f"{mirrors.KEYRING}{'' if readable else ' cannot be read'}"
+    return HostCheck("Debian's keys", readable, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
 
 
 def _mirrors() -> Iterator[HostCheck]:
-    """Whether one answers, of each archive."""
+    """Yield for each archive whether a mirror answers."""
     try:
         lists = mirrors.known().lists(pins.current().suite)
     except FlashbedError as error:
-        what, _, remedy = error.message.partition(". ")
-        yield HostCheck("mirrors of Debian", False, what, remedy.rstrip("."), _are_needed())
+        problem, _, remedy = error.message.partition(". ")
+        yield HostCheck("mirrors of Debian", False, problem, remedy.rstrip("."), _are_needed())
         return
     for archive, addresses in lists.items():
         yield _mirror(archive, addresses)
 
 
 def _mirror(archive: str, addresses: Iterable[str]) -> HostCheck:
-    """`addresses`: of its lists. They are asked up to the first that answers."""
+    """Return whether a mirror of this archive answers. `addresses` are those of its lists, asked until the first
+    answers.
+    """
     subject, refused = f"a mirror of {archive}", []
     for address in addresses:
         if not (why := apt.refusal(address)):
             return HostCheck(subject, True, address)
         refused.append(f"{address}: {why}")
-    told = "; ".join(refused) or "none known"
+    refusals = "; ".join(refused) or "none known"
     ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
     remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
-    return HostCheck(subject, False, told, remedy, _are_needed())
+    return HostCheck(subject, False, refusals, remedy, _are_needed())
 
 
 def _are_needed() -> bool:
-    """Where all is built, nothing is fetched."""
+    """Return False if everything is built, so that nothing will be fetched."""
     return not listing.is_built(DEFAULTS["kernel"])
 
 
@@ -118,13 +120,13 @@ def _disk() -> HostCheck:
     try:
         folder = paths.cache_root()
     except SetupError as error:
-        what, _, remedy = error.message.partition("; ")
-        return HostCheck("the cache", False, what, remedy)
+        problem, _, remedy = error.message.partition("; ")
+        return HostCheck("the cache", False, problem, remedy)
     existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
     another = "FLASHBED_CACHE to a folder"
     if not existing.is_dir():
         return HostCheck(str(folder), False, f"{existing} is no folder", f"set {another} that can be made")
-    if refused := next((str(one) for one in (existing, *_inside(folder)) if not os.access(one, os.W_OK)), None):
+    if refused := next((str(place) for place in (existing, *_inside(folder)) if not os.access(place, os.W_OK)), None):
         read_only = os.statvfs(refused).f_flag & os.ST_RDONLY
         why = "lies on a disk that is read-only" if read_only else "cannot be written by this user"
         return HostCheck(str(folder), False, f"{refused} {why}", f"mend that, or set {another} that can be written")
@@ -134,7 +136,7 @@ def _disk() -> HostCheck:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The folders of a cache that is there."""
+    """Yield the directories of an existing cache."""
     try:
         return [path for path in folder.iterdir() if path.is_dir()]
     except OSError:

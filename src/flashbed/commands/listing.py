@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is: studies, profiles, results, one repetition in full. Gathers text for the commands; changes nothing.
+"""List studies, profiles and results, and describe one repetition. Returns text for the commands; changes nothing.
 
-`build_image` alone does work: it asks the image room for the guest of all shipped file systems.
+Only `build_image` does work: it asks the image room for the guest of all shipped file systems.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Shown:
     result: Result
 
     def names(self) -> list[str]:
-        """The artefacts, by name."""
+        """Return the names of the artefacts."""
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file())
 
     def read(self, name: str) -> bytes:
-        """An artefact. Raises InputError if there is none of that name."""
+        """Return an artefact. Raises InputError if there is none of that name."""
         if name not in self.names():
             raise InputError(f"{self.folder}: no file {name}{nearest(name, self.names())}")
         return (self.folder / name).read_bytes()
 
     def describe(self) -> str:
-        """Everything but the raw artefacts, for a person."""
+        """Return a description for people, without the artefacts."""
         result, measurement = self.result, self.result.measurement
         lines = [f"key      {result.key}", f"outcome  {result.outcome}"]
         lines += [f"reason   {result.reason}"] * bool(result.reason)
@@ -72,7 +72,7 @@ class Shown:
 
 
 def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
-    """Title, columns and rows of each table that `flashbed list` prints."""
+    """Yield title, columns and rows of each table of `flashbed list`."""
     files = sorted(paths.studies().glob("*.toml"))
     yield "Studies", ("name", "title", "cells"), [_study_row(file) for file in files]
     library = Library((paths.profiles(),))
@@ -80,47 +80,53 @@ def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
         yield f"Profiles: {kind}", ("name", "title"), [(n, library.title(kind, n)) for n in library.names(kind)]
     store = open_store()
     keys = store.keys()
-    found = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
+    results = [stored.result for key in keys[:SHOWN_RESULTS] if (stored := store.get(key)) is not None]
     title = f"Results: {len(keys)} in {store.root}" + (
         f", the first {SHOWN_RESULTS}" if len(keys) > SHOWN_RESULTS else ""
     )
     yield (
         title,
         ("key", "cell", "seed"),
-        [(result["key"][:12], " ".join(result["coordinates"].values()), str(result["seed"])) for result in found],
+        [(result["key"][:12], " ".join(result["coordinates"].values()), str(result["seed"])) for result in results],
     )
 
 
 def repetition(prefix: str) -> Shown:
-    """The repetition whose key starts with `prefix`. Raises InputError if there is none, or several."""
+    """Return the repetition whose key starts with `prefix`. Raises InputError if there is none, or several."""
     store = open_store()
     try:
-        found = store.find(prefix)
+        stored = store.find(prefix)
     except InputError:
         if (failed := _failed(prefix.strip().lower())) is None:
             raise
         return failed
-    return Shown(found.folder, evaluation.read(found.result, found.folder))
+    return Shown(stored.folder, evaluation.read(stored.result, stored.folder))
 
 
 def _failed(prefix: str) -> Shown | None:
-    """The last failed attempt at a repetition. Raises InputError if there are several, or if it is damaged."""
-    found = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
-    if not found:
+    """Return the last failed attempt at a repetition; None if there is none. Raises InputError if several keys match,
+    or if it is damaged.
+    """
+    attempts = sorted(failure_folder("").glob(f"{prefix}*/result.json")) if prefix.isalnum() else []
+    if not attempts:
         return None
-    folder = found[0].parent
-    if len(found) > 1:
-        keys = ", ".join(file.parent.name[: len(prefix) + 8] for file in found[:5]) + (" ..." if len(found) > 5 else "")
-        raise InputError(f'"{prefix}" is the start of {len(found)} keys of failed attempts ({keys}); give more digits')
+    folder = attempts[0].parent
+    if len(attempts) > 1:
+        keys = ", ".join(file.parent.name[: len(prefix) + 8] for file in attempts[:5]) + (
+            " ..." if len(attempts) > 5 else ""
+        )
+        raise InputError(
+            f'"{prefix}" is the start of {len(attempts)} keys of failed attempts ({keys}); give more digits'
+        )
     try:
-        return Shown(folder, evaluation.read(json.loads(own_file.read(found[0])), folder))
+        return Shown(folder, evaluation.read(json.loads(own_file.read(attempts[0])), folder))
     except (OSError, ValueError, RecursionError, InputError):
         why = f"damaged; remove {folder}, the next run tries the repetition again"
-        raise InputError(f"{found[0]}: {why}") from None
+        raise InputError(f"{attempts[0]}: {why}") from None
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """The JSON schema of a study or of a kind of profile. Raises InputError for any other word."""
+    """Return the JSON schema of a study or of a kind of profile. Raises InputError for an unknown kind."""
     if kind == "study":
         return study_schema()
     known: dict[str, Kind] = {name: name for name in FOLDERS}
@@ -132,7 +138,7 @@ def schema(kind: str) -> dict[str, Any]:
 
 
 def check_kernel(version: str) -> None:
-    """Before anything is asked of Debian, which would answer in apt's words. Raises InputError."""
+    """Raise InputError for an unknown kernel, before Debian is asked, whose answer would be in apt's terms."""
     try:
         kernel_choice.check_offered(version)
     except kernel_choice.KernelProblem as problem:
@@ -140,7 +146,7 @@ def check_kernel(version: str) -> None:
 
 
 def build_image(version: str) -> Rows:
-    """Builds the guest with all that this kernel's may have; the names and digests of its parts."""
+    """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
     built = image.build(version, inputs.sets_of_guests(version), thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
@@ -150,7 +156,7 @@ def build_image(version: str) -> Rows:
 
 
 def is_built(version: str) -> bool:
-    """Whether nothing would be left for `build_image` to fetch. Builds nothing."""
+    """Return True if `build_image` would fetch nothing. Builds nothing."""
     try:
         return paths.cache_root().is_dir() and bool(
             image.build(version, inputs.sets_of_guests(version), only_built=True)
@@ -160,15 +166,13 @@ def is_built(version: str) -> bool:
 
 
 def write_lock(study: str | None) -> str:
-    """Writes the lock of a study, or of the repository's own; what came of it, in a line. Raises InputError for one of
-    the repository's own studies: they have that lock.
+    """Write the lock of a study, or the repository's own, and return a line about it. Raises InputError for one of the
+    repository's own studies: they share one lock.
     """
-    found = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(_of_the_user(find_study(study))))
-    lockfile.write(found)
-    files = {file.name for asked in found.requests.values() for files in asked.values() for file in files}
-    return (
-        f"{found.path}: {len(files)} files of Debian {found.suite}, {len(found.profiles)} profiles, the lab's sources"
-    )
+    lock = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(_of_the_user(find_study(study))))
+    lockfile.write(lock)
+    files = {file.name for asked in lock.requests.values() for files in asked.values() for file in files}
+    return f"{lock.path}: {len(files)} files of Debian {lock.suite}, {len(lock.profiles)} profiles, the lab's sources"
 
 
 def _of_the_user(file: Path) -> Path:
@@ -180,8 +184,8 @@ def _of_the_user(file: Path) -> Path:
 
 
 def update_packages() -> str:
-    """Forgets which versions of packages were taken, and moves the repository's lock to those of today; or fails, and
-    leaves both as they were.
+    """Forget the noted versions of packages, and update the repository's lock to today's versions. If that fails, leave
+    both as they were.
     """
     pins.choose(inputs.without_packages())
     archive = image.open_archive()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands on media that are kept: parse, call, print; nothing else."""
+"""The commands on kept media: parse, call, print; nothing else."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def medium_precondition(
         seed=seed,
         whole=whole,
     )
-    for text, found in steps:
-        amplification = found["write_amplification"]
+    for text, result in steps:
+        amplification = result["write_amplification"]
         tail = "" if amplification is None else f", write amplification {amplification:.3f}"
-        out.print(f"{text}: {found['duration_ns'] / 1e9:.3f} s of the medium's time{tail}")
+        out.print(f"{text}: {result['duration_ns'] / 1e9:.3f} s of the medium's time{tail}")
 
 
 @medium_app.command("cut")

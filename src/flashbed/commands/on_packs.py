@@ -43,19 +43,19 @@ def pack_command(
     to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
     making.prepare(to)
     try:
-        done = run.run(parsed, jobs=jobs, locked=locked)
-        reporting.agree(done.different)
+        measured = run.run(parsed, jobs=jobs, locked=locked)
+        reporting.agree(measured.different)
         with tempfile.TemporaryDirectory() as scratch:
-            report = reporting.write(done, Path(scratch) / "report").parent
-            count = making.make(done, report, to, Path(scratch))
+            report = reporting.write(measured, Path(scratch) / "report").parent
+            count = making.make(measured, report, to, Path(scratch))
     except InterruptedByUser:
         kept = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
         raise InterruptedByUser(kept) from None
     size = to.stat().st_size
     again = f"`flashbed verify {shlex.quote(str(to))}` runs it again"
     out.print(f"Pack: {to.absolute()} ({count} repetitions, {size} bytes); {again}")
-    if done.failures:
-        raise CellsFailedError(f"{len(done.failures)} repetitions have no measurement, and are not in the pack")
+    if measured.failures:
+        raise CellsFailedError(f"{len(measured.failures)} repetitions have no measurement, and are not in the pack")
 
 
 def verify_command(
@@ -80,9 +80,9 @@ def verify_command(
     """
     from flashbed.replay import verifying
 
-    how = verifying.How(cells, jobs or children.cores(), limit, folder)
-    verifying.verify(pack, how, out.print)
+    settings = verifying.How(cells, jobs or children.cores(), limit, folder)
+    verifying.verify(pack, settings, out.print)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"pack": pack_command, "verify": verify_command}
-"""By name, in the order of --help."""
+"""The commands by name, in the order of --help."""

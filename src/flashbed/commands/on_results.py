@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command on sets of results: parse, call, print; nothing else."""
+"""The command that compares sets of results: parse, call, print; nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 40
-"""Figures on a terminal."""
+"""The most figures shown on a terminal."""
 
 Set = (
     "The folder of a report or its results.json; a folder of such folders; a pack; or a part, as in REPORT@kernel=6.12."
@@ -49,10 +49,10 @@ def compare_command(
     from flashbed.comparing.cells import compare
 
     check_page(html)
-    mine, its = result_set.pairs(a, b)
-    for name in sorted(mine.keys() ^ its.keys()):
+    mine, theirs = result_set.pairs(a, b)
+    for name in sorted(mine.keys() ^ theirs.keys()):
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
-    compared = [compare(mine[name], its[name]) for name in mine if name in its]
+    compared = [compare(mine[name], theirs[name]) for name in mine if name in theirs]
     if not any(pair.cells for pair in compared):
         raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
     if not any(pair.figures for pair in compared):
@@ -60,7 +60,7 @@ def compare_command(
     asked = limits.parse(limit or ())
     limits.check(asked, compared)
     asked = asked or limits.default(compared)
-    broken, lost, told, tables, lead = [], [], [], [], []
+    broken, lost, all_facts, tables, lead = [], [], [], [], []
     for pair in compared:
         broken_here = list(limits.broken(asked, pair))
         gone = list(presentation.lost_lines(pair))
@@ -70,12 +70,12 @@ def compare_command(
         _show([*facts, *(f"WORSE: {line}" for line in worse)], table)
         broken += broken_here
         lost += gone
-        told += facts
+        all_facts += facts
         study = f"{pair.a.study}: " if len(compared) > 1 else ""
         lead += [f"{study}{line}" for line in (*gone, *presentation.in_short(pair, asked))]
         tables.append(table)
     if html is not None:
-        _write_page(html, compared, tables, told, lead, is_bad=bool(broken or lost))
+        _write_page(html, compared, tables, all_facts, lead, is_bad=bool(broken or lost))
     if broken or lost:
         raise limits.Regression(presentation.in_all(len(broken), len(lost)))
     if exact and not all(cell.is_same for pair in compared for cell in pair.cells):
@@ -93,7 +93,9 @@ def _write_page(
     *,
     is_bad: bool,
 ) -> None:
-    """All comparisons as one page: what came of them first, and all figures folded. `tables` has those with limits."""
+    """Write all comparisons as one page: first the summary, then all figures, folded. `tables` has the comparisons with
+    limits.
+    """
     from flashbed.comparing import presentation
 
     everything = [replace(presentation.table(pair, [], "All figures that differ"), most=0) for pair in compared]
@@ -103,7 +105,7 @@ def _write_page(
 
 
 def _show(sentences: Sequence[str], table: PageTable) -> None:
-    """One comparison on the terminal."""
+    """Print one comparison on the terminal."""
     from flashbed.comparing import presentation
 
     for sentence in sentences:
@@ -117,4 +119,4 @@ def _show(sentences: Sequence[str], table: PageTable) -> None:
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"compare": compare_command}
-"""By name, in the order of --help."""
+"""The commands by name, in the order of --help."""

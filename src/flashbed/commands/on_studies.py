@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that take a study: parse, call, print; nothing else."""
+"""The commands on a study: parse, call, print; nothing else."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def run_command(
     _check_folder(parsed, folder)
     reporting.warn(parsed)
     with _site(workers, jobs) as site:
-        done = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
-    if done.fresh == 0:
-        out.print(f"{len(done.records)} repetitions, all measured before")
-    _report(done, folder)
-    reporting.agree(done.different)
-    if done.failures:
-        said = (
-            f"{len(done.failures)} of {len(done.records)} repetitions have no measurement; the report lists them, "
-            f"and `flashbed show {done.failures[0].repetition.key[:12]}` shows the first"
+        finished = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
+    if finished.fresh == 0:
+        out.print(f"{len(finished.records)} repetitions, all measured before")
+    _report(finished, folder)
+    reporting.agree(finished.different)
+    if finished.failures:
+        summary = (
+            f"{len(finished.failures)} of {len(finished.records)} repetitions have no measurement; the report lists "
+            f"them, and `flashbed show {finished.failures[0].repetition.key[:12]}` shows the first"
         )
-        raise CellsFailedError("\n".join((said, *failures.hints(parsed, done.failures))))
+        raise CellsFailedError("\n".join((summary, *failures.hints(parsed, finished.failures))))
 
 
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:
@@ -84,11 +84,11 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
     _check_folder(parsed, folder)
-    done = run.stored(parsed)
-    if not done.records:
+    finished = run.stored(parsed)
+    if not finished.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
-    _report(done, folder)
-    reporting.agree(done.different)
+    _report(finished, folder)
+    reporting.agree(finished.different)
 
 
 def allow_command(
@@ -126,8 +126,8 @@ def export_command(
 
     wanted = load(study, where)
     count, folders = jobs.export(wanted, folder)
-    there = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
-    out.print(f"{folder}: {there}; README.txt there says how to run them")
+    amount = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
+    out.print(f"{folder}: {amount}; README.txt there says how to run them")
     if left_out := jobs.left_out(wanted):
         out.print(f'{left_out} repetitions have none: flush = "close" needs the lab\'s own fio')
 
@@ -143,14 +143,14 @@ def import_command(
     """
     from flashbed.external_results import results
 
-    found, planned = results.take_in(load(study), folder, system)
+    imported, planned = results.take_in(load(study), folder, system)
     out.print(
-        f"{found} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
+        f"{imported} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
     )
 
 
 def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
-    """Where the cells run; None: on this host."""
+    """Return where the cells run; None for this host."""
     if workers is None:
         return nullcontext()
     from flashbed.cluster import connecting
@@ -159,7 +159,7 @@ def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
 
 
 def _check_folder(study: Any, folder: Path) -> None:
-    """Raises InputError before anything is measured, if the report had to be written over something else."""
+    """Raise InputError, before anything is measured, if the report would overwrite something else."""
     from flashbed.commands import reporting
 
     reporting.check_folder(study, folder)
@@ -185,4 +185,4 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": export_command,
     "import": import_command,
 }
-"""By name, in the order of --help."""
+"""The commands by name, in the order of --help."""

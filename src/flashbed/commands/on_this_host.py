@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that show what there is, and the guest's: parse, call, print; nothing else."""
+"""The commands about this host and about the guest: parse, call, print; nothing else."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def show_command(
     """Show everything about one repetition: what it was, what came of it, and the files kept."""
     from flashbed.commands import listing
 
-    found = listing.repetition(key)
+    shown = listing.repetition(key)
     if file is not None:
-        write_artefact(found.read(file))
+        write_artefact(shown.read(file))
         return
-    out.print(found.describe())
+    out.print(shown.describe())
 
 
 def doctor_command() -> None:
@@ -131,4 +131,4 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "cache": cache_command,
     "schema": schema_command,
 }
-"""By name, in the order of --help."""
+"""The commands by name, in the order of --help."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a run to its report: gathers what the report room wants.
+"""Write the report of a run: collect the data that the report room needs.
 
-Must stay cheap to import: with everything cached a run should end at once.
+Must stay cheap to import: a run with all results in the store should end at once.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _log = logging.getLogger("flashbed")
 
 
 def check_folder(study: Study, folder: Path) -> None:
-    """Raises InputError if a report of the study would be written over what is not its own; to be asked before it is
-    measured. HostResourceError if the host refuses to look.
+    """Raise InputError, before the study is measured, if its report would overwrite a file of somebody else's. Raise
+    HostResourceError if the host refuses to look.
     """
     try:
         folders.check(folder, _owner(study, folder))
@@ -44,7 +44,7 @@ def check_folder(study: Study, folder: Path) -> None:
 
 
 def warn(study: Study) -> None:
-    """Log what is unlikely of the study's media, and what its fio jobs ask for in vain, before it is measured."""
+    """Log implausible media of the study, and options of its fio jobs without effect, before it is measured."""
     for sentence in parameter_list.cautions(study):
         _log.warning("%s", sentence)
     for name, text in (study.job or {}).items():
@@ -53,10 +53,10 @@ def warn(study: Study) -> None:
 
 
 def write(done: Run, folder: Path) -> Path:
-    """Writes report.html and the exports into `folder`, unless they are there and say the same; the report's path.
+    """Write report.html and the exports into `folder`, unless they are there and up to date. Return the report's path.
 
-    Raises HostResourceError if the host refuses that or a result is damaged meanwhile, InputError if it would be
-    written over what is not its own.
+    Raises HostResourceError if the host refuses or a result was damaged in the meantime, InputError if the report would
+    overwrite a file of somebody else's.
     """
     table = rows(done)
     manifest = _manifest(done)
@@ -83,19 +83,19 @@ def write(done: Run, folder: Path) -> Path:
 
 
 def told(folder: Path) -> list[str]:
-    """The answer in words and what must be known with it, of the report in `folder`; nothing if it cannot be read."""
+    """Return the answer and its reservations as sentences, from the report in `folder`; [] if it cannot be read."""
     try:
-        said = json.loads(own_file.read(folder / folders.JSON))["told"]
+        sentences = json.loads(own_file.read(folder / folders.JSON))["told"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
-    return [line for line in said if isinstance(line, str)] if isinstance(said, list) else []
+    return [line for line in sentences if isinstance(line, str)] if isinstance(sentences, list) else []
 
 
 def agree(different: Sequence[Different]) -> None:
-    """Raises DifferentResultsError if any repetition gave two results."""
+    """Raise DifferentResultsError if any repetition gave two results."""
     if not different:
         return
-    pairs = "".join(f"\n  {one.kept}\n  {one.other}\n" for one in different)
+    pairs = "".join(f"\n  {pair.kept}\n  {pair.other}\n" for pair in different)
     raise DifferentResultsError(
         "THE SAME REPETITION GAVE DIFFERENT RESULTS. This must never happen; do not trust either until it is explained."
         f"{pairs}Compare the two folders and tell the project. Then remove the second; remove the first, too, to "
@@ -108,8 +108,8 @@ def _owner(study: Study, folder: Path) -> str:
 
 
 def _manifest(done: Run) -> dict[str, Any]:
-    """What was the same or countable over the whole study: program, kernels, emulator, guest, and every profile in
-    full.
+    """Return what was the same over the whole study, or can be listed: program, kernels, emulator, guest, and every
+    profile in full.
     """
     repetitions = [record.repetition for record in done.records]
     environment: dict[str, Any] = {"flashbed": version("flashbed")}
@@ -123,30 +123,30 @@ def _manifest(done: Run) -> dict[str, Any]:
     if done.ran:
         environment[CHANGED_LINES] = [one.sentence for one in done.ran]
     for kind in ("board", "medium"):
-        # Two of one title differ in what the study says of them: each stands with its own parameters.
-        found = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}
-        titles = [profile.title for profile in found.values()]
-        for selector, profile in found.items():
+        # If two profiles have the same title, the study gave them different options: list each with its own parameters.
+        profiles = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}
+        titles = [profile.title for profile in profiles.values()]
+        for selector, profile in profiles.items():
             name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
             environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
     return environment
 
 
 def _own_modules(repetitions: Sequence[Repetition]) -> dict[str, str]:
-    """The modules that the study brings, by name: the folder's name, and the beginning of the digest of what was built,
-    as it is in the keys; one for each kernel.
+    """Return the modules that the study brings, by name: the name of the directory, and the first digits of the build's
+    digest as in the keys, one for each kernel.
     """
-    found: dict[str, dict[str, None]] = {}
-    for one in repetitions:
-        for name, folder in own_modules(one.cell):
-            digest = one.environment[guest_parts.module_part(name)]
-            found.setdefault(name, {})[f"{folder.name} {digest[:12]}"] = None
-    return {name: ", ".join(sorted(told)) for name, told in sorted(found.items())}
+    builds: dict[str, dict[str, None]] = {}
+    for repetition in repetitions:
+        for name, folder in own_modules(repetition.cell):
+            digest = repetition.environment[guest_parts.module_part(name)]
+            builds.setdefault(name, {})[f"{folder.name} {digest[:12]}"] = None
+    return {name: ", ".join(sorted(labels)) for name, labels in sorted(builds.items())}
 
 
 def _requests(record: Record) -> RequestLog:
-    """A log of requests as it was kept. Results are looked at before a run measures; the log is read after that, so it
-    is looked at once more.
+    """Return a kept log of requests. Results are checked before a run measures; the log is read after that, so it is
+    checked again.
     """
     try:
         log = request_log.read(record.folder / "out")

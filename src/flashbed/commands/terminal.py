@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands print to. Text of a study, a pack or a guest is shown, and never obeyed: what cannot be printed
-comes as its number, line ends excepted (common/foreign_text.py).
+"""Print for all commands. Text of a study, a pack or a guest is shown and never obeyed: an unprintable character is
+printed as its number, except for line ends (common/foreign_text.py).
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import PageTable
 
 KEPT = "\n\t"
-"""What cannot be printed and stands in messages all the same."""
+"""Unprintable characters that messages may contain."""
 
 
 class _Plain(Console):
-    """A console on which text is just that."""
+    """A console that prints text literally, without markup."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, **how)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        super().print(*(foreign_text.plain(one, KEPT) if isinstance(one, str) else one for one in objects), **how)
+        super().print(*(foreign_text.plain(item, KEPT) if isinstance(item, str) else item for item in objects), **how)
 
 
 class PlainFormatter(logging.Formatter):
-    """The same for what is logged."""
+    """A log formatter that prints text literally, without markup."""
 
     def format(self, record: logging.LogRecord) -> str:
         return foreign_text.plain(super().format(record), KEPT)
 
 
 if not (re.fullmatch(r"[0-9]{1,6}", os.environ.get("COLUMNS", "")) and int(os.environ["COLUMNS"])):
-    os.environ.pop("COLUMNS", None)  # Rich takes 0 for a width, and prints nothing
+    os.environ.pop("COLUMNS", None)  # Rich accepts a width of 0, and prints nothing
 
 out = _Plain()
 
 _WIDE = 100_000
-"""Columns of what is no terminal: more than a table needs, which takes no more than it needs."""
+"""The width of a file or pipe, in columns. A table takes only the width that it needs."""
 
 
 def check_page(file: Path | None) -> None:
-    """Raises InputError or HostResourceError for a place where write_page() cannot write, before what takes hours."""
+    """Raise InputError or HostResourceError if write_page() cannot write there, before a step that takes hours."""
     if file is None or (file.exists() and not file.is_file() and not file.is_dir()):
-        return  # a pipe or a device is opened once, by who writes
+        return  # a pipe or a device is opened only once, for writing
     was_there = file.exists()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -70,11 +70,11 @@ def check_page(file: Path | None) -> None:
 
 
 def say(line: str) -> None:
-    """At once, for who follows along. Raises OSError if nobody reads it any more."""
+    """Print a line at once, for a reader who follows. Raises OSError if the reader is gone."""
     try:
         print(foreign_text.plain(line, KEPT), flush=True)
     except OSError:
-        # What stays in the buffer would fail again, with a message, when Python ends
+        # The rest of the buffer would fail again, with a message, when Python exits
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
@@ -90,7 +90,7 @@ def write_page(
     *,
     is_bad: bool = False,
 ) -> None:
-    """As one HTML file; `lead` are lines that stand out, `is_bad` whether they say that something is. Raises
+    """Write one HTML file. `lead` are highlighted lines; `is_bad` says whether they report a problem. Raises
     HostResourceError.
     """
     from flashbed.report.page import render
@@ -103,7 +103,7 @@ def write_page(
 
 
 def write_artefact(content: bytes) -> None:
-    """As it is into a pipe or a file; to a terminal as text."""
+    """Write an artefact: its bytes to a pipe or a file, plain text to a terminal."""
     if sys.stdout.isatty():
         print(foreign_text.plain(content.decode(errors="replace"), KEPT))
     else:
@@ -111,12 +111,12 @@ def write_artefact(content: bytes) -> None:
 
 
 def tell_page(file: Path) -> None:
-    """Where it is."""
+    """Print where the page is."""
     out.print(f"Report: {file.absolute()}")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    """Rows are cells of text, a line each."""
+    """Print a table. Rows are cells of text, one line each."""
     table = Grid(
         *map(foreign_text.plain, columns),
         title=foreign_text.plain(title),
@@ -131,7 +131,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ..
 
 
 def _console() -> Console:
-    """Who reads a pipe or a file wants all of a table, unless COLUMNS says how wide it is to be."""
+    """Return the console. For a pipe or a file it does not cut the table, unless COLUMNS sets a width."""
     if out.is_terminal:
         return out
     return _Plain(width=int(os.environ.get("COLUMNS", _WIDE)))
