@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest is made of: kernel, modules, programs and the archives they are packed in, each fetched and built once
-and cached.
+"""Fetch, build and cache the parts of a guest: kernel, modules, programs and their archives.
 
-Callers see a GuestImage: paths and digests. Nothing here knows cells, and nothing built here depends on when or where
-it was built.
+Callers get a GuestImage of paths and digests. This room must not know cells. No product depends on when or where it was
+built.
 """
 
 from __future__ import annotations
@@ -51,18 +50,18 @@ class GuestImage:
     parts: Mapping[str, Path]
     digests: Mapping[str, str]
     emulator: Path | None = None
-    """None: the one that is built on this host."""
+    """The emulator of another build; None: the one built on this host."""
 
     def archives(self, wanted: ProgramSet) -> Sequence[Path]:
-        """The cpio archives of a cell that uses the program set `wanted`, without its job."""
+        """Return the cpio archives of a cell that uses the program set `wanted`, without its job."""
         return [self.base, *(self.parts[name] for name in guest_parts.part_names(wanted))]
 
     def digest(self, wanted: ProgramSet) -> dict[str, str]:
-        """What such a cell depends on, by name: kernel, base, its programs and its modules."""
+        """Return the digests of the parts of such a cell, by name: kernel, base, its programs and its modules."""
         return {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(wanted))}
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
-        """One initramfs for a cell: the shared archives, and behind them what its beginning needs in /job."""
+        """Write the initramfs of a cell: the shared archives, followed by the files of `job` for /job."""
         initramfs.job_archive(job, to.with_suffix(".job"))
         with to.open("wb") as out:
             for part in (*self.archives(wanted), to.with_suffix(".job")):
@@ -71,11 +70,11 @@ class GuestImage:
 
 
 class NotBuilt(SetupError):
-    """Something of the guest is missing where nothing is to be fetched or built."""
+    """A part of the guest is missing, and nothing may be fetched or built."""
 
 
 class BuiltOnly(Cache):
-    """What is there. It waits for nobody who builds."""
+    """A cache that only looks up entries, and does not wait for a build."""
 
     def _check_builds(self, final: Path) -> None:
         raise NotBuilt(f"{final.name} is not built")
@@ -85,7 +84,7 @@ class BuiltOnly(Cache):
 
 
 class _NotedOnly(Archive):
-    """What was asked before, or is locked."""
+    """An archive that only looks up noted or locked requests."""
 
     def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
         if (known := self.known(packages, source=source, alone=alone)) is None:
@@ -107,13 +106,15 @@ def build(
     first: KernelChoice | None = None,
     lines: bool = True,
 ) -> GuestImage:
-    """Fetches and builds whatever of the guest is missing or broken, and of what cells choose no more than
+    """Fetch and build each missing or broken part of the guest. Of the parts that cells choose, build only those that
     `program_sets` name.
 
-    `version` names Debian's kernel source package (6.1), a kernel beside it (6.1-debian), or one of the user's own;
-    `first` is what such a one is a change of, if it does not say so itself; with `lines`, it is compiled once more
-    to see where its changed lines are. `thorough` also looks at what only later builds need, file by file. Raises
-    PartError for a module that there is not, before anything is built, and for packages and programs; NotBuilt with
+    `version` is a version of Debian's kernel source package (6.1), a variant of it (6.1-debian), or a kernel of the
+    user's. `first` is the kernel that a user's kernel is compared with, if it names none itself. With `lines`, that
+    kernel is compiled once more to locate its changed lines. `thorough` also checks, file by file, what only later
+    builds need.
+
+    Raises PartError for an unknown module before anything is built, and for packages and programs; NotBuilt with
     `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets))
@@ -133,7 +134,7 @@ def build(
 
 
 def _is_built(version: str | KernelChoice) -> bool:
-    """Whether a kernel of the lab's is there; of one of the user's own that is not looked at."""
+    """Return True if a kernel of the lab's is built. A user's kernel is not checked."""
     try:
         return not isinstance(version, str) or bool(_kernel(open_cache(BuiltOnly), open_archive(_NotedOnly), version))
     except NotBuilt:
@@ -148,7 +149,7 @@ def _guest(
     wanted_modules: Iterable[str],
     own_modules: Mapping[str, Path],
 ) -> GuestImage:
-    """All but the kernel."""
+    """Return the guest with all parts but the kernel."""
     chosen = {
         **modules.build_chosen(cache, built, wanted_modules),
         **{name: _own_module(cache, built, name, folder) for name, folder in own_modules.items()},
@@ -193,7 +194,7 @@ def _kernel(
 
 
 def _check_own(wanted_sets: Iterable[ProgramSet]) -> None:
-    """One guest image has one module of a name. Raises PartError."""
+    """Raise PartError if a study has two modules of the same name: one guest image has one module of a name."""
     folders: dict[str, Path | None] = {}
     for wanted in wanted_sets:
         own = dict(wanted.own_modules)
@@ -215,10 +216,12 @@ def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
-    """Raises PartError for a package that Debian has not, and for a program that is missing or none for arm64."""
+    """Return the program's archive from packages. Raises PartError for a package that Debian does not have, and for a
+    program that is missing or is not for arm64.
+    """
     try:
         return programs.from_packages(cache, archive, wanted.packages, wanted.programs)
-    except (ELFError, UnicodeDecodeError):  # only who tries each alone knows which one it is
+    except (ELFError, UnicodeDecodeError):  # to find which program it is, each is tried alone
         for name in wanted.programs if len(wanted.programs) > 1 else ():
             _from_packages(cache, archive, wanted._replace(programs=(name,)))
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
@@ -233,17 +236,19 @@ def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
 
 
 def media_tool() -> MediaTool:
-    """The media core's host programs, built if they are missing. Raises SetupError where nothing can be built."""
+    """Return the media core's host programs; build them if they are missing. Raises SetupError if nothing can
+    be built.
+    """
     return hosttools.build(open_cache())
 
 
 def open_archive(kind: type[Archive] = Archive) -> Archive:
-    """Debian's packages for the guest, and sources."""
+    """Return the archive of Debian's packages for the guest, and of sources."""
     return kind(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
 
 
 def open_cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:
-    """Where everything is kept that is built. Raises SetupError for a folder that no kernel can be built in."""
+    """Return the cache of everything that is built. Raises SetupError if no kernel can be built in its directory."""
     root = paths.cache_root() / "image"
     if any(character.isspace() or character == ":" for character in str(root)):
         raise SetupError(

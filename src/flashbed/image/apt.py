@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apt with state folders of its own: asked what a suite offers, and told to fetch files by address and digest.
+"""Run apt with its own state directories: ask what a suite offers, and fetch files by address and digest.
 
 The host's package database is not touched, and root is not needed. Must not know what is noted or locked.
 """
@@ -29,13 +29,13 @@ HELPER = "apt-helper"
 HELPER_FOLDER = "/usr/lib/apt"
 
 PATIENCE_S = 4
-"""Of who only wants to know whether a mirror answers, with a connection that stands still."""
+"""The timeout in seconds of a stalled connection, when only the mirror's answer matters."""
 LONGEST_S = 10
-"""The same, with all of it."""
+"""The total timeout in seconds, when only the mirror's answer matters."""
 
 
 class Apt:
-    """For one architecture and suite, with its state below `root`. To be used by one process at a time."""
+    """apt for one architecture and suite, with its state below `root`. One process at a time may use it."""
 
     def __init__(self, root: Path, architecture: str, suite: str) -> None:
         self._root = root
@@ -43,23 +43,23 @@ class Apt:
         self._suite = suite
 
     def offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
-        """The files that packages come in, with all they depend on unless they are wanted alone. Raises SetupError."""
+        """Return the files of packages and, unless `alone`, of all packages that they depend on. Raises SetupError."""
         fresh = not self._has_lists()
         if fresh:
             self._update()
         try:
-            found = self._told(packages, source=source, alone=alone)
+            files = self._told(packages, source=source, alone=alone)
         except SetupError:
             if fresh:
                 raise
-            self._update()  # lists may be damaged, or older than the package
-            found = self._told(packages, source=source, alone=alone)
-        if not found:
+            self._update()  # the lists may be damaged, or older than the package
+            files = self._told(packages, source=source, alone=alone)
+        if not files:
             raise SetupError(f"the Debian archive did not offer {' '.join(packages)}")
-        return found
+        return files
 
     def obtain(self, wanted: Iterable[File]) -> list[File]:
-        """Fetches what is not there; those that no mirror has. Raises SetupError if there is no mirror."""
+        """Fetch the missing files, and return those that no mirror has. Raises SetupError if there is no mirror."""
         if not (lost := self.lacking(wanted)):
             return []
         for one in lost:
@@ -77,37 +77,39 @@ class Apt:
         return lost
 
     def lacking(self, wanted: Iterable[File]) -> list[File]:
-        """Those that are not there, or are there with another digest."""
-        return [one for one in wanted if not _is_whole(self.place(one), one)]
+        """Return the files that are missing, or present with another digest."""
+        return [file for file in wanted if not _is_whole(self.place(file), file)]
 
     def place(self, one: File) -> Path:
         return self._root / ("cache/archives" if one.name.endswith(".deb") else "sources") / one.name
 
     def forget_lists(self) -> None:
-        """The next question goes to the mirror."""
+        """Delete the lists, so that the next request asks the mirror."""
         locks.remove(self._root / "state/lists")
 
     def _told(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
-        how = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
-        with locks.scratch(self._root / "tmp") as empty:  # apt leaves out what it finds downloaded
-            out = self._apt(*how, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
+        subcommand = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
+        with locks.scratch(self._root / "tmp") as empty:  # apt omits files that it finds downloaded
+            out = self._apt(*subcommand, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
         of = mirrors.known()
         return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
 
     def _download(self, wanted: Sequence[tuple[File, str]]) -> None:
-        """Files, each from its address. What is not to be had there is not fetched; what lies in its place gives way to
-        nothing but the whole file.
+        """Download each file from its address. Skip what is not available there. Replace an existing file only by the
+        complete file.
         """
         configuration = self._configuration()
         with locks.scratch(self._root / "tmp") as folder:
-            words = [word for one, address in wanted for word in (address, folder / one.name, f"SHA256:{one.sha256}")]
+            helper_arguments = [
+                word for file, address in wanted for word in (address, folder / file.name, f"SHA256:{file.sha256}")
+            ]
             try:
-                run([_helper(), "download-file", *words], env={"APT_CONFIG": str(configuration)})
+                run([_helper(), "download-file", *helper_arguments], env={"APT_CONFIG": str(configuration)})
             except SetupError as error:
                 _log.info("%s", error.message)
-            for one, _ in wanted:
-                if _is_whole(folder / one.name, one):
-                    self._take(folder / one.name, one)
+            for file, _ in wanted:
+                if _is_whole(folder / file.name, file):
+                    self._take(folder / file.name, file)
 
     def _take(self, path: Path, one: File) -> None:
         try:
@@ -116,7 +118,7 @@ class Apt:
             raise host_refusal(self.place(one), error) from None
 
     def _has_lists(self) -> bool:
-        """Whether apt was ever told what this suite has: a first `apt-get update` may have been killed."""
+        """Return True if apt has this suite's lists. A first `apt-get update` may have been killed."""
         return any((self._root / "state/lists").glob(f"*_dists_{self._suite}_*_Packages*"))
 
     def _apt(self, *arguments: str) -> str:
@@ -128,7 +130,8 @@ class Apt:
         self._configuration()
         (self._root / "sources.list").write_text(sources)
         try:
-            self._apt("update", "--error-on=any")  # else what a mirror that is away has would be called unknown
+            # otherwise a package would be called unknown while its mirror is down
+            self._apt("update", "--error-on=any")
         except SetupError as error:
             if (why := _complaint(error.message)) is None:
                 raise
@@ -160,27 +163,27 @@ class Apt:
             'Dir::Etc::sourceparts "-";\n'
             'Acquire::Languages "none";\n'
             'Acquire::ForceHash "SHA256";\n'
-            'Acquire::AllowReleaseInfoChange "true";\n'  # a suite that was stable is oldstable one day
+            'Acquire::AllowReleaseInfoChange "true";\n'  # a stable suite becomes oldstable one day
             'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";\n'
-            'APT::Sandbox::User "root";\n'  # the cache need not be readable for apt's own user
+            'APT::Sandbox::User "root";\n'  # the cache may be unreadable for apt's own user
         )
         return path
 
 
 def refusal(address: str) -> str:
-    """Why a file cannot be had from its address, as apt says it; "" if it can. It is fetched as apt fetches, by way of
-    the host's proxies, and thrown away. Raises SetupError without apt.
+    """Return apt's reason why a file cannot be fetched from its address; "" if it can. The file is fetched as apt does,
+    through the host's proxies, and thrown away. Raises SetupError without apt.
     """
     waits = [f"Acquire::{kind}::Timeout={PATIENCE_S}" for kind in ("http", "https")]
-    options = [word for one in (*waits, "Acquire::Retries=0", "APT::Sandbox::User=root") for word in ("-o", one)]
+    options = [word for option in (*waits, "Acquire::Retries=0", "APT::Sandbox::User=root") for word in ("-o", option)]
     with tempfile.TemporaryDirectory() as folder:
         command = [_helper(), *options, "download-file", address, f"{folder}/file"]
-        done = children.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
-    if done.returncode == 0:
+        process = children.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
+    if process.returncode == 0:
         return ""
-    if done.returncode == children.LATE:
+    if process.returncode == children.LATE:
         return f"no answer within {LONGEST_S} s"
-    return (_complaint(done.stderr) or done.stderr.strip()).removeprefix(f"{address}: ")
+    return (_complaint(process.stderr) or process.stderr.strip()).removeprefix(f"{address}: ")
 
 
 def _is_whole(path: Path, one: File) -> bool:
@@ -188,9 +191,9 @@ def _is_whole(path: Path, one: File) -> bool:
 
 
 def _complaint(said: str) -> str | None:
-    """The first file that apt did not get, or does not believe, and why; None if it says nothing of one."""
-    found = re.search(r"^[EW]: (?:Failed to fetch|GPG error:) (.+)$", said, re.MULTILINE)
-    return re.sub(r"(?<=\S)  +", ": ", found[1]).rstrip(". ") if found else None
+    """Return the first file that apt could not fetch or verify, with the reason; None if apt reports none."""
+    match = re.search(r"^[EW]: (?:Failed to fetch|GPG error:) (.+)$", said, re.MULTILINE)
+    return re.sub(r"(?<=\S)  +", ": ", match[1]).rstrip(". ") if match else None
 
 
 def _helper() -> str:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages and sources of one release of Debian, without touching the host's package database, and whatever release
-the host is.
+"""Fetch packages and sources of one Debian release, without touching the host's package database, on any host release.
 
-What the lock names is taken as it is, by origin and digest. What it does not name, apt resolves and checks. What was
-taken is noted and kept until an update is asked for, so that an image does
-not change under a study.
+What the lock names is taken by origin and digest. apt resolves and verifies the rest. The result of each request is
+noted and kept until an update is requested, so that an image does not change during a study.
 """
 
 from __future__ import annotations
@@ -29,50 +27,48 @@ from flashbed.image.pins import Pins
 _log = logging.getLogger("flashbed")
 
 NOTES = "packages.json"
-"""What was taken, by what was asked."""
+"""The file that notes the result of each request."""
 
 _told: set[str] = set()
-"""What this process has said already."""
+"""Requests about which this process has warned."""
 
 
 @dataclass(frozen=True)
 class Packages:
-    """What a request came to: files of the archive."""
+    """The result of a request: files of the archive."""
 
     found: tuple[File, ...]
 
     @property
     def files(self) -> tuple[tuple[str, str], ...]:
-        """Names and digests, for recipes."""
-        return tuple((one.name, f"SHA256:{one.sha256}") for one in self.found)
+        """Return names and digests, for recipes."""
+        return tuple((file.name, f"SHA256:{file.sha256}") for file in self.found)
 
     def version(self, package: str) -> str:
-        """The version of one package in the set, such as 3.33-3."""
-        for one in self.found:
-            if one.name.startswith(package + "_") and one.name.endswith((".deb", ".dsc")):
-                return one.version
+        """Return the version of one package in the set, such as 3.33-3."""
+        for file in self.found:
+            if file.name.startswith(package + "_") and file.name.endswith((".deb", ".dsc")):
+                return file.version
         raise SetupError(f"the Debian archive did not offer {package}")
 
 
 def asked(packages: Sequence[str], *, source: bool = False, alone: bool = False) -> str:
-    """What a request is noted as."""
+    """Return the name under which a request is noted."""
     return ("source " if source else "alone " if alone else "") + " ".join(packages)
 
 
 class Archive:
-    """Debian's archive for one architecture, with its state below `root`. Of several processes one at a time uses apt
-    there.
-    """
+    """Debian's archive for one architecture, with its state below `root`. One process at a time uses apt there."""
 
     def __init__(self, root: Path, architecture: str, kept_to: Pins | None = None) -> None:
-        """`kept_to`: in place of the lock that the process keeps to."""
+        """`kept_to` replaces the lock that the process keeps to."""
         self.root = root
         self.architecture = architecture
         self._kept_to = kept_to
         self._notes = root / NOTES
 
     def of(self, architecture: str) -> Archive:
-        """The same for another architecture, beside it."""
+        """Return the archive of another architecture, beside this one."""
         return type(self)(self.root.with_name(f"debian-{architecture}"), architecture, self._kept_to)
 
     @property
@@ -85,8 +81,8 @@ class Archive:
 
     @contextmanager
     def without_versions(self) -> Iterator[None]:
-        """In the block nothing is noted yet: resolve asks the lock, and the mirror for what that does not name. A block
-        that fails leaves what was noted before.
+        """Ignore the notes in the block: `resolve` asks the lock, and the mirror for what the lock does not name. If
+        the block fails, restore the notes.
         """
         before = self._notes.with_suffix(".before")
         with self._alone():
@@ -101,7 +97,7 @@ class Archive:
         before.unlink(missing_ok=True)
 
     def _move(self, one: Path, to: Path) -> None:
-        """If it is there."""
+        """Move a file if it exists."""
         try:
             with suppress(FileNotFoundError):
                 one.replace(to)
@@ -109,50 +105,50 @@ class Archive:
             raise host_refusal(one, error) from None
 
     def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
-        """The files that `packages` and all they depend on come in: as noted, else as the lock has them, else as the
-        mirror has them. `alone`: without what they depend on.
+        """Return the files of `packages` and of all that they depend on: the noted ones, else those of the lock, else
+        those of the mirror. With `alone`, without dependencies.
 
-        Raises SetupError where the lock must be kept to, and does not name them or has what is not to be had.
+        Raises SetupError if the lock is binding, but does not name the request or names an unavailable file.
         """
         request = asked(packages, source=source, alone=alone)
-        if (found := self._kept(request)) is None:
+        if (files := self._kept(request)) is None:
             with self._alone():
-                if (found := self._kept(request)) is None:
-                    found = self._take_pinned(request) or self._ask(packages, source=source, alone=alone)
-                    self._note(request, found)
-        return Packages(found)
+                if (files := self._kept(request)) is None:
+                    files = self._take_pinned(request) or self._ask(packages, source=source, alone=alone)
+                    self._note(request, files)
+        return Packages(files)
 
     def known(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages | None:
-        """What is noted, else what the lock has; None if it is neither. Nothing is asked, and nothing fetched."""
+        """Return the noted files, else those of the lock; None if there are neither. Ask and fetch nothing."""
         request = asked(packages, source=source, alone=alone)
-        found = self._kept(request)
-        if found is None and self._pins.lock:
-            found = self._pins.lock.files(self.architecture, request)
-        return None if found is None else Packages(found)
+        files = self._kept(request)
+        if files is None and self._pins.lock:
+            files = self._pins.lock.files(self.architecture, request)
+        return None if files is None else Packages(files)
 
     def fetch(self, packages: Sequence[str], resolved: Packages, *, source: bool = False) -> list[Path]:
-        """What `resolve` named, as files; fetched if it is not there, or not what the mirror gave. Raises SetupError
-        if no mirror has it any more.
+        """Return the files that `resolve` named; fetch those that are missing or broken. Raises SetupError if no mirror
+        has one any more.
         """
         with self._alone():
             if lost := self._apt.obtain(resolved.found):
                 of = asked(packages, source=source)
                 today = "`flashbed image build --update` takes the versions of today"
                 raise SetupError(f"{of}: {_lost(lost)}. {today}. {self._by_hand(lost)}.")
-        return [self._apt.place(one) for one in resolved.found]
+        return [self._apt.place(file) for file in resolved.found]
 
     def lacks(self, resolved: Packages) -> bool:
-        """Whether any of these would have to be fetched."""
+        """Return True if any of these must be fetched."""
         return bool(self._apt.lacking(resolved.found))
 
     def unpack(self, debs: Sequence[Path], into: Path) -> None:
-        """Unpacks binary packages over each other, as they would lie on a disk."""
+        """Unpack binary packages over each other, as on a disk."""
         into.mkdir(parents=True, exist_ok=True)
         for deb in debs:
             run(["dpkg-deb", "-x", deb, into])
 
     def _kept(self, request: str) -> tuple[File, ...] | None:
-        """What is noted, if the lock allows it; a difference that it allows is said once."""
+        """Return the noted files, if the lock allows them. Warn once about a difference that it allows."""
         noted = self._read().get(request)
         lock = self._pins.lock
         pinned = lock.files(self.architecture, request) if lock else None
@@ -162,12 +158,14 @@ class Archive:
             return None
         if pinned is not None and request not in _told:
             _told.add(request)
-            words = "%s: names %s; `--locked` takes what it names"
-            _log.warning(words, lock.path, _difference(request, pinned, noted))
+            warning = "%s: names %s; `--locked` takes what it names"
+            _log.warning(warning, lock.path, _difference(request, pinned, noted))
         return noted
 
     def _take_pinned(self, request: str) -> tuple[File, ...] | None:
-        """What the lock names, fetched; None if it names nothing, or what is not to be had. To be called alone."""
+        """Fetch and return the files that the lock names; None if it names none, or if one is unavailable. The caller
+        holds the lock of `_alone`.
+        """
         lock, strict = self._pins.lock, self._pins.strict
         if lock is None:
             return None
@@ -192,19 +190,19 @@ class Archive:
         return None
 
     def _check_sizes(self, lock: Lockfile, files: Sequence[File]) -> None:
-        """Raises InputError where the lock has another size than the file with its digest."""
+        """Raise InputError if the lock has another size than the file with its digest."""
         for one in files:
             if (size := self._apt.place(one).stat().st_size) != one.size:
                 told = f'files."{one.name}".bytes: is {one.size}, and the file with that SHA-256 has {size} bytes'
                 raise InputError(f"{lock.path}: {told}")
 
     def _by_hand(self, lost: Sequence[File]) -> str:
-        """What to do about files that no mirror has."""
-        folders = " and ".join(sorted({str(self._apt.place(one).parent) for one in lost}))
+        """Return advice on files that no mirror has."""
+        folders = " and ".join(sorted({str(self._apt.place(file).parent) for file in lost}))
         return f"A file with that digest from elsewhere (Debian keeps all at snapshot.debian.org) goes into {folders}"
 
     def _read(self) -> dict[str, tuple[File, ...]]:
-        """What is noted. A file that is damaged counts as empty: the lock, or apt's lists, give the same again."""
+        """Return the notes. A damaged file counts as empty: the lock, or apt's lists, give the same files again."""
         try:
             noted = json.loads(self._notes.read_text())
             return {request: tuple(_as_file(one) for one in files) for request, files in noted.items() if files}
@@ -217,16 +215,16 @@ class Archive:
         return {}
 
     def _note(self, request: str, found: Sequence[File]) -> None:
-        """To be called alone."""
+        """Note the result of a request. The caller holds the lock of `_alone`."""
         known = {**self._read(), request: found}
-        told = {asked: [asdict(one) for one in files] for asked, files in known.items()}
+        table = {asked: [asdict(file) for file in files] for asked, files in known.items()}
         try:
-            atomic.write(self._notes, json.dumps(told, indent=1, sort_keys=True).encode())
+            atomic.write(self._notes, json.dumps(table, indent=1, sort_keys=True).encode())
         except OSError as error:
             raise host_refusal(self._notes, error) from None
 
     def _ask(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
-        """What the mirror has now. To be called alone."""
+        """Return what the mirror has now. The caller holds the lock of `_alone`."""
         return self._apt.offered(packages, source=source, alone=alone)
 
     def _alone(self) -> locks.Lock:
@@ -246,11 +244,11 @@ def _as_file(noted: Any) -> File:
 
 
 def _versions(files: Sequence[File]) -> str:
-    return ", ".join(sorted({one.version for one in files}))
+    return ", ".join(sorted({file.version for file in files}))
 
 
 def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> str:
-    """What a lock names, and what is used in place of it."""
+    """Return how the lock's files differ from the used ones."""
     if (names := _versions(pinned)) != (used := _versions(noted)):
         return f"{names} for {request}, and {used} is used here"
     here = {one.name: one for one in noted}
@@ -274,6 +272,6 @@ def _first(told: Sequence[str]) -> str:
 
 
 def _lost(files: Sequence[File]) -> str:
-    """Which files are not to be had, and where they were from."""
+    """Return which files are unavailable, and where they came from."""
     told = [f"{one.name} (SHA-256 {one.sha256[:16]}..., from {one.origin})" for one in files]
     return f"no mirror here has {_first(told)} any more"

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell wants in its guest, besides what all have, and what the archives with it are called. Nothing is built
-here.
-"""
+"""The parts that a cell needs in its guest beside the common ones, and the names of their archives. Builds nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +10,9 @@ from flashbed.common.errors import InputError
 
 
 class ProgramSet(NamedTuple):
-    """What a cell needs in its guest, besides what all have: tools, modules, and what makes load.
+    """What a cell needs in its guest beside the common parts: tools, modules, and programs that make load.
 
-    `built` names programs that are built from their sources, the others lie in packages.
+    `built` names programs that the lab builds from source; the others are in packages.
     """
 
     packages: tuple[str, ...]
@@ -22,15 +20,15 @@ class ProgramSet(NamedTuple):
     modules: tuple[str, ...] = ()
     built: tuple[str, ...] = ("fio",)
     own_modules: tuple[tuple[str, Path], ...] = ()
-    """Those of the modules that are made from a folder of the user's."""
+    """The modules that are built from a user's directory."""
     of_kernel: tuple[str, ...] = ()
-    """What of a distribution's kernel the cell needs, by names that it answers to: drivers, scheduler, file system."""
+    """What the cell needs of a distribution's kernel, by module names or aliases: drivers, scheduler, file system."""
     of_kernel_for_tool: tuple[str, ...] = ()
-    """Likewise what the tool loads itself."""
+    """What the tool itself loads of a distribution's kernel."""
 
 
 class PartError(InputError):
-    """A package, a program or a module that no guest can have: the key of a profile that names it, and its name."""
+    """A package, program or module that no guest can have. Has the key of the profile that names it, and its name."""
 
     def __init__(self, message: str, key: str, name: str) -> None:
         super().__init__(message)
@@ -38,21 +36,21 @@ class PartError(InputError):
 
 
 def part_names(wanted: ProgramSet) -> list[str]:
-    """Of the archives, besides the base, of a cell that uses this program set."""
+    """Return the names of a cell's archives for this program set, without the base."""
     return [tools_name(wanted), *map(module_part, wanted.modules), *filter(None, [of_kernel(wanted)])]
 
 
 def of_kernel(wanted: ProgramSet) -> str:
-    """Of the archive with the modules of a distribution's kernel; "" if it asks for none."""
+    """Return the name of the archive with modules of a distribution's kernel; "" if the cell needs none."""
     names = (*wanted.of_kernel, *wanted.of_kernel_for_tool)
     return "-".join(("kernel-modules", *names)) if names else ""
 
 
 def tools_name(wanted: ProgramSet) -> str:
-    """Of the archive with its programs."""
+    """Return the name of the archive with the cell's programs."""
     return "-".join(("tools", *wanted.built, *(Path(name).name for name in wanted.programs)))
 
 
 def module_part(module: str) -> str:
-    """What the archive with a module that cells choose is called, also among the digests in their keys."""
+    """Return the name of a module's archive, which is also its name in a key."""
     return f"module-{module}"

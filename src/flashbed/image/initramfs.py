@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Initial RAM file systems of guests, as cpio archives.
+"""Make the initial RAM file systems of guests, as cpio archives.
 
-The kernel unpacks archives laid one behind the other, so a cell gets a common base, its tools and its job, and its
-RAM is not filled with the tools of other file systems.
+The kernel unpacks concatenated archives. So a cell gets a common base, its tools and its job, and its RAM is not filled
+with tools of other file systems.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ APPLETS = [
     "umount",
     "usleep",
 ]
-"""busybox applets that the guest's scripts use. Not all of them: some would shadow mke2fs and the like."""
+"""The busybox applets that the guest's scripts use. With all applets, some would shadow programs such as mke2fs."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A file in the guest: its absolute path there, where it comes from, its mode."""
+    """A file in the guest: its absolute path there, its source, and its mode."""
 
     name: str
     source: Path
@@ -57,7 +57,7 @@ class File:
 
 
 def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[File]:
-    """What every guest has: busybox, our scripts, our programs by name."""
+    """Return the files of every guest: busybox, the lab's scripts, and the lab's programs by name."""
     guest = paths.guest()
     return [
         File("/init", guest / "init"),
@@ -72,13 +72,13 @@ def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[File]:
 
 
 def module(name: str, source: Path) -> File:
-    """A kernel module, where the guest's scripts look for it."""
+    """Return a kernel module at the path where the guest's scripts look for it."""
     return File(f"/lib/flashbed/{name}.ko", source, 0o644)
 
 
 def archive(cache: Cache, name: str, files: Sequence[File], *, system: bool = False) -> Entry:
-    """A cached cpio archive of `files`; with `system`, also the folders, device node and applets that a guest starts
-    with.
+    """Return a cached cpio archive of `files`. With `system`, add the directories, device node and applets with which a
+    guest starts.
     """
     contents = [(file.name, digest_file(file.source), file.mode) for file in files]
     recipe = {"files": contents, "system": system and APPLETS, "script": digest_tree(Path(cpio.__file__))}
@@ -90,13 +90,13 @@ def archive(cache: Cache, name: str, files: Sequence[File], *, system: bool = Fa
 
 
 def job_archive(job: Mapping[str, bytes], to: Path) -> None:
-    """Writes the archive with a cell's own files, which land in the guest's /job."""
+    """Write the archive of a cell's own files, which land in the guest's /job."""
     files = [cpio.program(f"/job/{name}", data) for name, data in sorted(job.items())]
     to.write_bytes(cpio.archive([*cpio.folders_of(files), *files]))
 
 
 def pack(files: Sequence[File], *, system: bool = False) -> bytes:
-    """An archive whose bytes depend on the names, modes and contents alone."""
+    """Return an archive whose bytes depend only on names, modes and contents."""
     ordered = sorted(files, key=lambda file: file.name)
     nodes = [cpio.file(file.name, file.source.read_bytes(), file.mode) for file in ordered]
     folders = {node.path: node for node in cpio.folders_of(nodes)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guest kernel: Debian's source package, `allnoconfig` plus our fragment, built once and kept with the tree that
-modules need.
+"""Build the guest kernel: Debian's source package, `allnoconfig` plus the lab's fragment. It is built once, and kept
+with the tree that modules need.
 
 Knows no cell. The tree stays beside the image, without object files, because out-of-tree modules are built against it.
 """
@@ -41,39 +41,41 @@ UNUSED = (
     "*/sound/*.[ch]",
     "*/arch/arm64/boot/dts/*",
 )
-"""Half of the tree by size that no configuration of ours compiles; Kconfig files stay, they refer to each other."""
+"""The half of the tree, by size, that no configuration of the lab compiles. Kconfig files stay, because they refer to
+each other.
+"""
 
 SETTING = re.compile(r"(?:# )?(?P<option>CONFIG_\w+)(?:(?P<value>=.*)| is not set)")
-"""What Kconfig reads as a setting; without a value the option is off, or not there at all."""
+"""A setting as Kconfig reads it. Without a value the option is off or absent."""
 
 DEBUG = "-debug"
-"""Behind a kernel's version: the same, with what guest/kernel-debug.config adds."""
+"""The suffix of a kernel's version that adds guest/kernel-debug.config."""
 
 NAS = "-nas"
-"""Behind a kernel's version: what guest/kernel-nas.config says, and nothing else."""
+"""The suffix of a kernel's version whose only configuration is guest/kernel-nas.config."""
 
 COMPILE_STEPS = 1340
-"""Lines that the build of the shipped configuration prints; for the progress bar only."""
+"""Lines that the build of the shipped configuration prints, for the progress bar."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `release` is what `uname -r` says in the guest."""
+    """A built kernel. `release` is the guest's `uname -r`."""
 
     entry: Entry
     package_version: str
     modules: ModuleFiles | None = None
-    """Of a distribution's kernel; what those that the lab configures need is built in."""
+    """The modules of a distribution's kernel. A kernel that the lab configures has its drivers built in."""
     environment: Environment = dict
-    """For programs that build against it: its compiler."""
+    """The environment of builds against this kernel, with its compiler."""
     source: str = ""
-    """Of a kernel of the user's own, git's hash of its tree: modules may differ where its products do not."""
+    """For a user's kernel, git's hash of its tree. Modules may differ even if the kernel's products do not."""
     version: str = ""
-    """Of such a kernel, the version of Linux."""
+    """For a user's kernel, the version of Linux."""
     changed: Changed | None = None
-    """Of such a kernel, the lines that are changed in it, if it is known what it is a change of."""
+    """For a user's kernel, its changed lines, if its base is known."""
     change_unknown: str = ""
-    """Of such a kernel, why it is not known what it is a change of; "" if it is, or is no change."""
+    """For a user's kernel, why its base is unknown; "" if it is known, or if the kernel is not changed."""
 
     @property
     def image(self) -> Path:
@@ -81,19 +83,21 @@ class Kernel:
 
     @property
     def symbols(self) -> Path:
-        """Addresses and names of what is in the image."""
+        """Return the System.map: addresses and names of the image's symbols."""
         return self.entry.path(SYMBOLS)
 
     @property
     def tree(self) -> Path:
-        """For who builds against it: looked at file by file, and made again if something is missing."""
+        """Return the tree for builds against the kernel. It is checked file by file, and made again if something is
+        missing.
+        """
         self.entry.mend()
         return self.entry.path(TREE)
 
 
 def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
-    """The kernel of Debian's package linux-source-`wanted`, such as 6.1. About four minutes on two cores the first
-    time. With -debug behind the version it looks for its own bugs: for tests, not for measurements.
+    """Build the kernel of Debian's package linux-source-`wanted`, such as 6.1. The first build takes about four minutes
+    on two cores. With -debug after the version, the kernel checks itself for bugs: for tests, not for measurements.
     """
     if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG}|{NAS})?", wanted)):
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
@@ -130,7 +134,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
 
 
 def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused: Sequence[str]) -> None:
-    """The source that one of these packages holds, without files that match a pattern of `unused`."""
+    """Unpack the source in one of these packages, without files that match a pattern of `unused`."""
     scratch = tree.with_name("source-package")
     archive.unpack([deb for deb in debs if deb.name.startswith(package)], scratch)
     tarball = scratch / "usr/src" / f"{package}.tar.xz"
@@ -141,18 +145,18 @@ def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused:
 
 
 def prefix_map(tree: Path) -> str:
-    """A compiler's option that leaves the place of the tree out of what is built."""
+    """Return the compiler option that removes the tree's path from the products."""
     return f"-ffile-prefix-map={tree}=."
 
 
 def settings_of(version: str, kind: str = "") -> str:
-    """The configuration of a version of Linux, as it is or of a kind of its own (NAS, DEBUG)."""
+    """Return the configuration of a version of Linux, the usual one or one of another kind (NAS, DEBUG)."""
     return "".join(file.read_text() for file in files_of(version, kind))
 
 
 def files_of(version: str, kind: str = "") -> list[Path]:
-    """The files of a configuration: guest/kernel.config, and behind it what is otherwise for this version, if anything,
-    and for this kind: the last word on an option counts. NAS stands alone.
+    """Return the files of a configuration: guest/kernel.config, followed by the changes for this version, if any, and
+    for this kind. The last setting of an option counts. NAS stands alone.
     """
     if kind == NAS:
         return [paths.guest() / f"kernel{NAS}.config"]
@@ -161,14 +165,14 @@ def files_of(version: str, kind: str = "") -> list[Path]:
 
 
 def _wanted(settings: str) -> set[str]:
-    """The lines that a .config must have for all that `settings` say last to be so."""
-    said = (SETTING.match(line) for line in settings.splitlines())
-    last = {match["option"]: match for match in said if match}
+    """Return the lines that a .config must have so that the last setting of each option in `settings` holds."""
+    matches = (SETTING.match(line) for line in settings.splitlines())
+    last = {match["option"]: match for match in matches if match}
     return {match.string for match in last.values() if match["value"]}
 
 
 def configure(tree: Path, version: str, settings: str, environment: Mapping[str, str]) -> None:
-    """Writes the .config that these settings make of nothing. Raises SetupError for one that is not taken."""
+    """Write the .config of these settings over `allnoconfig`. Raises SetupError if Kconfig drops a setting."""
     file = tree.with_name("fragment.config")
     file.write_text(settings)
     run(toolchain.make(f"KCONFIG_ALLCONFIG={file}", "allnoconfig", jobs=1), cwd=tree, env=environment)

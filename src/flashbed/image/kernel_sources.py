@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of kernels that the user brings, each named by git's hash of its tree: a revision, a folder as it is now, a
-package of Debian's; and each of them with patches.
+"""Name kernel sources of the user by git's hash of their tree: a revision, a directory as it is, or a Debian package;
+each with patches.
 
-All objects that are not in a repository of the user's are in one of the lab's own, so nothing is written to theirs
-(git renews the times of objects there that it would write again). Must not know how a kernel is built.
+Objects that no repository of the user has are in a repository of the lab's. So nothing is written to the user's; git
+would even update the times of existing objects there. Must not know how a kernel is built.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flashbed.common.repository import Repository
 from flashbed.profiles.kernel_choice import Patch, Tree
 
 SHOWN = 12
-"""Digits of a hash that people get to see."""
+"""The digits of a hash that people see."""
 
 _HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"
 
@@ -33,7 +33,7 @@ _LEFT_BY_A_BUILD = (
     *(".tmp_*", "/vmlinux*", "/System.map", "/.config", "/.config.old", "/.version", "/modules.*", "/.git"),
     *("/include/generated/", "/include/config/", "/arch/*/include/generated/", "/arch/*/boot/Image*"),
 )
-"""As .gitignore has it."""
+"""Files that a build leaves, as in .gitignore."""
 
 
 @dataclass(frozen=True)
@@ -42,46 +42,46 @@ class KernelSource:
 
     tree: str
     name: str
-    """A short one for people: "linux@v6.12", "linux-source-6.1 (6.1.119-1)"."""
+    """A short name for people: "linux@v6.12", "linux-source-6.1 (6.1.119-1)"."""
     home: str
-    """What objects are kept for: a folder of the user's, a package."""
+    """The home of the objects: a directory of the user's, or a package."""
     before: str | None = None
-    """The tree that it is a change of: without its patches, without what is not committed, or where the user's range of
-    revisions begins.
+    """The tree that this one is a change of: without its patches, without uncommitted changes, or at the start of the
+    user's range of revisions.
     """
     objects: Path | None = None
-    """The user's objects that it needs beside the lab's."""
+    """The user's object directory, which is needed beside the lab's."""
     notes: tuple[str, ...] = ()
-    """What the user is to be told of it."""
+    """Notes on the source for the user."""
     unknown: str = ""
-    """Why it is not known what it is a change of, and what would tell; "" if it is, or is no change."""
+    """Why its base is unknown, and what would make it known; "" if it is known, or if the tree is not changed."""
 
     @property
     def label(self) -> str:
-        """The name with the hash, as results give it."""
+        """Return the name with the hash, as in results."""
         return f"{self.name} {self.tree[:SHOWN]}"
 
 
 class Sources:
-    """The lab's repository of sources, in a folder that is made when it is first used."""
+    """The lab's repository of sources, in a directory that is made at first use."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._store = root / "sources.git"
 
     def of_tree(self, wanted: Tree) -> KernelSource:
-        """A revision, or the folder as it is now. Raises InputError for what git refuses."""
-        found = repository.find(wanted.folder)
+        """Return a revision, or the directory as it is now. Raises InputError if git refuses."""
+        user_repository = repository.find(wanted.folder)
         if wanted.object_id is not None:
-            objects = found.objects if found else None
+            objects = user_repository.objects if user_repository else None
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
             return KernelSource(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
-        if found is None or found.top is None:
+        if user_repository is None or user_repository.top is None:
             return self._plain(wanted.folder, f"no git repository has it; {_HOW_TO_GET_A_BASE}")
-        return self._as_it_is(wanted.folder, found)
+        return self._as_it_is(wanted.folder, user_repository)
 
     def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> KernelSource:
-        """A package's source; `unpack(folder)` is asked for it the first time."""
+        """Return a package's source. The first call unpacks it by `unpack(folder)`."""
         ref = f"refs/packages/{digest_bytes(f'{name} {version}'.encode())}"
         with self._alone(name), suppress(GitError):
             tree = self._git("rev-parse", "--verify", "--quiet", ref)
@@ -96,8 +96,8 @@ class Sources:
         return KernelSource(tree, f"{name} ({version})", name)
 
     def patched(self, source: KernelSource, patches: Sequence[Patch]) -> KernelSource:
-        """The source with these patches on it, in this order. Raises InputError that names the one that does not
-        apply.
+        """Return the source with these patches applied in this order. Raises InputError with the name of a patch that
+        does not apply.
         """
         if not patches:
             return source
@@ -125,8 +125,8 @@ class Sources:
         return replace(source, tree=tree, name=name, before=source.tree, unknown="")
 
     def check_out(self, source: KernelSource, folder: Path, index: Path) -> None:
-        """Brings `folder` to what the source is: files that are the same stay untouched, and so does what no source
-        has. Raises HostResourceError.
+        """Make `folder` match the source. Files that match already are untouched, as are files of no source. Raises
+        HostResourceError.
         """
         index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ class Sources:
             raise HostResourceError(f"{folder}: git cannot write {source.name} there: {error}") from None
 
     def changes(self, source: KernelSource, before: str) -> str:
-        """What `git diff` says of the change from another tree, without context."""
+        """Return the output of `git diff` against another tree, without context lines."""
         arguments = (
             "diff-tree",
             "-r",
@@ -151,15 +151,15 @@ class Sources:
         return self._git(*arguments, "--src-prefix=a/", "--dst-prefix=b/", before, source.tree, env=self._reads(source))
 
     def text(self, source: KernelSource, path: str) -> str | None:
-        """A file of the source; None if it is not there."""
+        """Return a file of the source; None if there is no such file."""
         try:
             return self._git("cat-file", "blob", f"{source.tree}:{path}", env=self._reads(source))
         except GitError:
             return None
 
     def _as_it_is(self, folder: Path, found: Repository) -> KernelSource:
-        """A folder in a repository, with all that is not committed: what git would commit, and nothing of it written to
-        that repository.
+        """Return a directory in a repository with its uncommitted changes: what git would commit. Write nothing to that
+        repository.
         """
         self._make()
         name, home = folder.resolve().name, str(folder.resolve())
@@ -167,7 +167,7 @@ class Sources:
         try:
             with locks.scratch(self.root / "looking") as scratch, repository.opened(found) as view:
                 if own_file.is_file(found.index):
-                    shutil.copy2(found.index, scratch / "index")  # its time tells git which files to read again
+                    shutil.copy2(found.index, scratch / "index")  # git decides by its time which files to read again
                 env = {
                     "GIT_INDEX_FILE": str(scratch / "index"),
                     "GIT_OBJECT_DIRECTORY": str(self._store / "objects"),
@@ -192,8 +192,8 @@ class Sources:
         return KernelSource(tree, f"{name} (not committed)", home, committed, found.objects, (note,), unknown)
 
     def _plain(self, folder: Path, unknown: str) -> KernelSource:
-        """A folder that no repository has, without what a build leaves. A .gitignore in it does not count: that of a
-        package may name the whole tree. `unknown`: why it is not known what it is a change of.
+        """Return a directory outside of any repository, without files that a build leaves. Its .gitignore is ignored: a
+        package's may name the whole tree. `unknown` says why its base is unknown.
         """
         home = str(folder.resolve())
         self._make()
@@ -224,7 +224,7 @@ class Sources:
         env: Mapping[str, str] | None = None,
         told: Path | None = None,
     ) -> str:
-        """In the lab's own repository."""
+        """Call git in the lab's own repository and return its output."""
         self._make()
         return git(*arguments, directory=self._store, at=at or self.root, env=env, told=told)
 
@@ -242,16 +242,16 @@ class Sources:
 
 
 def _beside(objects: Path) -> dict[str, str]:
-    """For git's environment: objects of the user's beside those of the lab."""
+    """Return git's environment with the user's objects beside the lab's."""
     quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
 
 
 def _note_changes(call: Callable[..., str], ignored: Sequence[str], scratch: Path) -> None:
-    """Bring the index of the git that `call` starts to what is in the folder that it starts in.
+    """Update the index of the git that `call` starts to the content of its directory.
 
-    `git add` does the same, and asks git for the state of each submodule, by the configuration in there. What is new
-    comes first: a link in the place of a folder then removes what lay in it. Raises GitError.
+    `git add` would also ask for the state of each submodule, by the configuration in there. New files come first, so
+    that a link in the place of a directory removes the directory's files. Raises GitError.
     """
     for asked in (("--others", *ignored), ("--modified", "--deleted")):
         (scratch / "names").write_bytes(call("ls-files", "-z", *asked).encode(errors="surrogateescape"))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock: a TOML file that says what studies were measured with, by version, digest and origin. Read, written, and
-nothing else.
+"""Read and write a lock: a TOML file with version, digest and origin of each input of a study.
 
-Two kinds of input: what Debian's archive gave, by what was asked of it, and files of the lab's own, by their digests.
+There are two kinds of input: files of Debian's archive, by request, and files of the lab's own, by digest.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem, TomlFile
 
 SUITE = "bookworm"
-"""Of Debian, whose kernels and tools the lab is made for, where no lock says otherwise."""
+"""The Debian suite for whose kernels and tools the lab is made. It is the default without a lock."""
 
 HEAD = """\
 # What the studies here are measured with. Written by `flashbed image lock`; docs/pinned.md says how it is used.
@@ -36,7 +35,7 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 @dataclass(frozen=True, order=True)
 class File:
-    """A file of Debian's archive: its name, SHA-256, size, and where it lies there: "debian pool/main/..."."""
+    """A file of Debian's archive: its name, SHA-256, size and origin: "debian pool/main/..."."""
 
     name: str
     sha256: str
@@ -45,22 +44,22 @@ class File:
 
     @property
     def version(self) -> str:
-        """Such as 3.33-3."""
+        """Return the version, such as 3.33-3."""
         return _version_in(self.name)
 
 
 def _version_in(name: str) -> str:
-    """Nothing, where that is no name of Debian's."""
+    """Return the version in a file name of Debian; "" if it is none."""
     return _ENDINGS.sub("", unquote((*name.removesuffix(".deb").split("_"), "")[1]))
 
 
 Requests = Mapping[str, Mapping[str, Sequence[File]]]
-"""By architecture, and what was asked for it: the files."""
+"""Files by architecture and request."""
 
 
 @dataclass(frozen=True)
 class Lockfile:
-    """What a lock file says. `sources`, `profiles` and `modules`, those that a study brings, are digests by name."""
+    """The content of a lock. `sources`, `profiles` and `modules` (those that a study brings) are digests by name."""
 
     path: Path
     suite: str = SUITE
@@ -70,9 +69,9 @@ class Lockfile:
     modules: Mapping[str, str] = field(default_factory=dict)
 
     def files(self, architecture: str, request: str) -> tuple[File, ...] | None:
-        """What this request came to; None if it was not made."""
-        found = self.requests.get(architecture, {}).get(request)
-        return None if found is None else tuple(found)
+        """Return the files of a request; None if the lock has no such request."""
+        names = self.requests.get(architecture, {}).get(request)
+        return None if names is None else tuple(names)
 
 
 class _FileTable(BaseModel):
@@ -96,8 +95,8 @@ class _LockTable(BaseModel):
     files: dict[str, _FileTable] = {}
 
     def problems(self) -> list[Problem]:
-        """A suite that the lab is not made for, names that are none of Debian's, versions that are not those of the
-        names, and files that a request names, and nobody describes.
+        """Return the problems of a lock: a suite that the lab is not made for, names that are not Debian's, versions
+        that differ from the name's, and requested files without a description.
         """
         at: list[tuple[Keys, str]] = [
             (("requests", architecture, request), name)
@@ -105,21 +104,23 @@ class _LockTable(BaseModel):
             for request, names in requests.items()
             for name in names
         ]
-        found = [Problem(keys, f'"{name}" is not in [files]') for keys, name in at if name not in self.files]
+        faults = [Problem(keys, f'"{name}" is not in [files]') for keys, name in at if name not in self.files]
         if self.suite != SUITE:
-            found.append(Problem(("suite",), f'the lab is made for Debian\'s "{SUITE}", not for "{self.suite}"'))
-        for name, one in self.files.items():
+            faults.append(Problem(("suite",), f'the lab is made for Debian\'s "{SUITE}", not for "{self.suite}"'))
+        for name, described in self.files.items():
             if "/" in name or not (version := _version_in(name)):
-                found.append(Problem(("files", name), "is no name of a file of Debian's archive"))
-            elif one.version != version:
-                found.append(Problem(("files", name, "version"), f'is "{one.version}", and the name says "{version}"'))
-        return found
+                faults.append(Problem(("files", name), "is no name of a file of Debian's archive"))
+            elif described.version != version:
+                faults.append(
+                    Problem(("files", name, "version"), f'is "{described.version}", and the name says "{version}"')
+                )
+        return faults
 
 
 def read(path: Path) -> Lockfile:
-    """Raises InputError, with the line, for what is no lock."""
+    """Read a lock. Raises InputError, with the line, if the file is no lock."""
     table = TomlFile.read(path).validate(_LockTable)
-    files = {name: File(name, one.sha256, one.bytes, one.origin) for name, one in table.files.items()}
+    files = {name: File(name, entry.sha256, entry.bytes, entry.origin) for name, entry in table.files.items()}
     requests = {
         architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
         for architecture, asked in table.requests.items()
@@ -128,22 +129,27 @@ def read(path: Path) -> Lockfile:
 
 
 def text(lock: Lockfile) -> str:
-    """As `read` takes it; the same lock gives the same bytes."""
-    files = {one.name: one for asked in lock.requests.values() for found in asked.values() for one in found}
+    """Return the text of a lock, as `read` reads it. The same lock gives the same bytes."""
+    files = {
+        file.name: file
+        for asked in lock.requests.values()
+        for files_of_request in asked.values()
+        for file in files_of_request
+    }
     lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
     brought = [("modules", lock.modules)] if lock.modules else []
     for title, digests in (("sources", lock.sources), ("profiles", lock.profiles), *brought):
         lines += ["", f"[{title}]", *(f"{_text(name)} = {_text(digests[name])}" for name in sorted(digests))]
     for architecture in sorted(lock.requests):
         lines += ["", f"[requests.{architecture}]"]
-        for request, found in sorted(lock.requests[architecture].items()):
-            lines += [f"{_text(request)} = [", *(f"  {_text(one.name)}," for one in sorted(found)), "]"]
+        for request, files_of_request in sorted(lock.requests[architecture].items()):
+            lines += [f"{_text(request)} = [", *(f"  {_text(file.name)}," for file in sorted(files_of_request)), "]"]
     lines += ["", "[files]", *(_file(files[name]) for name in sorted(files))]
     return "\n".join(lines) + "\n"
 
 
 def write(lock: Lockfile) -> None:
-    """Whole or not at all. Raises HostResourceError."""
+    """Replace the lock's file atomically. Raises HostResourceError."""
     try:
         atomic.write(lock.path, text(lock).encode())
     except OSError as error:
@@ -151,10 +157,10 @@ def write(lock: Lockfile) -> None:
 
 
 def _file(one: File) -> str:
-    told: dict[str, str | int] = {"version": one.version, "sha256": one.sha256, "bytes": one.size, "from": one.origin}
-    return f"{_text(one.name)} = {{ {', '.join(f'{name} = {_text(value)}' for name, value in told.items())} }}"
+    fields: dict[str, str | int] = {"version": one.version, "sha256": one.sha256, "bytes": one.size, "from": one.origin}
+    return f"{_text(one.name)} = {{ {', '.join(f'{name} = {_text(value)}' for name, value in fields.items())} }}"
 
 
 def _text(value: str | int) -> str:
-    """A basic string of TOML is one of JSON, for what stands in a lock."""
+    """Return a value as TOML. A basic string of TOML equals one of JSON, for the values of a lock."""
     return json.dumps(value, ensure_ascii=False)

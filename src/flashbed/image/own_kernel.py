@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel out of a source that the user brings: the lab's configuration and patches on it, compiled out of that tree.
+"""Build a kernel from a user's source, with the lab's configuration and patches.
 
-Objects are kept for each home of sources (a folder of the user's, a package): the next patch compiles what it changes.
-What modules are built against is taken out of there, so that kernels of one home do not wait for each other.
+Each home of sources (a directory of the user's, a package) keeps its objects, so the next patch compiles only what it
+changes. The files for module builds are copied out, so that kernels of one home do not wait for each other.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 _log = logging.getLogger("flashbed")
 
 NAME = "linux-own"
-"""Of its entries in the cache."""
+"""The name of its entries in the cache."""
 
 LINES = "lines.json"
 
 KEPT = ("arch/arm64", "block", "drivers/mtd", "fs", "include", "lib", "scripts", "security", "tools/include", "usr")
-"""What of a built tree modules are built against, ours and the kernel's own, beside the files at its top."""
+"""The parts of a built tree that module builds need, beside the files at its top."""
 
 LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux", "Image.*")
 
 MOST_TOLD = 3
-"""Of a compiler's errors."""
+"""The most compiler errors in a message."""
 
 NOT_LOOKED = "nobody looked where they are; a run without --skip-lines does"
 
 _AGAIN = " again, to see where its changed lines are (--skip-lines leaves that out)"
 
 _BUILDING = "building"
-"""Beside the objects: a build is under way, or was killed."""
+"""A marker beside the objects: a build is running, or was killed."""
 
 _WRONG = re.compile(r"\berror: |undefined reference|^patch: |\*\*\* .*No rule")
-"""How a compiler, a linker or make begins to say what is wrong."""
+"""The beginning of an error of a compiler, a linker or make."""
 
 
 def source(archive: Archive, choice: KernelChoice) -> KernelSource:
-    """What is to be compiled for a choice, with all patches on it. Raises InputError for one that does not apply."""
+    """Return the source of a choice with its patches. Raises InputError for a patch that does not apply."""
     sources = Sources(root())
     if choice.tree is not None:
         found = sources.of_tree(choice.tree)
@@ -84,7 +84,9 @@ _told: set[str] = set()
 
 
 def supported(version: str) -> str:
-    """The version whose configuration and patches are for `version`: the newest that is not newer, else the oldest."""
+    """Return the version whose configuration and patches fit `version`: the newest that is not newer, else the
+    oldest.
+    """
     number = _number(version)
     return next((known for known in reversed(KERNELS) if _number(known) <= number), KERNELS[0])
 
@@ -96,9 +98,11 @@ def _number(version: str) -> tuple[int, ...]:
 def build(
     cache: Cache, archive: Archive, choice: KernelChoice, first: KernelChoice | None = None, *, lines: bool = True
 ) -> Kernel:
-    """The kernel of a choice that is the user's own. `first` is another one, which it counts as a change of if it says
-    itself of none, and both have one home. Without `lines`, nothing is compiled to see where its changed lines are.
-    Raises InputError for what does not apply, or compile.
+    """Build a user's kernel.
+
+    `first` is the kernel that it is compared with, if it has no base of its own and both have one home. Without
+    `lines`, nothing is compiled to locate the changed lines. Raises InputError if a patch does not apply or the kernel
+    does not compile.
     """
     wanted = source(archive, choice)
     if wanted.before is None and first is not None and first != choice:
@@ -140,8 +144,8 @@ def build(
 def _changed(
     cache: Cache, built: Kernel, wanted: KernelSource, before: str, choice: KernelChoice, fragment: str, lines_too: bool
 ) -> Changed | None:
-    """Where the lines lie in the kernel that are not as in the tree `before`; None if nobody has looked, and this one
-    is not to.
+    """Return where the kernel's lines that differ from the tree `before` lie; None if that is unknown and `lines_too`
+    is False.
     """
     diff = Sources(root()).changes(wanted, before)
     lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
@@ -154,8 +158,8 @@ def _changed(
                 compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
                 apart = _modules_with_lines(built, lines, folder / "modules")
-                found = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
-        (folder / LINES).write_text(json.dumps(found.as_json(), indent=1, sort_keys=True))
+                changed = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
+        (folder / LINES).write_text(json.dumps(changed.as_json(), indent=1, sort_keys=True))
 
     known = cache.known("kernel-lines", recipe)
     if known is None and not lines_too:
@@ -164,17 +168,17 @@ def _changed(
 
 
 def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
-    """The kernel's own modules that any of these files belong to, as guests load them."""
-    found = []
-    for number, (name, one) in enumerate(modules.OF_THE_KERNEL.items()):
-        if one.change or one.makes or not any(file.startswith(f"{one.folder}/") for file in files):
-            continue  # another source than the kernel's, or several modules
+    """Return the kernel's own modules, as guests load them, that contain any of these files."""
+    with_lines = []
+    for number, (name, recipe) in enumerate(modules.OF_THE_KERNEL.items()):
+        if recipe.change or recipe.makes or not any(file.startswith(f"{recipe.folder}/") for file in files):
+            continue  # from another source than the kernel's, or several modules
         (scratch / name).mkdir(parents=True)
         file = modules.with_lines(built, name, scratch / name)
         listing = changed_code.disassembled(file, built.environment)
-        found.append(changed_code.Module(one.folder, listing, module_code.sections_of(file, number)))
+        with_lines.append(changed_code.Module(recipe.folder, listing, module_code.sections_of(file, number)))
     shutil.rmtree(scratch, ignore_errors=True)
-    return found
+    return with_lines
 
 
 def _is_code(file: str) -> bool:
@@ -189,7 +193,7 @@ def compile_in(
     environment: toolchain.Environment,
     why: str = "",
 ) -> None:
-    """Brings a folder of objects up to date with a source. Raises InputError if that does not compile."""
+    """Bring a directory of objects up to date with a source. Raises InputError if it does not compile."""
     marker = work.folder / _BUILDING
     work.built.unlink(missing_ok=True)
     with stage(f"Taking the source of {wanted.label}"):
@@ -197,7 +201,7 @@ def compile_in(
             _forget_since(work.tree, marker.stat().st_mtime_ns)
         Sources(root()).check_out(wanted, work.tree, work.index)
     marker.touch()
-    # It counts the builds of a folder, and each kernel is to be the first
+    # The build counts its runs in a directory, and each kernel must be the first
     (work.tree / ".version").unlink(missing_ok=True)
     try:
         kernel.configure(work.tree, choice.version, fragment, environment())
@@ -207,7 +211,7 @@ def compile_in(
         raise InputError(f'kernel "{choice.text}" ({wanted.label}): {known}: {error.message}') from None
     flags = f"KCFLAGS={kernel.prefix_map(work.tree)}"
     wrong: list[str] = []
-    # What a change compiles is few of these lines, or many, and nobody knows which
+    # A change may compile few of these lines or many: the number is unknown
     steps = None if (work.tree / "vmlinux").exists() else COMPILE_STEPS
     with stage(f"Building Linux {choice.version} of {wanted.label}{why}", total=steps) as progress:
 
@@ -220,7 +224,7 @@ def compile_in(
             command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
             run(command, cwd=work.tree, env=environment(), on_line=on_line)
         except SetupError as error:
-            marker.unlink()  # make ended by itself: what it had finished is whole
+            marker.unlink()  # make ended by itself, so its finished files are complete
             why = "; ".join(wrong[:MOST_TOLD]) or error.message
             raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
     marker.unlink()
@@ -233,7 +237,7 @@ def _fragment(version: str) -> str:
 
 
 def _forget_since(tree: Path, began_ns: int) -> None:
-    """A build that was killed may have left halves of files that look whole: what it wrote is made again."""
+    """Delete what a killed build wrote, because half-written files may look complete. They are built again."""
     for folder, _, names in os.walk(tree):
         for name in names:
             path = Path(folder) / name
@@ -249,6 +253,6 @@ def _keep(tree: Path, to: Path) -> None:
             shutil.copy2(path, to / path.name)
     for part in KEPT:
         if (tree / part).is_dir():
-            # Programs of the kernel's build are made of objects that lie beside them
+            # Programs of the kernel's build are made of objects beside them
             leaves = shutil.ignore_patterns("*.cmd") if part == "scripts" else leave_out
             shutil.copytree(tree / part, to / part, symlinks=True, ignore=leaves, dirs_exist_ok=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder of source that a module is built from, above all one that the user brings: what of it is built, and what to
-say if it does not build.
+"""A directory with the source of a module, above all a user's: which of its files are built, and the errors if it does
+not build.
 
 Must not know how a module is built.
 """
@@ -21,12 +21,12 @@ LEFT_BY_A_BUILD = shutil.ignore_patterns("*.[ao]", ".*", "*.ko", "*.mod", "*.mod
 MOST_ERRORS = 3
 
 _ERROR = re.compile(r"error: |ERROR: |\*\*\* .*Stop\.$")
-"""What the compiler, modpost and make say."""
+"""Error messages of the compiler, modpost and make."""
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """What a module is made from: files below its folder, seen from there, without what a build left. Links are
-    followed, but for those that lead back to a folder that they lie in.
+    """Yield the source files below a directory, by relative path, without files that a build left. Follow links, except
+    links to a directory that contains them.
     """
     yield from _files(folder, Path(), ())
 
@@ -45,13 +45,13 @@ def _files(folder: Path, inside: Path, above: tuple[str, ...]) -> Iterator[Path]
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 over the names and contents of `files`; where the folder lies, and what it is called, is not in it."""
+    """Return the SHA-256 of the names and contents of `files`. The directory's path and name are not in it."""
     lines = (f"{file.as_posix()}\0{digest_file(folder / file)}\n" for file in files(folder))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Of `files`, with links replaced by what they name."""
+    """Copy the source files. Replace links by what they name."""
     to.mkdir(parents=True)
     for file in files(folder):
         (to / file).parent.mkdir(parents=True, exist_ok=True)
@@ -59,21 +59,21 @@ def copy(folder: Path, to: Path) -> None:
 
 
 def errors(lines: Sequence[str], built_in: Path, folder: Path) -> str:
-    """The first errors in what a build in `built_in` said, with places in `folder`, which that is a copy of; "" if it
-    said none.
+    """Return the first errors in the output of a build in `built_in`, a copy of `folder`, with paths in `folder`; "" if
+    there is none.
     """
-    found = [_with_place(lines, at, built_in) for at, line in enumerate(lines) if _ERROR.search(line)]
-    return "; ".join(dict.fromkeys(found[:MOST_ERRORS])).replace(str(built_in), str(folder))
+    error_lines = [_with_place(lines, at, built_in) for at, line in enumerate(lines) if _ERROR.search(line)]
+    return "; ".join(dict.fromkeys(error_lines[:MOST_ERRORS])).replace(str(built_in), str(folder))
 
 
 def _with_place(lines: Sequence[str], at: int, built_in: Path) -> str:
-    """An error, and of one in a header of the kernel's the line of the module that it comes from."""
-    said = lines[at].strip()
-    if str(built_in) in said or "error: " not in said:
-        return said
+    """Return an error. If it is in a header of the kernel's, add the line of the module that includes it."""
+    error = lines[at].strip()
+    if str(built_in) in error or "error: " not in error:
+        return error
     place = re.compile(rf"{re.escape(str(built_in))}/\S+?:\d+(?=[:,])")
     behind = next((more for more in range(at + 1, len(lines)) if _ERROR.search(lines[more])), len(lines))
     for line in (*lines[at + 1 : behind], *reversed(lines[:at])):
         if match := place.search(line):
-            return f"{said} (from {match[0]})"
-    return said
+            return f"{error} (from {match[0]})"
+    return error

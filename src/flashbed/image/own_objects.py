@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folders in which kernels of the user's own are compiled: one for each home of sources, so that the next patch
-compiles only what it changes.
+"""The directories in which users' kernels are compiled: one for each home of sources, so that the next patch compiles
+only what it changes.
 
 Must not know how a kernel is compiled.
 """
@@ -24,7 +24,7 @@ _log = logging.getLogger("flashbed")
 
 @dataclass(frozen=True)
 class Work:
-    """Where kernels of one home are compiled, by one build at a time."""
+    """A directory in which kernels of one home are compiled, by one build at a time."""
 
     folder: Path
 
@@ -34,11 +34,13 @@ class Work:
 
     @property
     def built(self) -> Path:
-        """Has the hash of the tree and the version that all objects are of; is not there while they are of several."""
+        """Return the file with the tree's hash and the version of all objects. It is absent while objects are of
+        several trees.
+        """
         return self.folder / "built"
 
     def is_of(self, wanted: KernelSource, version: str) -> bool:
-        """Whether all objects are of this source, compiled as this version."""
+        """Return True if all objects are of this source, compiled as this version."""
         try:
             return self.built.read_text() == f"{wanted.tree} {version}"
         except OSError:
@@ -46,24 +48,24 @@ class Work:
 
     @property
     def index(self) -> Path:
-        """Git's, of what lies in the tree."""
+        """Return git's index of the tree."""
         return self.folder / "index"
 
 
 def root() -> Path:
-    """Sources of the user's as git has them, and what is compiled of them."""
+    """Return the parent directory of users' sources and of their objects."""
     return paths.cache_root() / "kernels"
 
 
 @contextmanager
 def work_on(wanted: KernelSource, version: str) -> Iterator[Work]:
-    """The place where this home's kernels are compiled, or that of another home which has just this kernel; others
-    wait.
+    """Lock and yield the directory of this home's kernels, or of another home that has exactly this kernel. Other
+    processes wait.
     """
     plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(wanted.home).name)
     own = root() / f"{plain}-{digest_bytes(f'{wanted.home} {version}'.encode())[:12]}"
-    there = (Work(place.parent) for place in (own / "built", *sorted(root().glob("*/built"))))
-    name = next((work.folder for work in there if work.is_of(wanted, version)), own).name
+    candidates = (Work(place.parent) for place in (own / "built", *sorted(root().glob("*/built"))))
+    name = next((work.folder for work in candidates if work.is_of(wanted, version)), own).name
 
     def say() -> None:
         _log.warning("another run compiles a kernel of %s; waiting for it", wanted.home)

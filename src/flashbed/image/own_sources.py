@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's own files that reach results, by digest: sources of guest, kernel modules, media core, emulator and load,
-and profiles.
+"""Return digests of the lab's own files that affect results: sources of guest, kernel modules, media core, emulator and
+load, and profiles.
 
-What builds and tests leave beside them does not count, and neither do tests of kernel modules, of the media core and of
-the load: nothing that is measured is made of them.
+Files that builds and tests leave do not count. Neither do tests of kernel modules, of the media core and of the load,
+because no measured part is made of them.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from flashbed.common.digest import digest_bytes, digest_file
 _LEFT = {"__pycache__", "build"}
 
 _TESTS = {"tests", "fuzz", "bench"}
-"""What a folder of kernel/ may have beside the sources of its module."""
+"""Directories of a module in kernel/ that are not its source."""
 
 
 def sources() -> Mapping[str, str]:
-    """By the name of the folder: "guest", "kernel/media_blk"."""
+    """Return digests by directory: "guest", "kernel/media_blk"."""
     return {name: _digest(folder, parts) for name, folder, parts in _folders()}
 
 
 def files() -> Mapping[str, Path]:
-    """All that `sources` digests, by path below the lab's data."""
-    found: dict[str, Path] = {}
+    """Return all files that `sources` digests, by path below the lab's data."""
+    by_name: dict[str, Path] = {}
     for name, folder, parts in _folders():
         for part in parts or (".",):
-            found |= {f"{name}/{path.relative_to(folder).as_posix()}": path for path in _files(folder / part)}
-    return dict(sorted(found.items()))
+            by_name |= {f"{name}/{path.relative_to(folder).as_posix()}": path for path in _files(folder / part)}
+    return dict(sorted(by_name.items()))
 
 
 def shipped_profiles() -> Mapping[str, str]:
-    """By kind and name: "boards/arm64-1000"."""
+    """Return digests of the shipped profiles, by kind and name: "boards/arm64-1000"."""
     root = paths.profiles()
     return {profile_name(path): digest_file(path) for path in sorted(root.glob("*/*.toml"))}
 
 
 def profile_name(path: Path) -> str:
-    """Of a profile's file."""
+    """Return the kind and name of a profile's file."""
     return f"{path.parent.name}/{path.stem}"
 
 
 def _folders() -> Iterator[tuple[str, Path, tuple[str, ...]]]:
-    """Name, folder, and the parts of it that count; none where all do."""
+    """Yield name, directory, and the parts of it that count; () if all count."""
     yield "emulator", paths.emulator(), ()
     yield "guest", paths.guest(), ()
     for folder in sorted(paths.kernel().iterdir()):

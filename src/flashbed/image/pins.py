@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock that this process keeps to, and how strictly: chosen once, by the command, before anything is fetched.
+"""The lock that this process keeps to, and how strictly. A command chooses it once, before anything is fetched.
 
-Without a choice it is the repository's own, which is taken where it can be. Knows nothing of apt.
+By default it is the repository's own lock, as far as it can be followed. Knows nothing of apt.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from flashbed.image import lockfile
 from flashbed.image.lockfile import Lockfile
 
 ENDING = ".lock"
-"""In place of a study's .toml: its own lock."""
+"""The suffix of a study's own lock, in place of .toml."""
 
 
 @dataclass(frozen=True)
 class Pins:
-    """`strict`: what the lock names is used, or nothing is. Without a lock Debian's archive decides."""
+    """A lock and its force. With `strict`, exactly the files that the lock names are used. Without a lock, Debian's
+    archive decides.
+    """
 
     lock: Lockfile | None
     strict: bool = False
 
     @property
     def suite(self) -> str:
-        """Of Debian, that packages come from."""
+        """Return the Debian suite of the packages."""
         return self.lock.suite if self.lock else lockfile.SUITE
 
 
@@ -35,28 +37,28 @@ _chosen: Pins | None = None
 
 
 def choose(pins: Pins | None) -> None:
-    """From now on. None: as at the beginning."""
+    """Keep to these pins from now on. None: the default."""
     global _chosen
     _chosen = pins
 
 
 def current() -> Pins:
-    """What was chosen, else the repository's own lock. Raises InputError if that is damaged."""
+    """Return the chosen pins, else the repository's own lock. Raises InputError if that is damaged."""
     return _chosen if _chosen is not None else Pins(shipped())
 
 
 def shipped_path() -> Path:
-    """Of the lock of the repository's own studies."""
+    """Return the path of the lock of the repository's studies."""
     return paths.studies() / f"flashbed{ENDING}"
 
 
 @cache
 def shipped() -> Lockfile | None:
-    """The lock of the repository's own studies, if it is there. Raises InputError if it is damaged."""
+    """Return the lock of the repository's studies, if it exists. Raises InputError if it is damaged."""
     return lockfile.read(shipped_path()) if shipped_path().is_file() else None
 
 
 def path_for(study: Path) -> Path:
-    """The lock that a study is under: its own, if one lies beside it, else the repository's."""
+    """Return the path of a study's lock: its own, if one lies beside it, else the repository's."""
     own = study.with_suffix(ENDING)
     return own if own.is_file() else shipped_path()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest and the emulator ask of Debian's archive, without fetching or building any of it."""
+"""List the requests of a guest and of the emulator to Debian's archive, without fetching or building anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 
 
 class PackageRequest(NamedTuple):
-    """As Archive.resolve takes it, and the architecture that it is for."""
+    """The arguments of Archive.resolve, and the architecture."""
 
     packages: tuple[str, ...]
     source: bool = False
@@ -23,32 +23,32 @@ class PackageRequest(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is noted and locked."""
+        """Return the name under which the request is noted and locked."""
         return asked(self.packages, source=self.source, alone=self.alone)
 
     def files(self, archive: Archive) -> Packages:
-        """What is used: as noted, else as locked, else as the mirror has it."""
-        how = {"source": self.source, "alone": self.alone}
-        here = archive.of(self.architecture)
-        return here.known(self.packages, **how) or here.resolve(self.packages, **how)
+        """Return the files in use: the noted ones, else those of the lock, else those of the mirror."""
+        options = {"source": self.source, "alone": self.alone}
+        own_archive = archive.of(self.architecture)
+        return own_archive.known(self.packages, **options) or own_archive.resolve(self.packages, **options)
 
 
 def of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[PackageRequest]:
-    """For guests with these kernels and programs, and the emulator, each once. `archive` says what Debian's kernel is
-    called today.
+    """Return the requests of the emulator and of guests with these kernels and programs, each once. `archive` has the
+    present name of Debian's kernel.
     """
-    found = [PackageRequest((emulator.SOURCE,), source=True), PackageRequest(toolchain.SYSROOT_PACKAGES)]
-    found.append(PackageRequest(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
-    found.append(PackageRequest(programs.BUSYBOX_PACKAGES))
+    requests = [PackageRequest((emulator.SOURCE,), source=True), PackageRequest(toolchain.SYSROOT_PACKAGES)]
+    requests.append(PackageRequest(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
+    requests.append(PackageRequest(programs.BUSYBOX_PACKAGES))
     for version in kernels:
         if of_debian := re.match(r"\d+\.\d+", version):
-            found.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
+            requests.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
         if version == DEBIAN_KERNEL:
-            found.append(PackageRequest((debian_kernel.PACKAGE,), alone=True))
-            found.append(PackageRequest((debian_kernel.wanted(archive),), alone=True))
-    for one in sets:
-        if "fio" in one.built:
-            found.append(PackageRequest(("fio",), source=True))
-        if one.programs:
-            found.append(PackageRequest(tuple(sorted(one.packages))))
-    return list(dict.fromkeys(found))
+            requests.append(PackageRequest((debian_kernel.PACKAGE,), alone=True))
+            requests.append(PackageRequest((debian_kernel.wanted(archive),), alone=True))
+    for program_set in sets:
+        if "fio" in program_set.built:
+            requests.append(PackageRequest(("fio",), source=True))
+        if program_set.programs:
+            requests.append(PackageRequest(tuple(sorted(program_set.packages))))
+    return list(dict.fromkeys(requests))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cross compiler and the sysroot it links guest programs against, both of the suite's own packages.
+"""The cross compiler and the sysroot of guest programs, both from packages of the suite.
 
-So neither the compiler of the host nor headers that happen to be on it change a guest. The compiler's programs run on
-libraries of their own, by a loader of their own: what is built is the same on each Debian, and on others.
+So the host's compiler and headers do not affect a guest. The compiler's programs run with their own loader and
+libraries, so the products are the same on every Debian release and on other systems.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ PREFIX = "aarch64-linux-gnu-"
 SYSROOT_PACKAGES = ("libc6-dev", "linux-libc-dev", "libaio-dev", "zlib1g-dev")
 
 HOST = "amd64"
-"""Debian's name of the processor that the compiler runs on."""
+"""Debian's name of the architecture on which the compiler runs."""
 COMPILER_PACKAGES = ("gcc-aarch64-linux-gnu",)
 
 LOADER = "lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
-"""The file itself: the name by which programs ask for it is a link, which leads to the host's loader."""
+"""The loader's file. The name that programs request is a link, which leads to the host's loader."""
 LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
 REAL = "real"
-"""Beside the root: the programs themselves, where the root has scripts that start them."""
+"""The directory of the real programs, beside the root, which has scripts that start them."""
 
 INNER = "usr/lib/gcc-cross/aarch64-linux-gnu/12"
 PRODUCTS = (
@@ -44,23 +44,23 @@ _STARTS = """#!/bin/sh
 root=${{0%/*}}/{up}
 exec "$root/{loader}" --inhibit-cache --library-path "{libraries}" --argv0 "$0" "$root/../{real}/{name}" "$@"
 """
-"""gcc finds its parts beside the name it was started by, which is that of the script."""
+"""gcc finds its parts beside the name by which it was started, which is the script's."""
 
 Environment = Callable[[], Mapping[str, str]]
-"""What the programs that a build starts have in their environment; asked for when something is to be built."""
+"""The environment of a build's programs. It is called only when something must be built."""
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """gcc and binutils for the guest. `identity` is what a build depends on besides its sources."""
+    """gcc and binutils for the guest. `identity` is what a build depends on beside its sources."""
 
     identity: tuple[tuple[str, str], ...]
     environment: Environment
-    """With its programs first on the path."""
+    """The environment with the compiler's programs first in PATH."""
 
 
 def compiler(cache: Cache, archive: Archive) -> Compiler:
-    """That of the suite of `archive`, fetched when it is first used."""
+    """Return the compiler of the suite of `archive`. It is fetched at first use."""
     of_host = archive.of(HOST)
     resolved = of_host.resolve(COMPILER_PACKAGES)
 
@@ -78,7 +78,9 @@ def compiler(cache: Cache, archive: Archive) -> Compiler:
 
 
 def make(*arguments: str | Path, jobs: int) -> list[str]:
-    """The start of a `make` command that builds for the guest, the same bytes wherever and whenever it runs."""
+    """Return the first arguments of a `make` command for the guest. The products have the same bytes wherever and
+    whenever it runs.
+    """
     return [
         "make",
         f"-j{jobs}",
@@ -92,7 +94,7 @@ def make(*arguments: str | Path, jobs: int) -> list[str]:
 
 
 def sysroot(cache: Cache, archive: Archive, packages: Sequence[str] = SYSROOT_PACKAGES) -> Entry:
-    """A folder with the guest's C library, headers and static libraries."""
+    """Return a directory with the guest's C library, headers and static libraries."""
     resolved = archive.resolve(packages)
     probe = "usr/lib/aarch64-linux-gnu/libc.a"
 
@@ -105,8 +107,8 @@ def sysroot(cache: Cache, archive: Archive, packages: Sequence[str] = SYSROOT_PA
 
 
 def _let_run_anywhere(root: Path, real: Path) -> None:
-    """Puts a script in the place of each program below `root`, links to programs among them, which starts it by the
-    loader and with the libraries of `root`.
+    """Replace each program below `root`, and each link to one, by a script that starts it with the loader and libraries
+    of `root`.
     """
     if not (root / LOADER).is_file() or not (root / LOADER).resolve().is_relative_to(root.resolve()):
         raise SetupError(f"the packages of the compiler have no {LOADER} of their own")
@@ -124,7 +126,7 @@ def _let_run_anywhere(root: Path, real: Path) -> None:
 
 
 def _programs(root: Path) -> Iterator[tuple[Path, Path]]:
-    """Dynamic ELF programs of the compiler, and links to them: each with the file that it is."""
+    """Yield the compiler's dynamic ELF programs and the links to them, each with its file."""
     for folder in ("usr/bin", INNER, "usr/aarch64-linux-gnu/bin"):
         for path in sorted((root / folder).iterdir()):
             target = path.resolve()

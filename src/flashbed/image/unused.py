@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of the cache can be made again: how large it is, when it was last used, and how it goes.
+"""List and remove cache entries that can be made again: their size and last use.
 
-Results, imports, kept media and packages are none of it. Must not know what an entry is for.
+Results, imports, kept media and packages are not among them. Must not know what an entry is for.
 """
 
 from __future__ import annotations
@@ -19,48 +19,48 @@ from flashbed.image.cache import MANIFEST
 from flashbed.image.kernel import TREE
 
 PLACES = ("image", "conditions", "kernels")
-"""Folders of the cache that have entries which can be made again, each with a lock beside it."""
+"""Directories of the cache with such entries, each with a lock beside it."""
 
 DAY_S = 86_400.0
 
 _OBJECTS = "linux-objects-"
-"""How the folders begin in which small kernels are compiled."""
+"""The prefix of the directories in which small kernels are compiled."""
 
 _OLD = ".old"
 
 
 @dataclass(frozen=True)
 class Remakable:
-    """An entry that can be made again."""
+    """A cache entry that can be made again."""
 
     folder: Path
 
     @property
     def name(self) -> str:
-        """Its path from the cache's root."""
+        """Return its path relative to the cache."""
         return f"{self.folder.parent.name}/{self.folder.name}"
 
     @property
     def size_bytes(self) -> int:
-        """What it takes of the disk."""
+        """Return its disk usage."""
         return on_disk(self.folder)
 
     @property
     def used_s(self) -> float:
-        """When it was last used, in seconds since the epoch. An entry of a build notes it to an hour (cache.py); a
-        folder of objects is used whenever something is compiled in it.
+        """Return the time of its last use, in seconds since the epoch. An entry of a build notes its use to the hour
+        (cache.py); a directory of objects is used when something is compiled in it.
         """
         manifest = self.folder / MANIFEST
         files = [manifest] if manifest.exists() else [self.folder, *self.folder.iterdir()]
         return max(path.lstat().st_mtime for path in files)
 
     def unused_days(self, now_s: float) -> int:
-        """Whole days since then."""
+        """Return the whole days since its last use."""
         return max(0, int((now_s - self.used_s) // DAY_S))
 
     def remove(self, days: int) -> bool:
-        """Remove it if it was not used for so many days; False if it was, or if another run has its lock. Raises
-        HostResourceError.
+        """Remove the entry if it was not used for so many days. Return False if it was, or if another run holds its
+        lock. Raises HostResourceError.
         """
         lock = locks.take(self.folder.with_name(f".{self.folder.name}.lock"))
         if lock is None:
@@ -71,7 +71,7 @@ class Remakable:
                     return False
                 old = self.folder.with_name(f".{self.folder.name}{_OLD}")
                 locks.remove(old)
-                self.folder.rename(old)  # whole or gone, if this is killed
+                self.folder.rename(old)  # atomic, in case this process is killed
             except FileNotFoundError:
                 return False
             except OSError as error:
@@ -81,7 +81,7 @@ class Remakable:
 
 
 def entries(root: Path) -> Iterator[Remakable]:
-    """Yield what can be made again of the cache `root`."""
+    """Yield the entries of the cache `root` that can be made again."""
     for place in PLACES:
         with suppress(FileNotFoundError, NotADirectoryError):
             for folder in sorted((root / place).iterdir()):
@@ -90,14 +90,14 @@ def entries(root: Path) -> Iterator[Remakable]:
 
 
 def remove(root: Path, days: int) -> Iterator[tuple[str, int]]:
-    """Remove what was not used for so many days, 1 at least; yield the name of each entry and its bytes.
+    """Remove the entries that were not used for so many days, at least 1. Yield the name and bytes of each.
 
-    Raises HostResourceError while a run is under way, which may use for days what it looked at when it began.
+    Raises HostResourceError while a run is under way, because a run may use for days what it found when it began.
     """
     locks.clean(root / "work")
     if any((root / "work").glob("*.lock")):
         raise HostResourceError(
-            f"{root}: a run is under way, and may use any of it; nothing is removed, ask again later"
+            f"{root}: a run is under way, and may use any entry; nothing was removed; run this again later"
         )
     for left in (root / "kernels").glob(f".*{_OLD}"):
         locks.remove(left)
@@ -112,13 +112,15 @@ def _can_be_made_again(folder: Path) -> bool:
 
 
 def on_disk(place: Path) -> int:
-    """The bytes that a file, or all below a folder, takes of the disk; of holes none. Links are not followed."""
+    """Return the disk usage of a file, or of all files below a directory, in bytes. Holes take none. Links are not
+    followed.
+    """
     total, left = 0, [place]
     while left:
         path = left.pop()
-        with suppress(OSError):  # another run removes it meanwhile
-            found = path.lstat()
-            total += found.st_blocks * 512
+        with suppress(OSError):  # another run is removing it
+            status = path.lstat()
+            total += status.st_blocks * 512
             if path.is_dir() and not path.is_symlink():
                 left += [Path(entry.path) for entry in os.scandir(path)]
     return total
