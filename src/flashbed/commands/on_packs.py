@@ -81,7 +81,10 @@ def verify_command(
     from flashbed.replay import verifying
 
     settings = verifying.How(cells, jobs or children.cores(), limit, folder)
-    verifying.verify(pack, settings, out.print)
+    try:
+        verifying.verify(pack, settings, out.print)
+    except InterruptedByUser:
+        raise InterruptedByUser("interrupted; verify keeps nothing, so the next one begins anew") from None
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"pack": pack_command, "verify": verify_command}

@@ -3,8 +3,9 @@
 time, and gigabytes of writes that nobody reads.
 
 A place is given only where it does no harm: in a tmpfs, in a folder that is this user's alone, and of what that and
-the host have free no more than half, were each guest that runs at a time to fill its medium. Nothing is held for
-them, so what comes to nothing for want of memory has to be tried again on the disk. Knows no medium.
+the host have free no more than half, were each guest that runs at a time to fill its medium. Beginnings that guests
+share may take as much again. Nothing is held for them, so what comes to nothing for want of memory has to be tried
+again on the disk. Knows no medium.
 """
 
 from __future__ import annotations

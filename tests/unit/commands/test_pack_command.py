@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""flashbed pack: where the pack comes to lie, and what is told of one that is stopped."""
+"""flashbed pack: where the pack comes to lie, and what is told of one that is stopped; flashbed verify."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from flashbed.commands import on_packs
 from flashbed.common.errors import InputError, InterruptedByUser
 from flashbed.execution import run
 from flashbed.packs import making
+from flashbed.replay import verifying
+from tests.support.facts import Facts
 
 
 def test_the_folder_of_a_pack_is_made(tmp_path: Path) -> None:
@@ -37,3 +39,13 @@ def test_one_that_is_stopped_says_that_there_is_no_pack(tmp_path: Path, monkeypa
         on_packs.pack_command("quick", tmp_path / "x.flashbed")
     told = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
     assert caught.value.message == told
+
+
+def test_a_verification_that_is_stopped_promises_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
+
+    monkeypatch.setattr(verifying, "verify", stopped)
+    with pytest.raises(InterruptedByUser) as caught:
+        on_packs.verify_command(tmp_path / "x.flashbed")
+    assert caught.value.message == Facts("interrupted", "keeps nothing")
