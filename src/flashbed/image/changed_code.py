@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lines that a patch changed lie in the kernel that was built: at which addresses, if anywhere.
 
-The changed files are compiled once more, with line numbers, by the very commands that the kernel's build used; that
-changes no instruction, and the kernel's own symbols say where a function lies. Must not know who looks whether an
-address ran.
+The changed files are compiled once more, with line numbers, by the commands that the kernel's build used; that changes
+no instruction, and the kernel's own symbols say where a function lies. The diff is git's own, without context, and only
+the heads of its files and hunks are read: a parser of all that a diff can be would be a dependency for ten lines. Must
+not know who looks whether an address ran.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from elftools.dwarf.lineprogram import LineProgram
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.enums import ENUM_RELOC_TYPE_AARCH64, ENUM_RELOC_TYPE_x64
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import Symbol, SymbolTableSection
 
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import SetupError
@@ -31,11 +41,10 @@ ROOM_BYTES = 2 << 30
 """Modules lie in so much below the kernel, on arm64 with addresses of 39 bits; Linux 6.1 takes 128 MiB of it."""
 
 _FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)")
-_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
-_SECTION = re.compile(r"^Disassembly of section (\S+):")
-_FUNCTION = re.compile(r"^([0-9a-f]+) <([^>]+)>:")
-_PLACE = re.compile(r"^(\S+):(\d+)(?: \(discriminator \d+\))?$")
-_INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_SET_ADDRESS = 2
+"""DW_LNE_set_address, with which each sequence of a line program begins."""
+
 _COMMAND = re.compile(r"^(?:saved)?cmd_(\S+) := (.*)$", re.MULTILINE)
 
 
@@ -85,8 +94,7 @@ class Module:
 
     folder: str
     """In the kernel's tree."""
-    listing: str
-    """Of a disassembler."""
+    lines: Sequence[Section]
     sections: Sequence[ModuleSection]
 
 
@@ -96,12 +104,16 @@ def changed_lines(diff: str) -> dict[str, list[int]]:
     """
     found: dict[str, list[int]] = {}
     lines: list[int] = []
-    for line in diff.splitlines():
-        if match := _FILE.match(line):
+    due = 0  # lines of a hunk, which say nothing here whatever they look like
+    for line in diff.split("\n"):
+        if due:
+            due -= not line.startswith("\\")
+        elif match := _FILE.match(line):
             lines = found.setdefault(match[1], []) if match[1] != "/dev/null" else []
         elif match := _HUNK.match(line):
-            first, many = int(match[1]), int(match[2] or 1)
+            removed, first, many = (int(1 if number is None else number) for number in match.groups())
             lines.extend(range(first, first + many) if many else [first + 1])
+            due = removed + many
     return found
 
 
@@ -128,11 +140,11 @@ def look(
     everything: dict[str, dict[int, set[int]]] = {file: {} for file in lines if file not in not_told}
     functions: set[tuple[int, int]] = set()
     for made, command in objects.items():
-        listing = _listing(tree, command, made, environment, scratch)
-        if listing is None:
+        compiled = _with_lines(tree, command, made, environment, scratch)
+        if compiled is None:
             not_told[made] = "cannot be compiled with line numbers"
             continue
-        for section in sections(listing):
+        for section in compiled:
             if (base := section.base(symbols)) is None:
                 continue
             for place, offset, function in section.instructions:
@@ -143,7 +155,7 @@ def look(
     used = {}
     for module in modules:
         bases = {section.name: section for section in module.sections}
-        for section in sections(module.listing):
+        for section in module.lines:
             for place, offset, _ in section.instructions if section.name in bases else ():
                 file, _, number = place.rpartition(":")
                 if file in everything:
@@ -192,56 +204,111 @@ def with_code(text: Sequence[str], number: int, found: Collection[int]) -> int |
 
 @dataclass
 class Section:
-    """A section of an object, as a disassembler lists it: offsets of functions, and the line of each instruction."""
+    """An executable section of an object: its functions, and the line of each instruction."""
 
     name: str
-    starts: dict[str, int] = field(default_factory=dict)
+    end: int
+    """Its bytes."""
+    functions: dict[int, set[str]] = field(default_factory=dict)
+    """The names of the function that begins at each offset."""
     instructions: list[tuple[str, int, int]] = field(default_factory=list)
     """Place, offset, and the offset of its function."""
-    end: int = 0
 
     def end_of(self, function: int) -> int:
         """The offset behind the function that begins there."""
-        return min((start for start in self.starts.values() if start > function), default=self.end)
+        return min((start for start in self.functions if start > function), default=self.end)
 
     def base(self, symbols: Mapping[str, Sequence[int]]) -> int | None:
         """Where the section lies, by the symbols of the whole: the one place that fits all its functions. None if there
         is no such place, or several.
         """
         places: set[int] | None = None
-        for name, offset in self.starts.items():
-            if name in symbols:
-                found = {address - offset for address in symbols[name]}
+        for offset, names in self.functions.items():
+            found = {address - offset for name in names for address in symbols.get(name, ())}
+            if found:  # a function of several names may be known by one of them
                 places = found if places is None else places & found
         return places.pop() if places and len(places) == 1 else None
 
 
-def sections(listing: str) -> list[Section]:
-    """What `objdump -d -l` said of an object."""
-    found: list[Section] = []
-    place, function = "", 0
-    for line in listing.splitlines():
-        if match := _SECTION.match(line):
-            found.append(Section(match[1]))
-            place = ""
-        elif match := _FUNCTION.match(line):
-            function = int(match[1], 16)
-            found[-1].starts[match[2]] = function
-        elif match := _PLACE.match(line):
-            place = f"{_plain(match[1])}:{match[2]}"
-        elif match := _INSTRUCTION.match(line):
-            offset = int(match[1], 16)
-            found[-1].end = offset + INSTRUCTION_BYTES
-            if place:
-                found[-1].instructions.append((place, offset, function))
+def sections(file: Path) -> list[Section]:
+    """The executable sections of an object or a module that was compiled with line numbers."""
+    with file.open("rb") as stream:
+        elf = ELFFile(stream)
+        found = {
+            index: Section(section.name, section["sh_size"])
+            for index, section in enumerate(elf.iter_sections())
+            if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_type"] == "SHT_PROGBITS"
+        }
+        symbols = list(_table_of_symbols(elf).iter_symbols())
+        for symbol in symbols:
+            kind, section_of = symbol["st_info"]["type"], symbol["st_shndx"]
+            if section_of in found and kind != "STT_SECTION" and not symbol.name.startswith("$"):  # $x: code, $d: data
+                found[section_of].functions.setdefault(symbol["st_value"], set()).add(symbol.name)
+        for section_of, rows in _rows_of_lines(elf, symbols).items():
+            if section_of in found:
+                _add_lines(found[section_of], rows)
+        return list(found.values())
+
+
+def _add_lines(section: Section, rows: Iterable[tuple[int, int, str]]) -> None:
+    """Begin, end and place of each row; functions are known already."""
+    starts = sorted({0, *section.functions})
+    for begin, end, place in sorted(rows):
+        for offset in range(begin, end, INSTRUCTION_BYTES):
+            section.instructions.append((place, offset, starts[bisect_right(starts, offset) - 1]))
+
+
+def _rows_of_lines(elf: ELFFile, symbols: Sequence[Symbol]) -> dict[Any, list[tuple[int, int, str]]]:
+    """Begin, end and place of each row of the line programs, by the index of its section.
+
+    A program says an offset only, where each of its sequences begins; the relocation of the offset says the section.
+    """
+    begins = _begins_of_sequences(elf, symbols)
+    found: dict[Any, list[tuple[int, int, str]]] = {}
+    dwarf = elf.get_dwarf_info(relocate_dwarf_sections=True)
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        names = _names_of_files(program)
+        rows: list[tuple[int, int, str]] = []
+        before = None
+        for entry in program.get_entries():
+            if entry.is_extended and entry.command == _SET_ADDRESS:
+                rows = found.setdefault(next(begins), [])
+            if (state := entry.state) is None:
+                continue
+            if before is not None and before.line and before.address < state.address:
+                rows.append((before.address, state.address, f"{names[before.file]}:{before.line}"))
+            before = None if state.end_sequence else state
     return found
 
 
-def _plain(name: str) -> str:
-    """A file's name from the top of the tree."""
-    while name.startswith("./"):
-        name = name.removeprefix("./")
-    return name
+def _begins_of_sequences(elf: ELFFile, symbols: Sequence[Symbol]) -> Iterator[Any]:
+    """The index of the section of each sequence of the line programs, in their order."""
+    addresses = (ENUM_RELOC_TYPE_AARCH64["R_AARCH64_ABS64"], ENUM_RELOC_TYPE_x64["R_X86_64_64"])
+    table = elf.get_section_by_name(".rela.debug_line")
+    found = table.iter_relocations() if isinstance(table, RelocationSection) else iter(())
+    for one in sorted(found, key=lambda one: one["r_offset"]):
+        if one["r_info_type"] in addresses:
+            yield symbols[one["r_info_sym"]]["st_shndx"]
+
+
+def _names_of_files(program: LineProgram) -> dict[int, str]:
+    """The name from the top of the tree of each file of a line program, by its number there."""
+    header = program.header
+    counted_from = 0 if header["version"] >= 5 else 1  # before DWARF 5, folder 0 is the compiler's own
+    folders = [b""] * counted_from + list(header["include_directory"])
+    return {
+        number: posixpath.normpath(posixpath.join(folders[file.dir_index], file.name).decode(errors="replace"))
+        for number, file in enumerate(header["file_entry"], counted_from)
+    }
+
+
+def _table_of_symbols(elf: ELFFile) -> SymbolTableSection:
+    table = elf.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection), "an object that a compiler made has symbols"
+    return table
 
 
 def _commands(tree: Path, files: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -258,8 +325,10 @@ def _commands(tree: Path, files: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _listing(tree: Path, command: str, made: str, environment: toolchain.Environment, scratch: Path) -> str | None:
-    """An object made once more, with line numbers, as a disassembler lists it."""
+def _with_lines(
+    tree: Path, command: str, made: str, environment: toolchain.Environment, scratch: Path
+) -> list[Section] | None:
+    """The sections of an object made once more, with line numbers; None if it cannot be."""
     to = scratch / "with-lines.o"
     # As make would have it: what follows the compiler in a command does not count
     words = command.partition(" ; ")[0].replace("$$", "$").replace("\\#", "#").replace("$(pound)", "#")
@@ -269,17 +338,11 @@ def _listing(tree: Path, command: str, made: str, environment: toolchain.Environ
         return None
     try:
         run(["sh", "-c", changed], cwd=tree, env=environment())
-        return disassembled(to, environment)
+        return sections(to)
     except SetupError:
         return None
     finally:
         to.unlink(missing_ok=True)
-
-
-def disassembled(file: Path, environment: toolchain.Environment) -> str:
-    """What a disassembler says of an object or a module with line numbers."""
-    words = ("--disassemble", "--line-numbers", "--no-show-raw-insn")
-    return run([f"{toolchain.PREFIX}objdump", *words, file], env=environment())
 
 
 def _symbols(table: str) -> dict[str, list[int]]:

@@ -175,8 +175,8 @@ def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> l
             continue  # from another source than the kernel's, or several modules
         (scratch / name).mkdir(parents=True)
         file = modules.with_lines(built, name, scratch / name)
-        listing = changed_code.disassembled(file, built.environment)
-        with_lines.append(changed_code.Module(recipe.folder, listing, module_code.sections_of(file, number)))
+        lines = changed_code.sections(file)
+        with_lines.append(changed_code.Module(recipe.folder, lines, module_code.sections_of(file, number)))
     shutil.rmtree(scratch, ignore_errors=True)
     return with_lines
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where changed lines lie in a kernel: what a diff, a disassembler and a table of symbols say of it."""
+"""Where changed lines lie in a kernel: what a diff, an object with line numbers and a table of symbols say of it."""
+
+import subprocess
 
 import pytest
 
-from flashbed.image.changed_code import changed_lines, says_nothing, sections, with_code
+from flashbed.image.changed_code import Section, changed_lines, says_nothing, sections, with_code
+from tests.support.samples import write
 
 DIFF = """\
 diff --git a/fs/one.c b/fs/one.c
@@ -28,49 +31,92 @@ diff --git a/fs/new.c b/fs/new.c
 +int x;
 """
 
-LISTING = """
-Disassembly of section .text:
-
-0000000000000000 <first>:
-first():
-./fs/one.c:3
-   0:\tstp\tx29, x30, [sp, #-16]!
-././include/linux/list.h:77 (discriminator 3)
-   4:\tret
-
-0000000000000008 <second>:
-second():
-fs/one.c:9
-   8:\tret
-
-Disassembly of section .init.text:
-
-0000000000000000 <third>:
-third():
-./fs/one.c:20
-   0:\tret
-"""
-
 
 def test_a_diff_names_lines_of_the_new_file() -> None:
     assert changed_lines(DIFF) == {"fs/one.c": [3, 4, 11], "fs/new.c": [1]}
 
 
-def test_a_listing_gives_each_instruction_its_line_and_its_function() -> None:
-    text, init = sections(LISTING)
-    assert text.starts == {"first": 0, "second": 8}
-    assert text.instructions == [("fs/one.c:3", 0, 0), ("include/linux/list.h:77", 4, 0), ("fs/one.c:9", 8, 8)]
-    assert [text.end_of(0), text.end_of(8)] == [8, 12]
-    assert init.instructions == [("fs/one.c:20", 0, 0)]
+def test_lines_of_a_hunk_are_no_heads() -> None:
+    """An added "++ x" is "+++ x" in the diff; a form feed ends no line; a line that has no end is told behind it."""
+    changes = "+++ other.c\n--- a/other.c\n+\fa\n@@ -1 +9 @@\n\\ No newline at end of file\n"
+    more = "@@ -20 +30 @@\n-a\n\\ No newline at end of file\n+b\n"
+    diff = f"--- a/one.c\n+++ b/one.c\n@@ -5,2 +5,2 @@\n{changes}{more}"
+    assert changed_lines(diff) == {"one.c": [5, 6, 30]}
+
+
+HEADER = """\
+static int __attribute__((noinline, noclone)) of_header(int a)
+{
+	return a * 3;
+}
+"""
+
+SOURCE = """\
+#include "include/one.h"
+
+__attribute__((section(".init.text"))) int early(int a)
+{
+	return of_header(a + 1);
+}
+
+int first(int a)
+{
+	return of_header(a) + 1;
+}
+
+int second(int a)
+{
+	return a - 7;
+}
+
+int alias(int) __attribute__((alias("second")));
+"""
+
+
+@pytest.fixture(scope="module", params=["-gdwarf-4", "-gdwarf-5"])
+def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Section]:
+    """The sections of an object whose first function is a header's, by their names."""
+    folder = tmp_path_factory.mktemp("compiled")
+    write(folder / "include/one.h", HEADER)
+    write(folder / "fs/one.c", SOURCE)
+    flags = ["-O2", "-g1", request.param, f"-ffile-prefix-map={folder}=.", "-fcf-protection=none", "-I."]
+    subprocess.run(["cc", "-c", *flags, "-o", "one.o", "./fs/one.c"], cwd=folder, check=True)
+    return {section.name: section for section in sections(folder / "one.o") if section.functions}
+
+
+def places(section: Section, function: str) -> set[str]:
+    """The lines that a function has code of."""
+    (begin,) = (start for start, names in section.functions.items() if function in names)
+    return {place for place, offset, of in section.instructions if of == begin <= offset < section.end_of(begin)}
+
+
+def test_each_instruction_has_its_line_and_its_function(compiled: dict[str, Section]) -> None:
+    """objdump named the lines of the first function after fs/one.c, where it is of a header."""
+    text, init = compiled[".text"], compiled[".init.text"]
+    assert sorted(map(sorted, text.functions.values())) == [["alias", "second"], ["first"], ["of_header"]]
+    assert text.functions[0] == {"of_header"}
+    assert places(text, "of_header") <= {"include/one.h:2", "include/one.h:3", "include/one.h:4"}
+    assert "include/one.h:3" in places(text, "of_header")
+    assert "fs/one.c:10" in places(text, "first")
+    assert places(text, "second") <= {"fs/one.c:14", "fs/one.c:15", "fs/one.c:16"}
+    assert init.functions == {0: {"early"}}
+    assert places(init, "early") <= {"fs/one.c:4", "fs/one.c:5", "fs/one.c:6"}
 
 
 def test_a_section_lies_where_all_its_functions_fit() -> None:
-    text, init = sections(LISTING)
+    text = Section(".text", 12, {0: {"first"}, 8: {"second"}})
+    assert [text.end_of(0), text.end_of(8)] == [8, 12]
     assert text.base({"first": [0x100, 0x900], "second": [0x408, 0x908]}) == 0x900
     assert text.base({"second": [0x408]}) == 0x400
     assert text.base({"first": [0x100, 0x900], "second": [0x108, 0x908]}) is None, "two places fit"
     assert text.base({"first": [0x100], "second": [0x208]}) is None, "none fits"
-    assert init.base({"first": [0x100]}) is None, "none is known"
+    assert Section(".init.text", 4, {0: {"third"}}).base({"first": [0x100]}) is None, "none is known"
+
+
+def test_a_function_of_two_names_lies_where_one_of_them_is_known() -> None:
+    """A weak name may be another function's in the kernel."""
+    text = Section(".text", 12, {0: {"weak", "own"}, 8: {"second"}})
+    assert text.base({"weak": [0x5000], "own": [0x100], "second": [0x108]}) == 0x100
 
 
 FUNCTION = ["int f(int a)", "{", "\tint b;", "", "\t/* why */", "\tif (!a)", "\t\ta = 1;", "\treturn a;", "}", "int g;"]
