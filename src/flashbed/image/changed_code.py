@@ -130,51 +130,67 @@ def look(
     """
     commands = _commands(tree, lines)
     symbols = _symbols(table.read_text())
-    not_told: dict[str, str] = {}
-    for file in lines:
-        if not commands[file] and not any(file.startswith(f"{module.folder}/") for module in modules):
-            not_told[file] = "is no part of this kernel"
-        elif len(commands[file]) > MOST_OBJECTS:
-            not_told[file] = f"is part of {len(commands[file])} objects, too many to look at"
-    objects = {made: command for file in lines if file not in not_told for made, command in commands[file].items()}
-    everything: dict[str, dict[int, set[int]]] = {file: {} for file in lines if file not in not_told}
-    functions: set[tuple[int, int]] = set()
-    for made, command in objects.items():
+    not_told = {file: why for file in lines if (why := _why_not(file, commands[file], modules))}
+    followed = [file for file in lines if file not in not_told]
+    found = _Found({file: {} for file in followed})
+    for made, command in {made: command for file in followed for made, command in commands[file].items()}.items():
         compiled = _with_lines(tree, command, made, environment, scratch)
         if compiled is None:
             not_told[made] = "cannot be compiled with line numbers"
-            continue
-        for section in compiled:
-            if (base := section.base(symbols)) is None:
-                continue
-            for place, offset, function in section.instructions:
-                file, _, number = place.rpartition(":")
-                if file in everything:
-                    everything[file].setdefault(int(number), set()).add(base + offset)
-                    functions.add((base + function, base + section.end_of(function)))
-    used = {}
+        for section in compiled or ():
+            if (base := section.base(symbols)) is not None:
+                found.functions |= {(base + begin, base + section.end_of(begin)) for begin in found.add(section, base)}
+    used = []
     for module in modules:
-        bases = {section.name: section for section in module.sections}
+        lying = {section.name: section for section in module.sections}
         for section in module.lines:
-            for place, offset, _ in section.instructions if section.name in bases else ():
-                file, _, number = place.rpartition(":")
-                if file in everything:
-                    everything[file].setdefault(int(number), set()).add(bases[section.name].base + offset)
-                    used[bases[section.name].base] = bases[section.name]
+            if section.name in lying and found.add(section, lying[section.name].base):
+                used.append(lying[section.name])
     code: dict[str, list[int]] = {}
-    for file, found in everything.items():
+    for file, addresses in found.addresses.items():
         text = (tree / file).read_text(errors="replace").splitlines()
         for line in lines[file]:
             if says_nothing(text, line):
                 continue
-            if (beside := with_code(text, line, found)) is None:
+            if (beside := with_code(text, line, addresses)) is None:
                 not_told[f"{file}:{line}"] = "became no code"
             else:
-                code[f"{file}:{line}"] = sorted(found[beside])
-    wanted = {address for addresses in code.values() for address in addresses}
-    holding = sorted((begin, end) for begin, end in functions if any(begin <= address < end for address in wanted))
+                code[f"{file}:{line}"] = sorted(addresses[beside])
     begin = min(symbols.get("_text", [0]))
-    return Changed(code, holding, not_told, list(used.values()), (begin - ROOM_BYTES, begin))
+    return Changed(code, found.holding(code.values()), not_told, used, (begin - ROOM_BYTES, begin))
+
+
+def _why_not(file: str, commands: Collection[str], modules: Iterable[Module]) -> str | None:
+    """Why nothing is looked for in a file; None if it is looked for."""
+    if not commands and not any(file.startswith(f"{module.folder}/") for module in modules):
+        return "is no part of this kernel"
+    if len(commands) > MOST_OBJECTS:
+        return f"is part of {len(commands)} objects, too many to look at"
+    return None
+
+
+@dataclass
+class _Found:
+    """The code of files, over all objects that they are part of."""
+
+    addresses: dict[str, dict[int, set[int]]]
+    """By file and line; other files are not followed."""
+    functions: set[tuple[int, int]] = field(default_factory=set)
+
+    def add(self, section: Section, base: int) -> set[int]:
+        """The section lies at `base`. Returns the offsets of the functions that have any code of the files."""
+        holding = set()
+        for place, offset, function in section.instructions:
+            file, _, number = place.rpartition(":")
+            if file in self.addresses:
+                self.addresses[file].setdefault(int(number), set()).add(base + offset)
+                holding.add(function)
+        return holding
+
+    def holding(self, code: Iterable[Iterable[int]]) -> list[tuple[int, int]]:
+        """The functions that have any of the code, sorted."""
+        wanted = {address for addresses in code for address in addresses}
+        return sorted((begin, end) for begin, end in self.functions if any(begin <= at < end for at in wanted))
 
 
 def says_nothing(text: Sequence[str], number: int) -> bool:
