@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns faults reliability clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns image-wheel faults reliability clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -21,6 +21,7 @@ help:
 	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/generated/kernel-size.md"
 	@echo "make columns    write the table of the columns of results in docs/studies.md"
 	@echo "make papers     write docs/generated/papers.md from the stored results of the studies after papers"
+	@echo "make image-wheel  a wheel in dist/ with all that is built for make run, for hosts that build nothing (IMAGE_OF=\"quick lee2013\")"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
 	@echo "make reliability  write docs/generated/reliability.md from the records of what was tried to break it"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
@@ -114,6 +115,15 @@ papers: setup $(STAMP)-dev
 
 columns: setup $(STAMP)-dev
 	$(BIN)/python -m pages.columns_table $(OPTIONS)
+
+IMAGE_OF ?= quick
+image-wheel: setup
+	rm -rf build/image-wheel
+	mkdir -p build dist
+	cp -r setup/image-wheel build/image-wheel
+	$(BIN)/flashbed image export $(IMAGE_OF) -o build/image-wheel/flashbed_image/image.flashbed
+	$(BIN)/pip wheel --disable-pip-version-check -q --no-deps -w dist build/image-wheel
+	@ls dist/flashbed_image-*.whl
 
 # OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
 faults: setup $(STAMP)-dev

@@ -73,7 +73,10 @@ def _options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    if (given := paths.given_image()) is not None:
+        from flashbed.commands import images
+
+        images.take_in_once(given)
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -122,6 +123,37 @@ def image_lock(
     from flashbed.commands import listing
 
     out.print(listing.write_lock(study))
+
+
+@image_app.command("export")
+def image_export(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STUDY]...", help="What these studies take. Default: all file systems of a kernel."),
+    ] = None,
+    to: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file, NAME.flashbed.")] = Path(
+        "image.flashbed"
+    ),
+    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")] = "6.1",
+) -> None:
+    """Put the emulator, the kernel and all programs of guests into one file, for hosts that build nothing."""
+    from flashbed.commands import images, listing
+
+    listing.check_kernel(kernel)
+    out.print(images.export(to, studies or [], kernel))
+
+
+@image_app.command("import")
+def image_import(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An image, as `flashbed image export` makes them.")],
+) -> None:
+    """Take in what another host has built. Its programs run on this one: take images from people whose programs you
+    would run.
+    """
+    from flashbed.commands import images
+
+    for line in images.take_in(file):
+        out.print(line)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -6,6 +6,7 @@ know their content.
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from flashbed.common.errors import SetupError
@@ -69,6 +70,23 @@ def appliance() -> Path:
 def licences() -> Path:
     """Return the directory of licence texts."""
     return data_root() / "LICENSES"
+
+
+def checkers() -> Path:
+    """Where the programs are that check file systems, of an image that was taken in (packs/image_file.py); no folder if
+    none was. Raises SetupError as `cache_root`.
+    """
+    return cache_root() / "checkers" / "bin"
+
+
+def given_image() -> Path | None:
+    """The image of guests that is to be taken in: what FLASHBED_IMAGE names, else that of the package flashbed_image,
+    if it is installed.
+    """
+    if given := os.environ.get("FLASHBED_IMAGE"):
+        return Path(given)
+    package = find_spec("flashbed_image")
+    return Path(package.origin).parent / "image.flashbed" if package and package.origin else None
 
 
 def cache_root() -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from flashbed.common import paths
 from flashbed.common.errors import HostResourceError, InputError, SetupError
 from flashbed.image import GuestImage
 from flashbed.machine import checker
@@ -71,7 +72,7 @@ def check(cell: Cell, data: Path) -> str | None:
     there is no such program, checker.Killed, checker.NoVerdict.
     """
     command = check_command(cell, data)
-    return None if command is None else checker.verdict(command, data)
+    return None if command is None else checker.verdict(command, data, paths.checkers())
 
 
 def checked(cell: Cell, outcome: Outcome, data: Path) -> Outcome:

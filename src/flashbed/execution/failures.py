@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from flashbed.common import programs
+from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
@@ -44,7 +44,9 @@ def refusal(cpu: str) -> str:
 
 def check_programs(cells: Sequence[Cell]) -> None:
     """Raises SetupError for checkers of these cells that are missing on this host."""
-    missing = dict.fromkeys(program for program in _checkers(cells) if programs.found(program) is None)
+    missing = dict.fromkeys(
+        program for program in _checkers(cells) if programs.found(program, paths.checkers()) is None
+    )
     if missing:
         names, are = ", ".join(missing), "is" if len(missing) == 1 else "are"
         raise SetupError(

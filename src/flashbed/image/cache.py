@@ -12,8 +12,8 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,30 @@ LISTING = "FILES.txt"
 
 
 USED_TO_S = 3600.0
+
+
+@dataclass(frozen=True)
+class AskedEntry:
+    """An entry that was asked for. `recipe` is without what is of the host that builds, if anything is (`of_host`)."""
+
+    name: str
+    recipe: Any
+    of_host: bool
+    folder: Path
+
+
+_askers: list[list[AskedEntry]] = []
+
+
+@contextmanager
+def noting() -> Iterator[list[AskedEntry]]:
+    """Gives a list to which each entry is added that is asked for in the block, by any cache of this process."""
+    asked: list[AskedEntry] = []
+    _askers.append(asked)
+    try:
+        yield asked
+    finally:
+        _askers.remove(asked)
 
 
 def digest_tree(*roots: Path) -> str:
@@ -76,20 +100,38 @@ class Cache:
         build: Callable[[Path], object],
         *,
         products: Sequence[str] | None = None,
-        listed: bool = False,
+        of_host: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Entry:
         """The entry for `recipe`, built by `build(folder)` if it is absent or any of its `products` is not what was
         built.
 
         Products are all files of the entry, unless it says which matter: to look at a kernel tree file by file takes
-        0.4 s, so that is left to `Entry.mend`. `listed`: the size of each file is looked at every time, too; for small
-        entries. Two processes that want the same entry wait for each other. Raises HostResourceError when the disk is
-        full or refuses.
+        0.4 s, so that is left to `Entry.mend`. `of_host` returns what more the recipe has of the host that builds, such
+        as its compiler. An entry without that comes from an image (packs/image_file.py), and is used as it is. Two
+        processes that want the same entry wait for each other. Raises HostResourceError when the disk is full or
+        refuses.
         """
+        entry = self._taken_in(name, recipe) if of_host else None
+        if entry is None:
+            entry = self._made(name, {**recipe, **of_host()} if of_host else recipe, build, products)
+        for asked in _askers:
+            asked.append(AskedEntry(name, recipe, of_host is not None, entry.folder))
+        return entry
+
+    def _taken_in(self, name: str, recipe: Any) -> Entry | None:
+        """The entry without what is of a host."""
+        final = self.root / name_of(name, recipe)
+        if not final.is_dir():
+            return None
+        if (entry := self._whole(final, thorough=self._thorough)) is None:
+            _log.warning("%s: was taken in, and is damaged; it is built here instead", final)
+        return entry
+
+    def _made(self, name: str, recipe: Any, build: Callable[[Path], object], products: Sequence[str] | None) -> Entry:
         text = json.dumps(recipe, sort_keys=True)
-        final = self.root / f"{name}{_ending(text)}"
+        final = self.root / name_of(name, recipe)
         self._sweep()
-        whole = partial(self._whole, final, thorough=self._thorough, listed=listed)
+        whole = partial(self._whole, final, thorough=self._thorough)
         entry = whole()
         if entry is None:
             self._check_builds(final)
@@ -105,7 +147,7 @@ class Cache:
 
     def known(self, name: str, recipe: Any) -> Entry | None:
         """The entry for `recipe` if it is there and whole, all its files products; None if not."""
-        found = self._whole(self.root / f"{name}{_ending(json.dumps(recipe, sort_keys=True))}", thorough=self._thorough)
+        found = self._whole(self.root / name_of(name, recipe), thorough=self._thorough)
         if found is not None:
             _note_use(found.folder)
         return found
@@ -156,7 +198,7 @@ class Cache:
         locks.remove(old)
 
     @staticmethod
-    def _whole(folder: Path, *, thorough: bool, listed: bool = False) -> Entry | None:
+    def _whole(folder: Path, *, thorough: bool) -> Entry | None:
         """The entry in `folder` if its manifest is there, with the recipe that the folder is named after, and every
         product has the digest noted when it was built.
         """
@@ -166,7 +208,7 @@ class Cache:
             if not folder.name.endswith(_ending(json.dumps(manifest["recipe"], sort_keys=True))):
                 return None
             if all(digest_file(folder / product) == digest for product, digest in digests.items()):
-                complete = not (thorough or listed) or _complete(folder, manifest.get("listing"), listed=listed)
+                complete = not thorough or _complete(folder, manifest.get("listing"))
                 return Entry(folder, digests) if complete else None
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             pass
@@ -204,6 +246,11 @@ def _note_use(entry: Path) -> None:
             os.utime(entry / MANIFEST)
 
 
+def name_of(name: str, recipe: Any) -> str:
+    """What the folder of an entry is called."""
+    return f"{name}{_ending(json.dumps(recipe, sort_keys=True))}"
+
+
 def _ending(recipe: str) -> str:
     """Of the name of an entry's folder, behind what it is."""
     return f"-{digest_bytes(recipe.encode())[:16]}"
@@ -227,15 +274,14 @@ def sizes(folder: Path) -> dict[str, int]:
     return found
 
 
-def _complete(folder: Path, digest: str | None, *, listed: bool) -> bool:
-    """Whether each file of an entry is there and has its size. `listed`: its listing, too; others are all products.
-
-    `digest` is that of the listing; entries of before have none.
+def _complete(folder: Path, digest: str | None) -> bool:
+    """True if each file of an entry is there and has its size; also if it has no listing, for then all files are
+    products. `digest` is that of the listing; older entries have none.
     """
     try:
         text = (folder / LISTING).read_bytes()
     except FileNotFoundError:
-        return not listed and digest is None
+        return digest is None
     if digest is not None and digest_bytes(text) != digest:
         return False
     lines = text.decode(errors="surrogateescape").splitlines()

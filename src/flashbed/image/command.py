@@ -30,6 +30,11 @@ GZIP = ("gzip", "-9", "-n", "-c")
 """As Linux's own build packs a kernel; a command of packed_bytes()."""
 
 
+def of_host() -> dict[str, str]:
+    """What the recipe of a program of this host has besides its sources."""
+    return {"compiler": host_compiler()}
+
+
 def host_compiler() -> str:
     """What programs of this host are compiled by, with its version: a part of their recipes."""
     return run(["cc", "--version"]).splitlines()[0]

@@ -21,7 +21,7 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import host_compiler, run
+from flashbed.image.command import of_host, run
 from flashbed.image.debian import Archive
 from flashbed.image.toolchain import ARCHITECTURE
 
@@ -184,9 +184,10 @@ _known: dict[Path, Path] = {}
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
-        recipe = {"emulator": _digest_of(paths.emulator().rglob("*")), "compiler": host_compiler(), "flags": NO_PATHS}
-        cache = Cache(root / "image")
-        entry = cache.entry("emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM])
+        recipe = {"emulator": _digest_of(paths.emulator().rglob("*")), "flags": NO_PATHS}
+        entry = Cache(root / "image").entry(
+            "emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM], of_host=of_host
+        )
         _known[root] = entry.path(PROGRAM)
     return _known[root]
 
@@ -223,7 +224,11 @@ def _add_media_core(folder: Path) -> None:
     for path in (*sources, *(paths.media() / "src").glob("*.h"), *(paths.media() / "include").glob("*.h")):
         shutil.copy(path, folder)
     names = ", ".join(f"'{path.name}'" for path in sources)
-    (folder / "meson.build").write_text(f"block_ss.add(files({names}))\n")
+    options = "override_options: ['optimization=2'], build_by_default: false"
+    (folder / "meson.build").write_text(
+        f"media_core = static_library('media', files({names}), {options})\n"
+        "block_ss.add(declare_dependency(link_with: media_core))\n"
+    )
 
 
 def _unpack(files: Sequence[Path], tree: Path) -> None:

@@ -19,7 +19,7 @@ from flashbed.common import children, paths
 from flashbed.common.errors import HostResourceError, InputError, no_room
 from flashbed.common.progress import stage
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import NO_ROOM, host_compiler, run
+from flashbed.image.command import NO_ROOM, of_host, run
 
 PROGRAMS = ("fbmedia", "flashbed-replay")
 
@@ -99,7 +99,7 @@ def build(cache: Cache) -> MediaTool:
     """Compiles the programs if their sources or the compiler changed."""
     sources = paths.media()
     parts = [sources / name for name in ("include", "src", "host", "Makefile", "sources.mk")]
-    recipe = {"sources": digest_tree(*parts), "compiler": host_compiler()}
+    recipe = {"sources": digest_tree(*parts)}
 
     def fill(folder: Path) -> None:
         scratch = folder / "media"
@@ -112,6 +112,6 @@ def build(cache: Cache) -> MediaTool:
         shutil.rmtree(folder / "build")
         shutil.rmtree(scratch)
 
-    entry = cache.entry("fbmedia", recipe, fill)
+    entry = cache.entry("fbmedia", recipe, fill, of_host=of_host)
     program, replay_program = (entry.path(program) for program in PROGRAMS)
     return MediaTool(program, replay_program, entry.folder.name)

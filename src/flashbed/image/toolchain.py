@@ -72,6 +72,7 @@ def compiler(cache: Cache, archive: Archive) -> Compiler:
     def environment() -> Mapping[str, str]:
         recipe = {"packages": resolved.files, "starts": _STARTS, "loader": LOADER}
         entry = cache.entry(f"compiler-{ARCHITECTURE}", recipe, fill, products=PRODUCTS)
+        sysroot(cache, archive).mend()  # of an image only what recipes name is there
         return {"PATH": f"{entry.path('root/usr/bin')}:{os.environ.get('PATH', '')}"}
 
     return Compiler(resolved.files, environment)
@@ -101,9 +102,7 @@ def sysroot(cache: Cache, archive: Archive, packages: Sequence[str] = SYSROOT_PA
     def build(folder: Path) -> None:
         archive.unpack(archive.fetch(packages, resolved), folder)
 
-    return cache.entry(
-        "sysroot", {"packages": resolved.files}, build, products=[probe, "usr/include/stdio.h"], listed=True
-    )
+    return cache.entry("sysroot", {"packages": resolved.files}, build, products=[probe, "usr/include/stdio.h"])
 
 
 def _let_run_anywhere(root: Path, real: Path) -> None:

@@ -15,10 +15,10 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, TypeVar
 
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
@@ -108,6 +108,9 @@ CONTENTS = "pack.json"
 FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
 """Directories: files by digest, results by key, the report, kernel configurations by the digest of the image."""
 
+IMAGE = "image"
+"""The part of pack.json that an image of guests has (packs/image_file.py), and a pack has not."""
+
 ENDING = ".flashbed"
 
 STARTER = b"#!/usr/bin/env python3\n"
@@ -116,6 +119,9 @@ BEGINNING = STARTER + b"PK\3\4"
 
 DIGEST_LETTERS = 64
 PIECE_BYTES = 1 << 20
+
+
+S = TypeVar("S", bound="Sealed")
 
 
 @dataclass(frozen=True)
@@ -131,8 +137,8 @@ class Program:
         return [self.program, *([self.loader] if self.loader else []), *self.libraries.values()]
 
 
-class Pack:
-    """An opened pack, which was checked and found undamaged."""
+class Sealed:
+    """An opened pack, or another file of that form, which was checked and found undamaged."""
 
     def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
         self.path, self._archive = path, archive
@@ -141,14 +147,6 @@ class Pack:
         self.told = told
         self.members: Mapping[str, str] = told["members"]
         """The digests of all members but pack.json, by name."""
-        self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
-        self._programs = {name: Program(**one) for name, one in told["programs"].items()}
-        self._results: dict[str, list[str]] = {}
-        """The names of a repetition's result files, by key."""
-        for member in sorted(self.members):
-            folder, *rest = member.split("/", 2)
-            if folder == RESULTS and len(rest) == 2:
-                self._results.setdefault(rest[0], []).append(rest[1])
 
     def read(self, member: str) -> bytes:
         """Read a member into memory. Raises InputError, also if its digest is not the one in pack.json."""
@@ -198,15 +196,30 @@ class Pack:
     def _named(self, member: str) -> str:
         return self.called(member.removeprefix(f"{FILES}/"))
 
+    def called(self, digest: str) -> str:
+        """Return the description of the file of a digest."""
+        return str(self.told.get("names", {}).get(digest, digest))
+
+
+class Pack(Sealed):
+    """An opened pack, which was checked and found undamaged."""
+
+    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
+        super().__init__(path, digest, archive, told)
+        self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
+        self._programs = {name: Program(**one) for name, one in told["programs"].items()}
+        self._results: dict[str, list[str]] = {}
+        """The names of a repetition's result files, by key."""
+        for member in sorted(self.members):
+            folder, *rest = member.split("/", 2)
+            if folder == RESULTS and len(rest) == 2:
+                self._results.setdefault(rest[0], []).append(rest[1])
+
     def program(self, name: str) -> Program:
         """Return a program of the pack. Raises InputError if it has none of that name."""
         if name not in self._programs:
             raise InputError(f"{self.path}: has no {name}, with which its results were measured")
         return self._programs[name]
-
-    def called(self, digest: str) -> str:
-        """Return the description of the file of a digest."""
-        return str(self.told["names"].get(digest, digest))
 
     def result(self, key: str) -> dict[str, bytes]:
         """Return a repetition's result files by name: result.json, console.log, out/... Raises InputError."""
@@ -243,14 +256,29 @@ def open_pack(path: Path) -> Pack:
     """Open a pack after checking every byte. Raises InputError for a file that is no pack, and for a damaged pack; the
     message names the damaged member.
     """
+
+    def pack(path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> Pack:
+        if IMAGE in told:
+            raise InputError(f"{path}: is an image of guests; `flashbed image import` takes it in")
+        recipe.check_contents(told)
+        return Pack(path, digest, archive, told)
+
+    return _opened(path, pack)
+
+
+def open_sealed(path: Path) -> Sealed:
+    """Open any file of the form of a pack after checking every byte. Raises InputError as `open_pack`."""
+    return _opened(path, Sealed)
+
+
+def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str, Any]], S]) -> S:
     damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
         told = parsed_json(read_member(archive, CONTENTS))
         if isinstance(told["format"], int) and told["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
-        recipe.check_contents(told)
-        pack = Pack(path, digest, archive, told)
+        found = kind(path, digest, archive, told)
     except Unreadable as error:
         if not _begins_like_one(path):
             none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."
@@ -258,8 +286,8 @@ def open_pack(path: Path) -> Pack:
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
         raise InputError(f"{path}: {why}; get it again") from None
     if damage:
-        raise InputError(f"{path}: is damaged: {_which(pack) or damage}; get it again")
-    return pack
+        raise InputError(f"{path}: is damaged: {_which(found) or damage}; get it again")
+    return found
 
 
 def _begins_like_one(path: Path) -> bool:
@@ -309,6 +337,6 @@ def _damage(body: str, end: str) -> str:
     return f"its SHA-256 is {body[:12]}..., not {end[:12]}... as at its end"
 
 
-def _which(pack: Pack) -> str:
+def _which(pack: Sealed) -> str:
     """Describe the first damaged member."""
     return next(filter(None, map(pack.fault, pack.members)), "")

@@ -147,7 +147,7 @@ def test_a_thorough_look_mends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "x y\n", "1 stdio.h\n", None])
-def test_a_listed_entry_needs_its_listing(tmp_path: Path, damage: str | None) -> None:
+def test_whoever_builds_on_top_has_a_damaged_listing_mended(tmp_path: Path, damage: str | None) -> None:
     built = []
 
     def fill(folder: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_listed_entry_needs_its_listing(tmp_path: Path, damage: str | None) ->
         (folder / "stdlib.h").write_text("xy")
 
     def entry() -> Entry:
-        return Cache(tmp_path).entry("root", {}, fill, products=["stdio.h"], listed=True)
+        return Cache(tmp_path).entry("root", {}, fill, products=["stdio.h"])
 
     listing = entry().path(LISTING)
     assert listing.read_text() == "1 stdio.h\n2 stdlib.h\n"
@@ -165,7 +165,9 @@ def test_a_listed_entry_needs_its_listing(tmp_path: Path, damage: str | None) ->
     else:
         listing.write_text(damage)
     entry()
-    entry()
+    assert len(built) == 1
+    entry().mend()
+    entry().mend()
     assert len(built) == 2
 
 

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An image in a file: what guests are made of and run with, built on one host and taken in on another, so that nothing
+is compiled or fetched there.
+
+The file has the form of a pack (replay/pack_file.py): `pack.json` lists entries of a cache, each with its recipe, its
+files and their digests; `files/DIGEST` are the files; `sources/` and `LICENSES/` say what all of it was built from.
+Programs of the host that made it (the emulator, the media core's, the checkers) come with their libraries and their
+loader. Whoever takes one in runs its programs: it must come from somebody who is trusted. Must not know a study.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from flashbed.common import atomic, locks, paths
+from flashbed.common.digest import digest_file
+from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.progress import stage
+from flashbed.image import own_sources
+from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, name_of
+from flashbed.image.debian import NOTES
+from flashbed.packs import gathering, making
+from flashbed.packs.sources import LICENCES, SOURCES
+from flashbed.replay import pack_file
+
+CHECKERS = "checkers"
+"""The entry with the programs that check file systems; it is taken in beside the cache of what is built."""
+
+ALWAYS = (LISTING, "linux/System.map")
+"""Files of an entry that are no products. The listing has whoever builds on top of the entry make the rest of it."""
+
+_START = """#!/bin/sh
+here={here}
+exec "$here/lib/{loader}" --inhibit-cache --library-path "$here/lib" --argv0 "$0" "$here/real/{name}" "$@"
+"""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of an entry: its digest, and whether it is a program."""
+
+    sha256: str
+    program: bool
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of a cache as it is in an image."""
+
+    name: str
+    recipe: Any
+    products: tuple[str, ...]
+    files: Mapping[str, _File]
+
+    @property
+    def folder(self) -> str:
+        return name_of(self.name, self.recipe)
+
+    def told(self) -> dict[str, Any]:
+        files = {name: [file.sha256, file.program] for name, file in sorted(self.files.items())}
+        return {"name": self.name, "recipe": self.recipe, "products": list(self.products), "files": files}
+
+    @classmethod
+    def from_told(cls, told: Mapping[str, Any]) -> _Entry:
+        """Raises KeyError, TypeError or ValueError for what no entry is."""
+        files = {_plain(name): _File(str(digest), bool(program)) for name, (digest, program) in told["files"].items()}
+        entry = cls(_plain(told["name"]), told["recipe"], tuple(told["products"]), files)
+        if not set(entry.products) <= set(files) or not entry.products:
+            raise ValueError(f"{entry.name} lacks a product")
+        return entry
+
+    @property
+    def manifest(self) -> bytes:
+        told = {"recipe": self.recipe, "products": {name: self.files[name].sha256 for name in self.products}}
+        if LISTING in self.files:
+            told["listing"] = self.files[LISTING].sha256
+        return json.dumps(told, indent=1, sort_keys=True).encode()
+
+
+def _plain(name: str) -> str:
+    """A name below a folder. Raises ValueError for one that leads out of it, or to what a cache has there itself."""
+    if name.startswith("/") or not set(name.split("/")).isdisjoint({"", ".", ".."}) or name == MANIFEST or "\0" in name:
+        raise ValueError(f"{name!r} is no name of a file in it")
+    return name
+
+
+class _Maker:
+    """Gathers entries, and the files of each digest."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self.sources: dict[str, Path] = {}
+        self.of_host: list[Path] = []
+        self.entries: dict[str, _Entry] = {}
+
+    def add(self, asked: AskedEntry) -> None:
+        """An entry of this host's cache. Raises SetupError for a program that lacks a library."""
+        manifest = json.loads((asked.folder / MANIFEST).read_text())
+        products = tuple(manifest["products"])
+        if asked.of_host and any(_is_elf(asked.folder / name) for name in products):
+            self._add_programs(asked.name, asked.recipe, [asked.folder / name for name in products], "")
+            return
+        names = {*products, *(name for name in ALWAYS if (asked.folder / name).is_file())}
+        files = {name: self._file(asked.folder / name) for name in sorted(names)}
+        self._put(_Entry(asked.name, asked.recipe, products, files))
+
+    def add_checkers(self, programs: Iterable[Path]) -> None:
+        self._add_programs(CHECKERS, {"flashbed": "checkers"}, sorted(programs), f"{paths.checkers().name}/")
+
+    def _add_programs(self, name: str, recipe: Any, programs: Sequence[Path], place: str) -> None:
+        """Programs that start anywhere: a script in the place of each, beside it `real` and `lib`."""
+        files: dict[str, _File] = {}
+        products = []
+        for program in programs:
+            linked = gathering.linked(program)
+            self.of_host += linked.files
+            products.append(f"{place}{program.name}")
+            if linked.loader is None:
+                files[products[-1]] = self._file(program)
+                continue
+            files[f"real/{program.name}"] = self._file(program)
+            files |= {f"lib/{library}": self._file(path) for library, path in linked.libraries.items()}
+            files[f"lib/{linked.loader.name}"] = self._file(linked.loader)
+            files[products[-1]] = self._start(name, program.name, linked.loader.name, place)
+        self._put(_Entry(name, recipe, tuple(products), files))
+
+    def _start(self, entry: str, program: str, loader: str, place: str) -> _File:
+        here = "${0%/*}" + "/.." * place.count("/")
+        script = self._scratch / f"{entry}-{program}"
+        script.write_text(_START.format(here=here, loader=loader, name=shlex.quote(program)))
+        script.chmod(0o755)
+        return self._file(script)
+
+    def _file(self, path: Path) -> _File:
+        digest = digest_file(path)
+        self.sources.setdefault(digest, path)
+        return _File(digest, program=bool(path.stat().st_mode & 0o100))
+
+    def _put(self, entry: _Entry) -> None:
+        self.entries[entry.folder] = entry
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def write(
+    to: Path, asked: Iterable[AskedEntry], checkers: Iterable[Path], scratch: Path, packing: int = zipfile.ZIP_LZMA
+) -> int:
+    """Writes the image of these entries and programs; `scratch` is an empty folder, `packing` as in making.write().
+    Returns its size in bytes. Raises SetupError for a program that cannot go along, HostResourceError.
+    """
+    maker = _Maker(scratch)
+    for one in asked:
+        maker.add(one)
+    maker.add_checkers(checkers)
+    packages = {folder.name: json.loads((folder / NOTES).read_text()) for folder in _noted()}
+    contents = {
+        "format": pack_file.FORMAT,
+        "flashbed": version("flashbed"),
+        pack_file.IMAGE: {
+            "entries": [maker.entries[name].told() for name in sorted(maker.entries)],
+            "packages": packages,
+        },
+    }
+    texts = {
+        f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in gathering.packages(maker.of_host)).encode(),
+        f"{SOURCES}/packages.json": json.dumps(packages, indent=1, sort_keys=True).encode(),
+    }
+    members = {f"{pack_file.FILES}/{digest}": path for digest, path in maker.sources.items()}
+    members |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
+    members |= {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
+    try:
+        with stage("Packing the image"):
+            making.write(to, contents, members, texts, packing)
+        return to.stat().st_size
+    except OSError as error:
+        raise host_refusal(to, error) from None
+
+
+def _noted() -> Iterator[Path]:
+    """Folders of Debian's packages whose versions are noted."""
+    return (file.parent for file in sorted(paths.cache_root().glob(f"debian-*/{NOTES}")))
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """What came of an image: entries that are new here, those that were here already, and those that were built here
+    with other bytes, which are kept.
+    """
+
+    new: tuple[str, ...]
+    known: tuple[str, ...]
+    different: tuple[str, ...]
+    other_packages: tuple[str, ...]
+    """What was asked of Debian's archive here before, with another answer: what is made of it is built here."""
+
+
+def take_in(path: Path) -> TakenIn:
+    """Puts what an image holds into this user's cache. Raises InputError for what is no image, or is damaged;
+    HostResourceError.
+    """
+    file = pack_file.open_sealed(path)
+    try:
+        told = file.told[pack_file.IMAGE]
+        entries = [_Entry.from_told(one) for one in told["entries"]]
+        packages = {_plain(folder): dict(notes) for folder, notes in told["packages"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: is no image ({error}); `flashbed image export` makes one") from None
+    root = paths.cache_root() / "image"
+    came_to: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with stage("Taking the image in", total=len(entries)) as progress:
+            for entry in entries:
+                final = root / entry.folder if entry.name != CHECKERS else paths.checkers().parent
+                came_to[_take(file, entry, final)].append(entry.folder)
+                progress.advance()
+        others = [request for folder, notes in packages.items() for request in _note(folder, notes)]
+    except OSError as error:
+        raise host_refusal(root, error) from None
+    new, known, different = (tuple(came_to[how]) for how in (True, False, None))
+    return TakenIn(new, known, different, tuple(others))
+
+
+def _take(file: pack_file.Sealed, entry: _Entry, final: Path) -> bool | None:
+    """True if the entry is new here, False if it was here, None if it is here with other products."""
+    root = final.parent
+    with locks.wait_for(root / f".{final.name}.lock", lambda: None):
+        if (final / MANIFEST).is_file():
+            here = json.loads((final / MANIFEST).read_text())["products"]
+            return False if here == json.loads(entry.manifest)["products"] else None
+        scratch = root / f".{final.name}.part"
+        locks.remove(scratch)
+        scratch.mkdir()
+        for name, one in entry.files.items():
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            file.unpack(one.sha256, scratch / name)
+            (scratch / name).chmod(0o755 if one.program else 0o644)
+        (scratch / MANIFEST).write_bytes(entry.manifest)
+        locks.remove(final)
+        scratch.rename(final)
+    return True
+
+
+def _note(folder: str, notes: Mapping[str, Any]) -> list[str]:
+    """Notes what Debian's archive was asked where the image was made. Returns what it was asked here, too, with another
+    answer.
+    """
+    file = paths.cache_root() / folder / NOTES
+    file.parent.mkdir(parents=True, exist_ok=True)
+    here = json.loads(file.read_text()) if file.is_file() else {}
+    atomic.write(file, json.dumps({**notes, **here}, indent=1, sort_keys=True).encode())
+    return sorted(request for request in notes.keys() & here.keys() if notes[request] != here[request])

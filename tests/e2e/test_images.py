@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flashbed image export and import: a host without compiler and Debian's programs measures the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.borrowed_guest import empty_cache
+from tests.support.fixture_types import FLASHBED
+
+STUDY = """
+title      = "A file on a stick"
+board      = "arm64-1000"
+medium     = "usb-stick-2g"
+filesystem = "ext2"
+seeds      = 1
+
+[axes]
+pattern = ["randread", "randwrite"]
+
+[workload]
+tool    = "fio"
+file    = "2M"
+request = "64k"
+flush   = "fsync"
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An image of what the study beside it takes, and the report of the host that made it."""
+    folder = tmp_path_factory.mktemp("images")
+    (folder / "own.toml").write_text(STUDY)
+    env = {**os.environ, "FLASHBED_CACHE": str(empty_cache(folder / "cache"))}
+    for words in (["run", "own.toml"], ["image", "export", "own.toml", "-o", "own.flashbed"]):
+        subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=600)
+    return folder / "own.flashbed"
+
+
+def rows(report: Path) -> list[dict[str, str]]:
+    with (report / "results.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("by", ["import", "environment"])
+def test_a_host_with_nothing_but_python_measures_the_same(made: Path, tmp_path: Path, by: str) -> None:
+    """No compiler, no apt, no checker is on its path: nothing but what each Linux has."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "env", "setpriv", "timeout"):
+        found = shutil.which(name)
+        assert found
+        (programs / name).symlink_to(found)
+    (tmp_path / "own.toml").write_text(STUDY)
+    env = {"PATH": str(programs), "HOME": str(tmp_path), "FLASHBED_CACHE": str(tmp_path / "cache")}
+    given = {"FLASHBED_IMAGE": str(made)} if by == "environment" else {}
+    for words in ([["image", "import", str(made)]] if by == "import" else []) + [["run", "own.toml"]]:
+        subprocess.run([sys.executable, FLASHBED, *words], check=True, cwd=tmp_path, env={**env, **given}, timeout=600)
+    assert rows(tmp_path / "reports/own") == rows(made.parent / "reports/own")
+    assert {row["outcome"] for row in rows(tmp_path / "reports/own")} == {"measured"}
+
+
+def test_what_is_no_image_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.flashbed").write_bytes(b"#!/usr/bin/env python3\nPK\3\4 and no more")
+    env = {**os.environ, "FLASHBED_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [FLASHBED, "image", "import", "a.flashbed"], cwd=tmp_path, env=env, timeout=60, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "a.flashbed" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = subprocess.run(
+        [FLASHBED, "list"], cwd=tmp_path, env={**env, "FLASHBED_IMAGE": "b"}, timeout=60, capture_output=True, text=True
+    )
+    assert (done.returncode, "FLASHBED_IMAGE=b: No such file" in done.stderr) == (2, True)
