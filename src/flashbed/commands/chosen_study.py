@@ -36,7 +36,7 @@ Slice = Annotated[
     typer.Option(
         "--where",
         metavar="AXIS=VALUE",
-        help="Only cells with this value, such as filesystem=fat16. May be repeated: values of one axis add up.",
+        help="Only cells with this value, such as filesystem=fat16. May be repeated, also for one axis.",
     ),
 ]
 

@@ -43,10 +43,10 @@ def medium_precondition(
     fill_request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "128k",
     overwrite: Annotated[int, typer.Option(min=0, metavar="N", help="Then write N times its size at random.")] = 1,
     request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "4k",
-    seed: Annotated[int, typer.Option(min=0, help="Where they go.")] = 1,
-    whole: Annotated[bool, typer.Option("--whole", help="Also what the medium does not show (used_bytes).")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of their addresses.")] = 1,
+    whole: Annotated[bool, typer.Option("--whole", help="Also the part beyond used_bytes.")] = False,
 ) -> None:
-    """Age a medium: its state only; what is stored on it stays."""
+    """Age a medium. Only its wear and mapping change; the stored data stay."""
     from flashbed.medium import kept_media
 
     steps = kept_media.precondition(
@@ -67,21 +67,21 @@ def medium_precondition(
 def medium_cut(
     name: MediumName,
     at_request: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="While request N is under way. Default: one drawn by seed.")
+        int | None, typer.Option(min=1, metavar="N", help="Cut at request N. Default: the seed draws one.")
     ] = None,
     after: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Or so long after the first request, such as 20ms.")
+        str | None, typer.Option(metavar="TIME", help="Or cut this long after the first request, such as 20ms.")
     ] = None,
     overwrite: Annotated[int, typer.Option(min=1, metavar="N", help="Write up to N times its size at random.")] = 1,
     request: Annotated[str, typer.Option(metavar="SIZE", help="Size of these requests.")] = "4k",
-    seed: Annotated[int, typer.Option(min=0, help="Where they go, when the power fails, what is torn.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of addresses, of the cut and of torn writes.")] = 1,
     kept_as: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Cut a copy of this name; the medium stays as it is.")
     ] = None,
 ) -> None:
-    """Let a medium's power fail while it is written, and keep it as a restart finds it.
+    """Cut a medium's power while it is written, and keep its state for a restart.
 
-    What is stored on it stays, but for sectors that cannot be read any more until they are written again.
+    The stored data stay, except for sectors that are unreadable until they are written again.
     """
     from flashbed.medium import kept_media
 
@@ -102,9 +102,9 @@ def medium_cut(
 @medium_app.command("age")
 def medium_age(
     name: MediumName,
-    days: Annotated[int, typer.Option(min=0, metavar="N", help="How long it lies switched off.")],
+    days: Annotated[int, typer.Option(min=0, metavar="N", help="Days switched off.")],
 ) -> None:
-    """Let time pass while a medium lies switched off: what is stored on worn flash fades."""
+    """Let time pass while a medium is switched off: data on worn flash fade."""
     from flashbed.medium import kept_media
 
     stored, text = kept_media.age(name, days)
@@ -113,7 +113,7 @@ def medium_age(
 
 @medium_app.command("inspect")
 def medium_inspect(name: MediumName) -> None:
-    """Show what a medium has counted in its life, and how worn it is."""
+    """Show a medium's counters over its life, and its wear."""
     from flashbed.medium import kept_media
 
     lines, tables = kept_media.inspect(name)
@@ -134,9 +134,7 @@ def medium_params(
         ),
     ] = None,
 ) -> None:
-    """List every parameter of a medium's profile: unit, range, value if absent, meaning; of a profile also the value
-    that it has.
-    """
+    """List every parameter of a medium's profile: unit, range, default, meaning; for a profile also its value."""
     from flashbed.medium import kept_media
 
     for line in kept_media.parameters(which):

@@ -29,10 +29,11 @@ def pack_command(
         bool, typer.Option("--locked", help="Take what the study's lock names, and nothing else; see docs/pinned.md.")
     ] = False,
 ) -> None:
-    """Put a study's results, and all that they depend on, into one file that any x86_64 Linux with Python runs again.
+    """Pack a study's results, and everything that they depend on, into one file that any x86_64 Linux with Python can
+    run again.
 
-    Measures first what is not measured yet. `flashbed verify FILE` runs it again; without flashbed, `python3 FILE` does
-    the same. Exit status as that of `flashbed run`.
+    Measures missing repetitions first. `flashbed verify FILE` runs the pack again; without flashbed, `python3 FILE`
+    does the same. Exit status as of `flashbed run`.
     """
     from flashbed.commands import reporting
     from flashbed.execution import run
@@ -61,19 +62,19 @@ def pack_command(
 def verify_command(
     pack: Annotated[Path, typer.Argument(metavar="FILE", help="A pack, as `flashbed pack` makes them.")],
     cells: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only so many cells, spread over the study. Default: all.")
+        int | None, typer.Option(min=1, metavar="N", help="Run only N cells, spread over the study. Default: all.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Guests at a time. Default: one for each core.")] = None,
     limit: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="This host's time after which a guest counts as hung.")
     ] = 900,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where files may lie meanwhile. Default: TMPDIR, or /tmp.")
+        Path | None, typer.Option(metavar="DIR", help="Directory of temporary files. Default: TMPDIR, or /tmp.")
     ] = None,
 ) -> None:
-    """Run what is in a pack again, with the pack's own emulator, kernel and programs, and compare each byte.
+    """Run a pack again, with its own emulator, kernel and programs, and compare each byte.
 
-    It runs programs of the pack: take packs from people whose programs you would run.
+    It runs programs of the pack: take packs only from people whose programs you would run.
 
     Exit status: 0 same bytes; 5 something differs; 2 the pack is damaged, or is none; 3 its programs do not start here;
     4 a guest could not be run here; 130 interrupted.

@@ -26,8 +26,8 @@ Set = (
 
 
 def compare_command(
-    a: Annotated[str, typer.Argument(metavar="A", help=f"What was. {Set}")],
-    b: Annotated[str, typer.Argument(metavar="B", help="What is now: the same.")],
+    a: Annotated[str, typer.Argument(metavar="A", help=f"The old results. {Set}")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The new results, in the same form.")],
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,13 +37,15 @@ def compare_command(
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Fail if anything differs at all.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write all of it as one HTML file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the comparison as one HTML file.")
+    ] = None,
 ) -> None:
-    """Compare two sets of results, cell by cell: what differs, where that begins, and whether chance would do it.
+    """Compare two sets of results, cell by cell: what differs, where the difference begins, and whether chance explains
+    it.
 
-    Exit status: 0 the same, or no worse than the limits; 5 worse (with
-    --exact: not the same); 2 a set or a limit is wrong; 6 the two have
-    nothing to compare. docs/compare.md says more.
+    Exit status: 0 the same, or no worse than the limits; 5 worse (with --exact: not the same); 2 a set or a limit is
+    wrong; 6 the two have nothing to compare. docs/compare.md says more.
     """
     from flashbed.comparing import limits, presentation, result_set
     from flashbed.comparing.cells import compare

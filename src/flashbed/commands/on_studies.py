@@ -37,7 +37,7 @@ def run_command(
     skip_lines: Annotated[
         bool,
         typer.Option(
-            "--skip-lines", help="Do not look whether the changed lines of your own kernel run: no compiling."
+            "--skip-lines", help="Do not check whether the changed lines of your own kernel run: saves a compilation."
         ),
     ] = False,
     workers: Annotated[
@@ -47,13 +47,12 @@ def run_command(
         ),
     ] = None,
 ) -> None:
-    """Measure what is not measured yet, and write the report.
+    """Measure the repetitions that have no result yet, and write the report.
 
-    Stop it at any time: finished repetitions are kept, and the next run goes on.
+    Stop it at any time: finished repetitions are kept, and the next run continues.
 
-    Exit status: 0 all measured, 1 some cells failed, 2 the study is wrong,
-    3 a tool is missing, 4 no room on the disk, 5 a repetition gave two
-    different results, 130 interrupted.
+    Exit status: 0 all measured, 1 some cells failed, 2 the study is wrong, 3 a tool is missing, 4 no room on the disk,
+    5 a repetition gave two different results, 130 interrupted.
     """
     from flashbed.commands import reporting
     from flashbed.execution import failures, run
@@ -77,7 +76,7 @@ def run_command(
 
 
 def report_command(study: StudyName, folder: OutFolder = None, where: Slice = None, kernel: Kernels = None) -> None:
-    """Write the report of what has been measured, without measuring anything."""
+    """Write the report of the present results, without measuring anything."""
     from flashbed.commands import reporting
     from flashbed.execution import run
 
@@ -95,13 +94,16 @@ def allow_command(
     study: StudyName,
     owners: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="Profiles and jobs whose commands to allow. Default: only show them."),
+        typer.Argument(
+            metavar="NAME...", help="Profiles and jobs whose commands are allowed. Default: only show the commands."
+        ),
     ] = None,
 ) -> None:
-    """Let file systems of a study's own profiles run their `check` on this computer, and jobs of its own run commands
-    where `export` takes them, once and for all.
+    """Allow a study's own file systems to run their `check` on this computer, and its own jobs to run commands on the
+    computers to which `export` takes them.
 
-    What shipped profiles run needs no leave. A command that changes must be allowed anew.
+    Each command is allowed once; a changed command must be allowed again. Commands of shipped profiles need no
+    permission.
     """
     from flashbed.study import host_commands
 
@@ -117,10 +119,10 @@ def export_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the jobs.")],
     where: Slice = None,
 ) -> None:
-    """Write a study's fio jobs, to be run on another computer under any system that has fio.
+    """Write a study's fio jobs, to be run on another computer under any system with fio.
 
-    README.txt in DIR says how; `flashbed import` brings the results home. (The results of `flashbed run` are exported
-    with each report: results.csv, .parquet, .json.)
+    README.txt in DIR says how; `flashbed import` imports the results. (The results of `flashbed run` are exported with
+    each report: results.csv, .parquet, .json.)
     """
     from flashbed.external_results import jobs
 
@@ -134,12 +136,12 @@ def export_command(
 
 def import_command(
     study: StudyName,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `flashbed export` wrote, with results in it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A directory of `flashbed export`, with results.")],
     system: Annotated[str, typer.Option("--as", metavar="NAME", help='Where it was measured, such as "Windows XP".')],
 ) -> None:
-    """Take in what fio measured elsewhere, as a series of its own in the study's report.
+    """Import fio's results from another computer, as a series of its own in the study's report.
 
-    Its times are real ones: they are never compared with the lab's virtual ones.
+    Their times are real. They are never compared with the lab's virtual times.
     """
     from flashbed.external_results import results
 
@@ -170,8 +172,8 @@ def _report(done: Any, folder: Path) -> None:
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
-    for one in done.ran:
-        out.print(one.sentence)
+    for coverage in done.ran:
+        out.print(coverage.sentence)
     path = reporting.write(done, folder)
     for line in reporting.told(folder):
         out.print(line)

@@ -18,7 +18,7 @@ image_app = typer.Typer(
 
 
 def list_command() -> None:
-    """Show the studies, profiles and results that there are."""
+    """List studies, profiles and results."""
     from flashbed.commands import listing
 
     for title, columns, rows in listing.everything():
@@ -32,7 +32,7 @@ def show_command(
         str | None, typer.Option(help="Print this artefact instead, such as out/fio.json or console.log.")
     ] = None,
 ) -> None:
-    """Show everything about one repetition: what it was, what came of it, and the files kept."""
+    """Show one repetition: its inputs, its result, and its kept files."""
     from flashbed.commands import listing
 
     shown = listing.repetition(key)
@@ -43,7 +43,7 @@ def show_command(
 
 
 def doctor_command() -> None:
-    """Say what is missing on this machine, and the command that mends it."""
+    """Check what is missing on this machine, and name the command that installs it."""
     from flashbed.commands import doctor
 
     findings = list(doctor.examine())
@@ -60,11 +60,14 @@ def cache_command(
     remove_unused: Annotated[
         int | None,
         typer.Option(
-            "--remove-unused", min=1, metavar="DAYS", help="Remove what can be made again and was not used for so long."
+            "--remove-unused",
+            min=1,
+            metavar="DAYS",
+            help="Remove entries that can be made again and were not used for DAYS days.",
         ),
     ] = None,
 ) -> None:
-    """Show what lies in the cache and how large it is; remove what was not used for long.
+    """Show the content and size of the cache; remove entries that were not used for long.
 
     Results, imports and kept media are never removed. Nothing is removed while a run is under way.
     """
@@ -94,10 +97,10 @@ def schema_command(
 def image_build(
     kernel: Annotated[str, typer.Option(metavar="VERSION", help="One of the lab's kernels, such as 6.12.")] = "6.1",
     update: Annotated[
-        bool, typer.Option("--update", help="Take what the suite has today, and move the lock to that.")
+        bool, typer.Option("--update", help="Use today's packages of the suite, and update the lock.")
     ] = False,
 ) -> None:
-    """Fetch and build the guest, or mend what is broken of it. Does nothing if all is there."""
+    """Fetch and build the guest, or repair it. Does nothing if it is complete."""
     from flashbed.commands import listing
 
     listing.check_kernel(kernel)
@@ -116,9 +119,9 @@ def image_lock(
         ),
     ] = None,
 ) -> None:
-    """Write down what studies are measured with here: versions, digests and where each was from.
+    """Write a lock: the versions, digests and origins of everything that studies are measured with here.
 
-    `flashbed run STUDY --locked` takes exactly that, here and elsewhere.
+    `flashbed run STUDY --locked` uses exactly these, here and elsewhere.
     """
     from flashbed.commands import listing
 

@@ -61,7 +61,7 @@ def write(done: Run, folder: Path) -> Path:
     table = rows(done)
     manifest = _manifest(done)
     consoles = {record.result.key: _last_lines(record) for record in done.failures}
-    logs = {one.result.key: partial(_requests, one) for one in done.records if one.repetition.cell.traced}
+    logs = {traced.result.key: partial(_requests, traced) for traced in done.records if traced.repetition.cell.traced}
     imported = kept(done.study)
     for sentence in imported.left_out:
         _log.warning("%s", sentence)
@@ -121,10 +121,12 @@ def _manifest(done: Run) -> dict[str, Any]:
     if own := _own_modules(repetitions):
         environment["modules of your own"] = own
     if done.ran:
-        environment[CHANGED_LINES] = [one.sentence for one in done.ran]
+        environment[CHANGED_LINES] = [entry.sentence for entry in done.ran]
     for kind in ("board", "medium"):
         # If two profiles have the same title, the study gave them different options: list each with its own parameters.
-        profiles = {{**done.study.fixed, **one.cell.coordinates}[kind]: getattr(one.cell, kind) for one in repetitions}
+        profiles = {
+            {**done.study.fixed, **entry.cell.coordinates}[kind]: getattr(entry.cell, kind) for entry in repetitions
+        }
         titles = [profile.title for profile in profiles.values()]
         for selector, profile in profiles.items():
             name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"

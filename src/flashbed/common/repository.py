@@ -165,15 +165,15 @@ def _configuration(view: View) -> str:
     shared = view.repository.shared
     if (shared / "reftable").is_dir():
         raise GitError("it keeps its refs as reftable, which the lab does not read; `git refs migrate` changes that")
-    told = ""
+    settings = ""
     if own_file.is_file(shared / "config"):
-        told = view.git("config", "--file", shared / "config", "--no-includes", "--null", "--list")
+        settings = view.git("config", "--file", shared / "config", "--no-includes", "--null", "--list")
     taken = {}
-    for entry in told.split("\0"):
+    for entry in settings.split("\0"):
         if entry.casefold().startswith(_OBJECT_NAMES) and entry.casefold() != f"{_OBJECT_NAMES}sha1":
             raise GitError("it names its objects by SHA-256, which the lab does not read; only SHA-1")
         if _TAKEN.fullmatch(entry):
             name, _, value = entry.removeprefix("core.").partition("\n")
             taken[name] = value
-    words = "".join(f"\t{name} = {value}\n" for name, value in taken.items())
-    return f"[core]\n\trepositoryformatversion = 0\n\tbare = {str(view.repository.top is None).lower()}\n{words}"
+    copied = "".join(f"\t{name} = {value}\n" for name, value in taken.items())
+    return f"[core]\n\trepositoryformatversion = 0\n\tbare = {str(view.repository.top is None).lower()}\n{copied}"

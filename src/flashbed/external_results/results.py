@@ -253,7 +253,7 @@ def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
     return {SYSTEM: system, "job": job.name, "coordinates": dict(job.coordinates), **about}
 
 
-def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: set[str]) -> None:
+def _keep(study: Study, system: str, rows: Rows, files: list[Path], jobs_there: set[str]) -> None:
     """Replace the rows and fio's own files atomically. Keep those of jobs that the imported directory does not have."""
     home = _home(study)
     place = home / _folder_name(system)
@@ -264,8 +264,8 @@ def _keep(study: Study, system: str, rows: Rows, found: list[Path], jobs_there: 
         if (place / ROWS).is_file():
             others = [row for row in _read(place) if row["job"] not in jobs_there]
             rows = [*others, *rows]
-            found = [*(place / f"{row['job']}.json" for row in others), *found]
-        for file in found:
+            files = [*(place / f"{row['job']}.json" for row in others), *files]
+        for file in files:
             shutil.copy(file, new / file.name)
         (new / ROWS).write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         if place.exists():

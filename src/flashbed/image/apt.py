@@ -62,15 +62,15 @@ class Apt:
         """Fetch the missing files, and return those that no mirror has. Raises SetupError if there is no mirror."""
         if not (lost := self.lacking(wanted)):
             return []
-        for one in lost:
-            if (path := self.place(one)).exists():
-                words = (
+        for file in lost:
+            if (path := self.place(file)).exists():
+                warning = (
                     "%s: its SHA-256 is %.16s..., and not %.16s... as locked or noted; it stays until that is fetched"
                 )
-                _log.warning(words, path, digest_file(path), one.sha256)
+                _log.warning(warning, path, digest_file(path), file.sha256)
         of = mirrors.known()
         for attempt in range(max(len(of.main), len(of.security))):
-            places = [(one, address) for one in lost for address in of.addresses(one.origin)[attempt : attempt + 1]]
+            places = [(file, address) for file in lost for address in of.addresses(file.origin)[attempt : attempt + 1]]
             if places:
                 self._download(places)
             lost = self.lacking(lost)

@@ -61,7 +61,7 @@ class Archive:
     """Debian's archive for one architecture, with its state below `root`. One process at a time uses apt there."""
 
     def __init__(self, root: Path, architecture: str, kept_to: Pins | None = None) -> None:
-        """`kept_to` replaces the lock that the process keeps to."""
+        """Make an archive. `kept_to` replaces the lock that the process keeps to."""
         self.root = root
         self.architecture = architecture
         self._kept_to = kept_to
@@ -191,10 +191,10 @@ class Archive:
 
     def _check_sizes(self, lock: Lockfile, files: Sequence[File]) -> None:
         """Raise InputError if the lock has another size than the file with its digest."""
-        for one in files:
-            if (size := self._apt.place(one).stat().st_size) != one.size:
-                told = f'files."{one.name}".bytes: is {one.size}, and the file with that SHA-256 has {size} bytes'
-                raise InputError(f"{lock.path}: {told}")
+        for file in files:
+            if (size := self._apt.place(file).stat().st_size) != file.size:
+                problem = f'files."{file.name}".bytes: is {file.size}, and the file with that SHA-256 has {size} bytes'
+                raise InputError(f"{lock.path}: {problem}")
 
     def _by_hand(self, lost: Sequence[File]) -> str:
         """Return advice on files that no mirror has."""
@@ -205,7 +205,7 @@ class Archive:
         """Return the notes. A damaged file counts as empty: the lock, or apt's lists, give the same files again."""
         try:
             noted = json.loads(self._notes.read_text())
-            return {request: tuple(_as_file(one) for one in files) for request, files in noted.items() if files}
+            return {request: tuple(_as_file(entry) for entry in files) for request, files in noted.items() if files}
         except FileNotFoundError:
             pass
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
@@ -214,9 +214,9 @@ class Archive:
             _told.add(str(self._notes))
         return {}
 
-    def _note(self, request: str, found: Sequence[File]) -> None:
+    def _note(self, request: str, files_of_request: Sequence[File]) -> None:
         """Note the result of a request. The caller holds the lock of `_alone`."""
-        known = {**self._read(), request: found}
+        known = {**self._read(), request: files_of_request}
         table = {asked: [asdict(file) for file in files] for asked, files in known.items()}
         try:
             atomic.write(self._notes, json.dumps(table, indent=1, sort_keys=True).encode())
@@ -228,7 +228,7 @@ class Archive:
         return self._apt.offered(packages, source=source, alone=alone)
 
     def _alone(self) -> locks.Lock:
-        """apt itself does not wait for its lock."""
+        """Wait for the lock on apt's state, and return it. apt itself does not wait for its own lock."""
 
         def say() -> None:
             _log.warning("another run is fetching packages from Debian; waiting for it")
@@ -237,10 +237,10 @@ class Archive:
 
 
 def _as_file(noted: Any) -> File:
-    one = File(**noted)
-    if not all(isinstance(value, str) for value in (one.name, one.sha256, one.origin)) or type(one.size) is not int:
+    file = File(**noted)
+    if not all(isinstance(value, str) for value in (file.name, file.sha256, file.origin)) or type(file.size) is not int:
         raise TypeError("not a file")
-    return one
+    return file
 
 
 def _versions(files: Sequence[File]) -> str:
@@ -251,10 +251,10 @@ def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> 
     """Return how the lock's files differ from the used ones."""
     if (names := _versions(pinned)) != (used := _versions(noted)):
         return f"{names} for {request}, and {used} is used here"
-    here = {one.name: one for one in noted}
-    told = [_other(one, here.get(one.name)) for one in pinned if here.get(one.name) != one]
-    told += [f"{name} (here only)" for name in sorted(here.keys() - {one.name for one in pinned})]
-    return f"the same versions for {request} as are used here, but other files: {_first(told)}"
+    used_by_name = {file.name: file for file in noted}
+    differences = [_other(file, used_by_name.get(file.name)) for file in pinned if used_by_name.get(file.name) != file]
+    differences += [f"{name} (here only)" for name in sorted(used_by_name.keys() - {file.name for file in pinned})]
+    return f"the same versions for {request} as are used here, but other files: {_first(differences)}"
 
 
 def _other(one: File, here: File | None) -> str:
@@ -267,11 +267,11 @@ def _other(one: File, here: File | None) -> str:
     return f"{one.name} (from {one.origin}, here from {here.origin})"
 
 
-def _first(told: Sequence[str]) -> str:
-    return ", ".join(told[:3]) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+def _first(items: Sequence[str]) -> str:
+    return ", ".join(items[:3]) + (f" and {len(items) - 3} more" if len(items) > 3 else "")
 
 
 def _lost(files: Sequence[File]) -> str:
     """Return which files are unavailable, and where they came from."""
-    told = [f"{one.name} (SHA-256 {one.sha256[:16]}..., from {one.origin})" for one in files]
-    return f"no mirror here has {_first(told)} any more"
+    descriptions = [f"{file.name} (SHA-256 {file.sha256[:16]}..., from {file.origin})" for file in files]
+    return f"no mirror here has {_first(descriptions)} any more"

@@ -59,7 +59,7 @@ def source(archive: Archive, choice: KernelChoice) -> KernelSource:
     """Return the source of a choice with its patches. Raises InputError for a patch that does not apply."""
     sources = Sources(root())
     if choice.tree is not None:
-        found = sources.of_tree(choice.tree)
+        unpatched = sources.of_tree(choice.tree)
     else:
         version = re.match(r"\d+\.\d+", choice.version)
         assert version is not None
@@ -70,13 +70,13 @@ def source(archive: Archive, choice: KernelChoice) -> KernelSource:
             with stage(f"Fetching and unpacking the source of Linux {version[0]}"):
                 kernel.unpack(archive, package, archive.fetch([package], resolved), folder, ())
 
-        found = sources.of_package(package, resolved.version(package), unpack)
-    for note in found.notes:
+        unpatched = sources.of_package(package, resolved.version(package), unpack)
+    for note in unpatched.notes:
         if note not in _told:
             _log.warning("%s", note)
         _told.add(note)
     of_the_lab = sorted((paths.kernel() / "patches" / supported(choice.version)).glob("*.patch"))
-    with_ours = sources.patched(found, [Patch(path, path.read_bytes()) for path in of_the_lab])
+    with_ours = sources.patched(unpatched, [Patch(path, path.read_bytes()) for path in of_the_lab])
     return sources.patched(with_ours, choice.patches)
 
 
@@ -148,7 +148,7 @@ def _changed(
     is False.
     """
     diff = Sources(root()).changes(wanted, before)
-    lines = {file: found for file, found in changed_code.changed_lines(diff).items() if found and _is_code(file)}
+    lines = {file: ranges for file, ranges in changed_code.changed_lines(diff).items() if ranges and _is_code(file)}
     script = digest_tree(Path(changed_code.__file__), Path(module_code.__file__))
     recipe = {"kernel": built.entry.digests, "source": wanted.tree, "lines": lines, "script": script}
 

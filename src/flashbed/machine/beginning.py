@@ -145,7 +145,7 @@ class Beginning:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the emulator has ended, for whatever reason. No guest can be forked then."""
+        """Return True if the emulator has ended, for any reason. Then no guest can be forked."""
         return self._orders.is_gone
 
     def run(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:

@@ -87,7 +87,9 @@ class Library:
     """Profiles in a list of directories. The first directory with a name wins. Each file is read once."""
 
     def __init__(self, folders: tuple[Path, ...], base: Path | None = None) -> None:
-        """Relative paths in selectors start at `base`, by default the working directory."""
+        """Make a library of `folders`. Relative paths in selectors start at `base`, by default the working
+        directory.
+        """
         self.folders = folders
         self._base = base or Path()
         self._profiles: dict[tuple[Kind, str], tuple[TomlFile, Profile]] = {}

@@ -36,10 +36,10 @@ def _of_link(noted: str) -> tuple[int, list[int]]:
     speed, _, counters = noted.partition("\n")
     _, _, mbit = speed.partition("mbit ")
     _, _, numbers = counters.partition(":")
-    found = [int(number) for number in numbers.split()]
-    if len(found) != _COLUMNS:
-        raise ValueError(f"{len(found)} counters of a link's end")
-    return int(mbit), found
+    totals = [int(number) for number in numbers.split()]
+    if len(totals) != _COLUMNS:
+        raise ValueError(f"{len(totals)} counters of a link's end")
+    return int(mbit), totals
 
 
 PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
