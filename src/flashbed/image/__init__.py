@@ -216,8 +216,8 @@ def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
 
 
 def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
-    """Return the program's archive from packages. Raises PartError for a package that Debian does not have, and for a
-    program that is missing or is not for arm64.
+    """Return the archive with the packaged programs of a set. Raises PartError for a package that Debian does not have,
+    and for a program that is missing or is not for arm64.
     """
     try:
         return programs.from_packages(cache, archive, wanted.packages, wanted.programs)

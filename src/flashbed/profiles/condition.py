@@ -35,8 +35,8 @@ AGED: Final = "aged"
 """The condition whose file system is used, too: after mkfs, files are made, deleted and overwritten."""
 
 SURVIVES_MKFS: tuple[Condition, ...] = ("used", AGED)
-"""The conditions in which mkfs discards nothing, because it does not get that option. Each address still holds data for
-the device, as after long use of a file system that does not discard freed blocks.
+"""The conditions in which mkfs discards nothing: the guest turns discards off while it runs. Each address still holds
+data for the device, as after long use of a file system that does not discard freed blocks.
 """
 
 MEANINGS: Mapping[Condition, str] = {
