@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from flashbed.analysis import Flow
 from flashbed.analysis.decisive import AMPLIFICATION
@@ -23,33 +24,41 @@ MOUNTS = ("mount_s", "mount_memory_bytes")
 
 CPU_SHARES = ("cpu_percent", "process_cpu_percent", "busiest_cpu_percent")
 
-Caution = dict[str, str]
-"""`text`, the name of a place on the page (`link`) and what the link says, "" where there is none."""
+
+@dataclass(frozen=True)
+class Caution:
+    """A caution for the reader, with a link to the place on the page that has the details."""
+
+    text: str
+    link: str = ""
+    """The place; "" if there is none."""
+    link_text: str = ""
 
 
-def found(report: Report, flows: Sequence[Flow]) -> list[Caution]:
-    """In the order in which they stand on the page."""
+def cautions(report: Report, flows: Sequence[Flow]) -> list[Caution]:
+    """Return the cautions in the order of the page."""
     return [
         *_not_durable(report),
-        *_lost(report),
-        *_changed(report),
-        *_limited(report, flows),
-        *_empty(report),
-        *_shares(report),
-        *_uncut(report),
-        *_started(report),
-        *_unsteady(report, flows),
-        *_unsettled(report),
+        *_commits_not_known(report),
+        *_losses(report),
+        *_changed_lines(report),
+        *_swallowed_and_limited(report, flows),
+        *_empty_mounts(report),
+        *_cpu_shares(report),
+        *_no_power_cut(report),
+        *_lifetimes(report),
+        *_new_devices(report),
+        *_not_steady(report, flows),
+        *_too_short(report),
+        *_steadiness_not_known(report, flows),
+        *_not_settled(report),
         *_damaged(report),
+        *_one_seed(report),
     ]
 
 
-def _caution(text: str, link: str = "", link_text: str = "") -> Caution:
-    return {"text": text, "link": link, "link_text": link_text}
-
-
 def _not_durable(report: Report) -> Iterator[Caution]:
-    """Stacks that lost what the load committed, or may have."""
+    """Warn of stacks that lost what the load committed."""
     if report.not_durable:
         cell, why = evidence.not_durable(report)[0]
         them = "it is" if len(report.not_durable) == 1 else "they are"
@@ -58,34 +67,40 @@ def _not_durable(report: Report) -> Iterator[Caution]:
             f"cut, and the storage stack returned before they would. Their figures are those of less work, and "
             f"{them} never called best ({cell}: {why})."
         )
-        yield _caution(text, "#durable", "Which")
+        yield Caution(text, "#durable", "Which")
+
+
+def _commits_not_known(report: Report) -> Iterator[Caution]:
+    """Warn of stacks that may have lost what the load committed."""
     rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == COMMITS_NOT_KNOWN]
     if open_ := list(dict.fromkeys(row.combination for row in rows)):
-        yield _caution(
+        yield Caution(
             f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: the job of fio flushes the "
             f"file that is next in turn, which may have no new data, and fewer flushes came than were asked for. They "
             f"are not compared; a job of one file decides it ({report.cell_name(open_[0])})."
         )
 
 
-def _lost(report: Report) -> Iterator[Caution]:
-    """Repetitions without a result."""
+def _losses(report: Report) -> Iterator[Caution]:
+    """Warn of repetitions without a result."""
     outcomes = report.results.outcomes()
     lost = {ending: number for ending, number in outcomes.items() if ending != "measured" and number}
     if lost:
         endings = listing([f"{number} {ending}" for ending, number in lost.items()])
         text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."
-        yield _caution(text, "#losses", "Which, and why")
+        yield Caution(text, "#losses", "Which, and why")
 
 
-def _changed(report: Report) -> Iterator[Caution]:
-    """Whether the lines ran in which a kernel of the user's differs from another."""
+def _changed_lines(report: Report) -> Iterator[Caution]:
+    """Say of each kernel of the user's own how many of its changed lines ran."""
     for sentence in report.manifest.get(CHANGED_LINES, ()):
-        yield _caution(f"Kernel {sentence}", "#manifest", "Which kernels")
+        yield Caution(f"Kernel {sentence}", "#manifest", "Which kernels")
 
 
-def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
-    """Cells that memory or another part than the medium made."""
+def _swallowed_and_limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
+    """Warn of cells that measured memory, and of those that another part than the medium limited. The second caution
+    leaves memory out if the first is there.
+    """
     swallowed = evidence.swallowed(flows) if report.asks_of_loads else []
     if swallowed:
         worst = min(swallowed, key=lambda flow: flow.reached)
@@ -95,17 +110,17 @@ def _limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
             f"measure {keeper} more than the medium (at worst {worst.percent} reached, "
             f"{report.cell_name(worst.combination)}).{_waiting(report)}"
         )
-        yield _caution(text, "#bytes", "Bytes at the medium")
+        yield Caution(text, "#bytes", "Bytes at the medium")
     limited = limits.remark(
         report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
     )
     if limited:
         where = "#bytes" if flows else "#repetitions"
-        yield _caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
+        yield Caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
 
 
 def _waiting(report: Report) -> str:
-    """What makes a load of fio wait for its writes, where it does not."""
+    """Return what would make a load of fio wait for its writes; "" if it does, or if the load is not fio's."""
     study = report.study
     waits = "flush" in study.axes or study.workload.get("flush", "none") != "none"
     if study.tool != "fio" or study.job is not None or waits:
@@ -113,8 +128,8 @@ def _waiting(report: Report) -> str:
     return ' With flush = "fsync" the run waits for its writes.'
 
 
-def _empty(report: Report) -> Iterator[Caution]:
-    """Mounts of file systems that hold nothing, where a study asks how long a mount takes."""
+def _empty_mounts(report: Report) -> Iterator[Caution]:
+    """Warn of mounts of file systems that are almost empty, if the study asks how long a mount takes."""
     asked = [name for name in MOUNTS if name in report.asked_metrics]
     if not asked:
         return
@@ -127,42 +142,50 @@ def _empty(report: Report) -> Iterator[Caution]:
             f"What is mounted holds next to nothing{few}, as the load makes its files later: {names} would be another "
             "with files. A load that reads or overwrites lays them out before (allocate = false; [prepare] in a job)."
         )
-        yield _caution(text)
+        yield Caution(text)
 
 
-def _shares(report: Report) -> Iterator[Caution]:
-    """CPU load as a question."""
+def _cpu_shares(report: Report) -> Iterator[Caution]:
+    """Explain the CPU load, if the study asks about it."""
     asked = [name for answer in report.questions for name in answer.metric if name in CPU_SHARES]
     if asked:
-        yield _caution(
+        yield Caution(
             "CPU load is a share of the run: of two that do the same work with the same CPU time, the slower one has "
             "the lower load. Read it beside the speed."
         )
 
 
-def _uncut(report: Report) -> Iterator[Caution]:
-    """Cells of a study that cuts the power which kept theirs."""
+def _no_power_cut(report: Report) -> Iterator[Caution]:
+    """Warn of cells in which no power was cut, although the study asks for it."""
     cells = {row.combination for row in report.results.repetitions if row.is_measured and AFTER_CUT not in row.metrics}
     if report.study.power_cut and cells:
         media = dict.fromkeys(report.results.coordinates(cell).get("medium", "") for cell in sorted(cells))
         names = listing([report.words.value("medium", name) for name in media])
-        yield _caution(
+        yield Caution(
             f"No power was cut in {count(len(cells), 'cell')}, on {names}: power_cut is for raw chips. A block medium "
             "that lost power is made by flashbed medium cut, and a study starts from it (docs/profiles.md)."
         )
 
 
-def _started(report: Report) -> Iterator[Caution]:
-    """How finely a life is known, and what the file systems stood on."""
+def _lifetimes(report: Report) -> Iterator[Caution]:
+    """Say how finely the life of the flash is known."""
     for sentence in filter(None, (lifetimes.resolution(report), lifetimes.not_known(report))):
-        yield _caution(sentence, "#lives" if lifetimes.table(report) else "", "Each life")
+        yield Caution(sentence, "#lives" if lifetimes.table(report) else "", "Each life")
+
+
+def _new_devices(report: Report) -> Iterator[Caution]:
+    """Warn of figures of new devices."""
     if new := conditions.new(report):
-        yield _caution(new, "#conditions", "What the file systems stood on")
+        yield Caution(new, "#conditions", "What the file systems stood on")
 
 
-def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
-    """Rates that were not steady, that a longer run has otherwise, or of which nothing is known."""
-    which = ("#bytes", "Which") if flows else ("", "")
+def _which(flows: Sequence[Flow]) -> tuple[str, str]:
+    """Return the link to the table of bytes, and its text; the table is there only if there are flows."""
+    return ("#bytes", "Which") if flows else ("", "")
+
+
+def _not_steady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
+    """Warn of cells whose rate was not steady."""
     if report.unsteady and report.asks_of_loads:
         cell, verdict = next(iter(report.unsteady.items()))
         them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
@@ -170,7 +193,11 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
             f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
             f"does not rest on {them} ({such}{report.cell_name(cell)}: {verdict.reason})."
         )
-        yield _caution(text, *which)
+        yield Caution(text, *_which(flows))
+
+
+def _too_short(report: Report) -> Iterator[Caution]:
+    """Warn of cells that are only the beginning of a longer one."""
     if report.too_short:
         cell, why = next(iter(report.too_short.items()))
         them = "it" if len(report.too_short) == 1 else "them"
@@ -179,7 +206,11 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
             f"was not steady, or has another rate, and the answer does not rest on {them} "
             f"({report.cell_name(cell)}: {why})."
         )
-        yield _caution(text)
+        yield Caution(text)
+
+
+def _steadiness_not_known(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
+    """Warn of cells of which nothing tells whether their rate was steady."""
     unknown = Counter(report.unknown.values() if report.asks_of_loads else ())
     if unknown:
         several = len(unknown) > 1
@@ -189,26 +220,30 @@ def _unsteady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
         text = (
             f"Whether the rate was steady is not known in {count(len(report.unknown), 'cell')}: {'; '.join(reasons)}."
         )
-        yield _caution(text, *which)
+        yield Caution(text, *_which(flows))
 
 
-def _unsettled(report: Report) -> Iterator[Caution]:
-    """Write amplification, where a study asks for it and nothing tells whether a longer run has the same."""
+def _not_settled(report: Report) -> Iterator[Caution]:
+    """Warn of write amplification that a longer run may not have, if the study asks for it."""
     asked = [name for answer in report.questions for name in answer.metric if name in AMPLIFICATION]
     rows = [row for row in report.results.repetitions if row.is_measured and set(asked).intersection(row.metrics)]
     cells = {row.combination for row in rows} - {row.combination for row in rows if row.settled}
     if cells:
-        yield _caution(
+        yield Caution(
             f"Whether a longer run has the same write amplification is not known in {count(len(cells), 'cell')}: the "
             "flash was programmed in too few steps, or nothing noted them. Measure longer."
         )
 
 
 def _damaged(report: Report) -> Iterator[Caution]:
-    """What checkers said; and a single seed."""
+    """Warn of file systems in which their checker found damage."""
     damaged = [summary.filesystem for summary in evidence.check_summaries(report) if summary.damaged]
     if damaged:
         text = f"The checker found damage in images that {listing(damaged)} left behind."
-        yield _caution(text, "#checks", "What it said")
+        yield Caution(text, "#checks", "What it said")
+
+
+def _one_seed(report: Report) -> Iterator[Caution]:
+    """Warn of a study with a single seed."""
     if len(report.study.seeds) == 1:
-        yield _caution("Each cell was run with one seed, so nothing tells how far chance would move these numbers.")
+        yield Caution("Each cell was run with one seed, so nothing tells how far chance would move these numbers.")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from flashbed.analysis import flows
 from flashbed.analysis.claim_words import evidence, summary
 from flashbed.analysis.words import count, in_sentence, metric_of, scale_of
-from flashbed.report import cautions, claims
+from flashbed.report import claims
 from flashbed.report.answers import questions
+from flashbed.report.cautions import cautions
 from flashbed.report.model import Report
 
 MOST_CLAIMS = 10
@@ -23,7 +24,7 @@ MOST_CELLS = 10
 
 def lines(report: Report) -> list[str]:
     """The lines to print, in their order."""
-    asked, told_cautions = questions(report), cautions.found(report, flows(report.results, report.fixed))
+    asked, warned = questions(report), cautions(report, flows(report.results, report.fixed))
     told = []
     for question in asked:
         told.append(question.title)
@@ -31,10 +32,10 @@ def lines(report: Report) -> list[str]:
     told += _claims(report)
     if not asked and not report.study.claims:
         told += _cells(report)
-    if told_cautions:
+    if warned:
         told.append("Before you rely on it")
-        told += [f"  {caution['text']}" for caution in told_cautions[:MOST_CAUTIONS]]
-    more = len(told_cautions) - MOST_CAUTIONS
+        told += [f"  {caution.text}" for caution in warned[:MOST_CAUTIONS]]
+    more = len(warned) - MOST_CAUTIONS
     if more > 0:
         told.append(f"  {count(more, 'more caution')} in the report")
     return told

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from flashbed.analysis import flows
-from flashbed.report import cautions
+from flashbed.report.cautions import cautions
 from flashbed.study.format import Answer
 from flashbed.workload import WORKLOADS
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
@@ -28,15 +28,15 @@ def texts(metric: str, **workload: str) -> str:
         workload=workload,
     )
     frame = made_up_frame(study).assign(mount_s=0.1)
-    return "\n".join(caution["text"] for caution in cautions.found(report_of(study, rows_of(frame), {}), []))
+    return "\n".join(caution.text for caution in cautions(report_of(study, rows_of(frame), {}), []))
 
 
 def swallowed(**workload: str) -> str:
     """The cautions of a study whose bytes memory kept."""
     study = replace(made_up_study(), claims=(), workload=workload)
     report = report_of(study, rows_of(made_up_frame(study)), {})
-    found = cautions.found(report, flows(report.results, report.fixed))
-    return "\n".join(caution["text"] for caution in found)
+    found = cautions(report, flows(report.results, report.fixed))
+    return "\n".join(caution.text for caution in found)
 
 
 def test_the_mount_of_nothing_is_told() -> None:
@@ -64,7 +64,7 @@ def test_media_without_a_cut_are_told() -> None:
 
     def told(frame: pd.DataFrame) -> list[str]:
         report = report_of(study, rows_of(frame), {})
-        return [one["text"] for one in cautions.found(report, []) if "No power was cut" in one["text"]]
+        return [one.text for one in cautions(report, []) if "No power was cut" in one.text]
 
     [text] = told(frame)
     assert text.startswith("No power was cut in 1 cell, on ")
@@ -86,7 +86,7 @@ def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str],
     def said(metric: str) -> str:
         asked = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
         frame = made_up_frame(asked).assign(total_write_amplification=2.0, settled=settled)
-        told = "\n".join(one["text"] for one in cautions.found(report_of(asked, rows_of(frame), {}), []))
+        told = "\n".join(one.text for one in cautions(report_of(asked, rows_of(frame), {}), []))
         return told if "same write amplification" in told else ""
 
     assert expected in said("total_write_amplification")
