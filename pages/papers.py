@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flashbed.execution import run
+from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import heading, page, section, sections, unexplained
 from flashbed.report.sentences import companions, rows, rows_in
@@ -54,7 +55,7 @@ def main(words: list[str] | None = None) -> int:
     options = said.parse_args(words)
     asked = [study for study in studies if not options.only or study.name in options.only]
     wanted = {study.name: study for one in asked for study in (one, *companions(one, studies))}
-    reports = {name: report_of(study, run.rows(run.stored(study)), {}) for name, study in wanted.items()}
+    reports = {name: report_of(ReportInputs(study, run.rows(run.stored(study)))) for name, study in wanted.items()}
     lost = list(missing(list(reports.values())))
     for line in lost:
         print(line, file=sys.stderr)

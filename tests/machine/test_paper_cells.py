@@ -16,6 +16,7 @@ import pytest
 from flashbed.analysis import Judgement
 from flashbed.common import paths
 from flashbed.execution import run
+from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.study.loading import load_study
 
@@ -26,7 +27,7 @@ def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
     axes = {axis: tuple(v for v in values if v in where.get(axis, values)) for axis, values in study.axes.items()}
     assert all(axes.values()), "the slice names a value that the study does not have"
     part = replace(study, axes=axes, seeds=study.seeds[:1], traces=())
-    report = report_of(part, run.rows(run.run(part, jobs=1)), {})
+    report = report_of(ReportInputs(part, run.rows(run.run(part, jobs=1))))
     assert report.results.outcomes() == {"measured": len(list(part.combinations()))}
     return report
 

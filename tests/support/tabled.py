@@ -14,6 +14,7 @@ from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
 from flashbed.report import freshness, model
+from flashbed.report.inputs import Logs, ReportInputs
 from flashbed.report.model import Report
 from flashbed.result.columns import COUNTED, Combination, ResultRow, names
 from flashbed.study.format import SYSTEM
@@ -51,10 +52,22 @@ def _elsewhere(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:
     return [row_of(row, [SYSTEM, *study.axes]) for row in rows]
 
 
-def report_of(
-    study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *, elsewhere: Sequence[Tabled] = (), **more: Any
-) -> Report:
-    return model.report_of(study, rows_of_study(study, rows), manifest, elsewhere=_elsewhere(study, elsewhere), **more)
+def _inputs(
+    study: Study,
+    rows: Iterable[Tabled],
+    manifest: Mapping[str, Any],
+    consoles: Mapping[str, Sequence[str]] | None = None,
+    elsewhere: Iterable[Tabled] = (),
+    *,
+    logs: Logs | None = None,
+    left_out: Sequence[str] = (),
+) -> ReportInputs:
+    table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
+    return ReportInputs(study, table, manifest, consoles or {}, logs or {}, there, left_out)
+
+
+def report_of(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], **more: Any) -> Report:
+    return model.report_of(_inputs(study, rows, manifest, **more))
 
 
 def bring_up_to_date(
@@ -62,18 +75,13 @@ def bring_up_to_date(
     rows: Iterable[Tabled],
     manifest: Mapping[str, Any],
     folder: Path,
-    consoles: Any = None,
-    logs: Any = None,
-    elsewhere: Sequence[Tabled] = (),
-    left_out: Sequence[str] = (),
+    consoles: Mapping[str, Sequence[str]] | None = None,
+    *,
     owner: str = "",
+    **more: Any,
 ) -> Path:
-    table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
-    return freshness.bring_up_to_date(study, table, manifest, folder, consoles, logs, there, left_out, owner)
+    return freshness.bring_up_to_date(_inputs(study, rows, manifest, consoles, **more), folder, owner)
 
 
-def inputs_digest(
-    study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], consoles: Any = None, elsewhere: Any = ()
-) -> str:
-    table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
-    return freshness.inputs_digest(study, table, manifest, consoles, there)
+def inputs_digest(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *more: Any) -> str:
+    return freshness.inputs_digest(_inputs(study, rows, manifest, *more))

@@ -16,6 +16,7 @@ from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotien
 from flashbed.analysis.words import (
     Words,
     as_condition,
+    capitalized,
     count,
     factor,
     factors,
@@ -51,7 +52,7 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     if opening:
         return f"{as_condition(opening)}, {said}"
     begins_with_a_name = group.best is not None and said.startswith(words.named(comparison.compare, group.best))
-    return said if begins_with_a_name else said[0].upper() + said[1:]
+    return said if begins_with_a_name else capitalized(said)
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:

@@ -28,6 +28,7 @@ from flashbed.analysis.words import (
     PREPOSITIONS,
     Words,
     beginning,
+    capitalized,
     count,
     factor,
     factors,
@@ -243,7 +244,7 @@ def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, wo
     if kind == "depends":
         depending = [load.group.leads_that_are("depends") for load in loads]
         if len(loads) == len(depending[0]) == 1 and not several:
-            return _capital(
+            return capitalized(
                 f"{dependence(depending[0][0], group, comparison, metric_of(comparison.metric), words)}{where}{partly}."
             )
         pairs = {tuple(sorted([load.group.best or "", *_others(load.group, "depends")])) for load in loads}
@@ -379,7 +380,3 @@ def _coordinates(load: Load, several: bool, averaged: Sequence[str]) -> Setting:
     over = {axis: list(dict.fromkeys(setting.get(axis, MANY) for setting in planned)) for axis in averaged}
     single = tuple((axis, values[0] if len(values) == 1 else MANY) for axis, values in over.items())
     return (*(((METRIC, load.comparison.metric),) if several else ()), *load.group.at, *single)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -261,6 +261,11 @@ def in_sentence(title: str) -> str:
     return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital at its beginning, and its other letters as they are: "file size" -> "File size"."""
+    return text[:1].upper() + text[1:]
+
+
 def beginning(name: str) -> str:
     """A name at the beginning of a sentence: an article has a capital, and a name stays as it is."""
     return f"The {name.removeprefix('the ')}" if name.startswith("the ") else name
@@ -268,7 +273,7 @@ def beginning(name: str) -> str:
 
 def as_condition(place: str) -> str:
     """ "For random write", "Beside a writer": how a sentence about a place begins."""
-    return place[:1].upper() + place[1:] if place.partition(" ")[0] in PREPOSITIONS else f"For {place}"
+    return capitalized(place) if place.partition(" ")[0] in PREPOSITIONS else f"For {place}"
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:

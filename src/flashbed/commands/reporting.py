@@ -26,6 +26,7 @@ from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness
+from flashbed.report.inputs import ReportInputs
 from flashbed.result.store import Different
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import idle_depths
@@ -58,28 +59,28 @@ def write(done: Run, folder: Path) -> Path:
     Raises HostResourceError if the host refuses or a result was damaged in the meantime, InputError if the report would
     overwrite a file of somebody else's.
     """
-    table = rows(done)
-    manifest = _manifest(done)
-    consoles = {record.result.key: _last_lines(record) for record in done.failures}
-    logs = {traced.result.key: partial(_requests, traced) for traced in done.records if traced.repetition.cell.traced}
-    imported = kept(done.study)
-    for sentence in imported.left_out:
+    inputs = _inputs(done)
+    for sentence in inputs.left_out:
         _log.warning("%s", sentence)
-    elsewhere = list(table_rows(imported.rows, list(done.study.axes)))
     try:
-        return freshness.bring_up_to_date(
-            done.study,
-            table,
-            manifest,
-            folder,
-            consoles,
-            logs,
-            elsewhere,
-            imported.left_out,
-            _owner(done.study, folder),
-        )
+        return freshness.bring_up_to_date(inputs, folder, _owner(done.study, folder))
     except OSError as error:
         raise host_refusal(folder, error) from None
+
+
+def _inputs(done: Run) -> ReportInputs:
+    imported = kept(done.study)
+    return ReportInputs(
+        study=done.study,
+        rows=rows(done),
+        manifest=_manifest(done),
+        consoles={record.result.key: _last_lines(record) for record in done.failures},
+        logs={
+            record.result.key: partial(_requests, record) for record in done.records if record.repetition.cell.traced
+        },
+        elsewhere=list(table_rows(imported.rows, list(done.study.axes))),
+        left_out=imported.left_out,
+    )
 
 
 def told(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, li
 from flashbed.analysis.answer import against
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.analysis.ratio import INTERVAL_SEEDS
-from flashbed.analysis.words import Scale, count, factor, metric_of, scale_of
+from flashbed.analysis.words import Scale, capitalized, count, factor, metric_of, scale_of
 from flashbed.report import limits, wear
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
@@ -54,7 +54,7 @@ class Question:
 
 def questions(report: Report) -> list[Question]:
     """The study's answer and its choices, in the study's order."""
-    asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
+    asked = report.questions
     loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
     metrics = {metric for one in asked for metric in one.metric}
     worn = wear.line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
@@ -171,7 +171,7 @@ def _cells(report: Report, results: Results, load: Load) -> ReportTable:
     return ReportTable(
         caption="The cells behind it",
         note=f"{scale.title(metric)}, medians over seeds.{more}",
-        corner=[_capital(words.axis(comparison.compare)), *(["At"] if rest else [])],
+        corner=[capitalized(words.axis(comparison.compare)), *(["At"] if rest else [])],
         columns=["Median", "Over seeds", "Limit"],
         rows=rows,
         kind="dense behind",
@@ -183,7 +183,3 @@ def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
         return [TableCell("no result", tone="bad"), TableCell("–", tone="quiet")]
     over = "one seed" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
     return [TableCell(scale.number(spread.median)), TableCell(over, tone="quiet")]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -21,7 +21,7 @@ from flashbed.analysis.claim_words import (
     printed_words,
     ratio_text,
 )
-from flashbed.analysis.words import Scale, Words, listing, metric_of, scale_of
+from flashbed.analysis.words import Scale, Words, capitalized, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.queues import remark
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -189,7 +189,7 @@ def _table(judgement: Judgement, words: Words) -> ReportTable:
     return ReportTable(
         caption="The numbers that decide",
         note=f"{metrics}{unit}{mean}{clock}.{rest}",
-        corner=[*(_capital(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
+        corner=[*(capitalized(words.axis(axis)) for axis in axes), *(["Metric"] if several else []), "Compared"],
         columns=[
             *(["Paper"] if has_printed else []),
             *(["Elsewhere" if judgement.claim.is_about_systems else "Here"] if has_ours else []),
@@ -253,7 +253,3 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
 def _single(selection: Where) -> Iterator[tuple[str, str]]:
     for axis, values in selection.items():
         yield axis, values[0]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -6,7 +6,7 @@ Must not know HTML.
 
 from __future__ import annotations
 
-from flashbed.analysis.words import metric_of, scale_of
+from flashbed.analysis.words import capitalized, metric_of, scale_of
 from flashbed.report.figures import spread_text
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -45,12 +45,8 @@ def table(report: Report) -> ReportTable:
     return ReportTable(
         caption="Real time, as fio told it",
         note="Medians over seeds.",
-        corner=[_capital(report.words.axis(axis)) for axis in results.axes],
+        corner=[capitalized(report.words.axis(axis)) for axis in results.axes],
         columns=[scales[metric].title(metric_of(metric)) for metric in spreads],
         rows=rows,
         kind="sortable",
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

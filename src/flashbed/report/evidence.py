@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flashbed.analysis import MISSING, Flow, Spread
-from flashbed.analysis.words import SCALES, Scale, listing, metric_of, number, scale_of
+from flashbed.analysis.words import SCALES, Scale, capitalized, listing, metric_of, number, scale_of
 from flashbed.common.foreign_text import without_controls
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
@@ -162,7 +162,7 @@ def _steady(report: Report, cell: Combination, told: bool) -> TableCell:
 def _corner(report: Report, own: int = OWN_COLUMNS) -> list[str]:
     """What stands over the places of cells; of more axes than `own`, the cell's name stands in one column."""
     axes = list(report.results.axes)
-    return ["Cell"] if len(axes) > own else [_capital(report.words.axis(axis)) for axis in axes]
+    return ["Cell"] if len(axes) > own else [capitalized(report.words.axis(axis)) for axis in axes]
 
 
 def _places(report: Report, cell: Combination, own: int = OWN_COLUMNS) -> list[Head]:
@@ -280,7 +280,3 @@ def _scalar(value: Any, name: str = "") -> str:
 def _readable(value: int, steps: Sequence[tuple[str, float]]) -> str:
     unit, one = [step for step in steps if value >= step[1]][-1]
     return f"{number(value / one)} {unit}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

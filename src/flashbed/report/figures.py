@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from flashbed.analysis import Spread
-from flashbed.analysis.words import Scale, count, direction, listing, metric_of, scale_of
+from flashbed.analysis.words import Scale, capitalized, count, direction, listing, metric_of, scale_of
 from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
 from flashbed.report.colours import Colours
@@ -169,7 +169,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         id=f"figure-{place}",
         title=figure.title,
         kind=figure.kind,
-        x_title=_capital(words.axis(figure.x)),
+        x_title=capitalized(words.axis(figure.x)),
         x_values=x_values,
         y_title=scale.title(metric),
         scale=scale,
@@ -208,7 +208,7 @@ def _alternative(title: str, series: Sequence[FigureSeries], x_values: Mapping[s
             for point in one.points
         ]
         told.append(f"{one.label}: {listing(points)}")
-    return f"{_capital(title)}. {'; '.join(told)}." if title else f"{'; '.join(told)}."
+    return f"{capitalized(title)}. {'; '.join(told)}." if title else f"{'; '.join(told)}."
 
 
 def spread_text(spread: Spread, scale: Scale) -> str:
@@ -226,7 +226,3 @@ def _x_axis(x_values: Mapping[str, str], kind: str) -> dict[str, Any]:
     if kind == "line" and numbers and min(numbers) > 0 and max(numbers) >= LOG_FROM * min(numbers):
         return {"type": "log", "values": numbers, "labels": labels}
     return {"type": "category", "values": labels, "labels": labels}
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

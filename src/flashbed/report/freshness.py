@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a report on disk still says what would be written now, told without drawing anything; if not, it is written.
+"""Check whether the report on disk is up to date, without drawing anything; if it is not, write it.
 
-A digest of all that goes in stands in the head of report.html. pandas and jinja2 are imported only to draw a report:
+A digest of the report's inputs is in the head of report.html. pandas and jinja2 are imported only to draw a report:
 with every result cached a run should end at once. Of 144 repetitions the digest takes 10 ms, and drawing 450 ms.
 """
 
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed.report import folder
+from flashbed.report.inputs import ReportInputs
 from flashbed.result import columns
 
 if TYPE_CHECKING:
-    from flashbed.guest_output.request_log import RequestLog
     from flashbed.result.columns import ResultRow
-    from flashbed.study.loading import Study
 
 _NOT_INPUTS = ("path", "library", "kernels")
 """Of a study: where it lies; the library, whose profiles are read one by one; kernels, which the keys of rows have."""
@@ -29,26 +28,13 @@ _CODE = (".py", ".toml", ".j2", ".css", ".js")
 """Of the package's files; a wheel's _data is what cells are made of, and is in the keys."""
 
 
-def bring_up_to_date(
-    study: Study,
-    rows: Sequence[ResultRow],
-    manifest: Mapping[str, Any],
-    out_dir: Path,
-    consoles: Mapping[str, Sequence[str]] | None = None,
-    logs: Mapping[str, Callable[[], RequestLog]] | None = None,
-    elsewhere: Sequence[ResultRow] = (),
-    left_out: Sequence[str] = (),
-    owner: str = "",
-) -> Path:
-    """Writes report.html and the exports, unless those on disk were made from the same inputs. Returns the report's
-    path.
+def bring_up_to_date(inputs: ReportInputs, out_dir: Path, owner: str = "") -> Path:
+    """Write report.html and the exports, unless those on disk were made from the same inputs. Return the report's path.
 
-    `consoles` is by key: the last lines of the console; so is `logs`: what reads the log of a repetition whose requests
-    are drawn. A key stands for what it reads. `elsewhere` are rows that other systems measured,
-    `left_out` says what of theirs is not among them. `owner` names the study to a folder's record (folder.py); raises
-    InputError if something else than its report would be written over.
+    `owner` names the study in the folder's record (folder.py). Raises InputError if a file would be overwritten that is
+    not of this study's report.
     """
-    digest = inputs_digest(study, rows, manifest, consoles, elsewhere, left_out)
+    digest = inputs_digest(inputs)
     if not folder.is_current(out_dir, digest):
         from flashbed.report.model import report_of
         from flashbed.report.writer import write_report
@@ -56,29 +42,23 @@ def bring_up_to_date(
         if owner:
             folder.check(out_dir, owner)
             folder.begin(out_dir, owner)
-        write_report(report_of(study, rows, manifest, consoles, logs, elsewhere, left_out), out_dir, digest)
+        write_report(report_of(inputs), out_dir, digest)
         if owner:
             folder.end(out_dir, owner)
     return out_dir / folder.REPORT
 
 
-def inputs_digest(
-    study: Study,
-    rows: Iterable[ResultRow],
-    manifest: Mapping[str, Any],
-    consoles: Mapping[str, Sequence[str]] | None = None,
-    elsewhere: Iterable[ResultRow] = (),
-    left_out: Sequence[str] = (),
-) -> str:
-    """A digest of everything that a report depends on, the program that writes it included.
+def inputs_digest(inputs: ReportInputs) -> str:
+    """Return a digest of everything that a report depends on, including the program that writes it.
 
-    Rows may come in any order, and 1 is 1.0.
+    The order of rows does not matter, and 1 is 1.0.
     """
-    said = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
+    study = inputs.study
+    study_keys = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     profiles = study.library.texts({**{kind: (value,) for kind, value in study.fixed.items()}, **study.axes})
-    inputs = [said, profiles, sorted(map(_row, rows)), manifest, sorted((consoles or {}).items())]
-    inputs += [sorted(map(_row, elsewhere)), list(left_out), _program()]
-    canonical = json.dumps(inputs, default=_plain, ensure_ascii=True, separators=(",", ":"))
+    parts: list[Any] = [study_keys, profiles, sorted(map(_row, inputs.rows)), inputs.manifest]
+    parts += [sorted(inputs.consoles.items()), sorted(map(_row, inputs.elsewhere)), list(inputs.left_out), _program()]
+    canonical = json.dumps(parts, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -89,7 +69,9 @@ def _row(row: ResultRow) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What json does not know: models, mappings, sets in their order; anything else by its text."""
+    """Return a value that json cannot encode as one that it can: models and mappings as dicts, sets as sorted lists,
+    anything else as its text.
+    """
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if isinstance(value, frozenset):

@@ -22,8 +22,9 @@ from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.units import rough_size
-from flashbed.report import cautions, claims, conditions, elsewhere, evidence, lifetimes, tables, traces
+from flashbed.report import claims, conditions, elsewhere, evidence, lifetimes, tables, traces
 from flashbed.report.answers import questions
+from flashbed.report.cautions import cautions
 from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
 from flashbed.report.folder import EXPORTS, digest_mark
@@ -65,7 +66,7 @@ def render(report: Report, digest: str, command: str) -> str:
         "by_default": _by_default(report),
         "names": legend(study.library, report.words, study.labels, list(report.results.combinations())),
         "claims": _claims(report),
-        "cautions": cautions.found(report, found_flows),
+        "cautions": cautions(report, found_flows),
         "drawings": [
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
             *((drawing, traces.table(drawing)) for drawing in traced),
@@ -100,8 +101,7 @@ def _by_default(report: Report) -> str:
 
 def _queues(report: Report) -> str:
     """What must be said of schedulers where the study compares them."""
-    asked = [*([report.study.answer] if report.study.answer else []), *report.study.choices]
-    compared = any(SCHEDULER in answer.compare for answer in asked)
+    compared = any(SCHEDULER in question.compare for question in report.questions)
     return remark(report, report.results.combinations()) if compared else ""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from flashbed.analysis import Group
 from flashbed.analysis.decisive import is_of_the_load
-from flashbed.analysis.words import count, listing
+from flashbed.analysis.words import capitalized, count, listing
 from flashbed.guest_output.limit import BUSY_PERCENT
 from flashbed.report.model import Report
 from flashbed.result.columns import Combination
@@ -51,8 +51,7 @@ def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str
     words = {**WORDS, "memory": kept}
     told = [f"{words[most]} limits {number} of {count(len(shown), 'cell')}"]
     told += [f"{words[name]} {number}" for name, number in others]
-    text = listing(told)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalized(listing(told))}."
 
 
 def spared(report: Report) -> str:
@@ -63,7 +62,7 @@ def spared(report: Report) -> str:
     user's: what its background does is counted too.
     """
     study, results = report.study, report.results
-    asked = {name for answer in (study.answer, *study.choices) if answer for name in answer.metric}
+    asked = {name for question in report.questions for name in question.metric}
     rates = [word for name, word in RATES.items() if name in asked]
     if not rates or study.job is not None:
         return ""

@@ -6,7 +6,7 @@ Everything that draws or tabulates takes this and nothing else. Must not know HT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,9 +32,9 @@ from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.model_error import SourceOf, sources
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.guest_output.durability import Durability
-from flashbed.guest_output.request_log import RequestLog
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.profiles.translation import has_queue
+from flashbed.report.inputs import Consoles, Logs, ReportInputs
 from flashbed.report.names import words_of
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.study.format import SYSTEM, Answer, Claim
@@ -42,13 +42,6 @@ from flashbed.workload import WORKLOADS
 
 if TYPE_CHECKING:
     from flashbed.study.loading import Study
-
-Consoles = Mapping[str, Sequence[str]]
-"""By key, the last lines of the console."""
-
-Logs = Mapping[str, Callable[[], RequestLog]]
-"""By key, what reads the log of a repetition whose requests are drawn."""
-
 
 SCHEDULER = "scheduler"
 """The axis of what orders requests in a queue."""
@@ -123,8 +116,7 @@ class Report:
     def asked_metrics(self) -> list[str]:
         """What the study is about: the metrics of its answers first, then of its figures, tables and claims."""
         study = self.study
-        answers = [*([study.answer] if study.answer else []), *study.choices]
-        asked = [metric for one in answers for metric in one.metric]
+        asked = [metric for question in self.questions for metric in question.metric]
         asked += [figure.y for figure in study.figures]
         asked += [metric for table in study.tables for metric in table.metric]
         asked += [metric for claim in study.claims for metric in claim.metric]
@@ -157,7 +149,7 @@ class Report:
 
     @property
     def questions(self) -> list[Answer]:
-        """The study's answer and its choices."""
+        """The study's answer and its choices, in the study's order."""
         return [*([self.study.answer] if self.study.answer else []), *self.study.choices]
 
     def _amount(self, results: Results, apart: Collection[str]) -> str | None:
@@ -228,31 +220,22 @@ class Report:
         return self.words.places(self.results.coordinates(combination)) or "the only cell"
 
 
-def report_of(
-    study: Study,
-    rows: Iterable[ResultRow],
-    manifest: Mapping[str, Any],
-    consoles: Consoles | None = None,
-    logs: Logs | None = None,
-    elsewhere: Sequence[ResultRow] = (),
-    left_out: Sequence[str] = (),
-) -> Report:
-    """The report's contents from the rows of its study; what was planned and is not among them is missing. The first
-    axis of the rows `elsewhere` is the system.
-    """
+def report_of(inputs: ReportInputs) -> Report:
+    """Return the report's contents. A repetition that the study plans and that has no row is missing."""
+    study = inputs.study
     planned = [
         (tuple(coordinates[axis] for axis in study.axes), seed)
         for coordinates in study.combinations()
         for seed in study.seeds
     ]
     results = with_memory_told(
-        results_of(study.axes, rows, planned),
+        results_of(study.axes, inputs.rows, planned),
         {**study.fixed, **study.workload},
         lambda name: bool(study.library.filesystem(name).compresses),
     )
     words = words_of(study.library, results.axes, study.labels, list(results.combinations()))
-    measured_there = _elsewhere(study, elsewhere, planned) if elsewhere else None
-    return Report(study, results, words, manifest, consoles or {}, logs or {}, measured_there, left_out)
+    elsewhere = _elsewhere(study, inputs.elsewhere, planned) if inputs.elsewhere else None
+    return Report(study, results, words, inputs.manifest, inputs.consoles, inputs.logs, elsewhere, inputs.left_out)
 
 
 def _elsewhere(study: Study, rows: Sequence[ResultRow], planned: Sequence[tuple[Combination, int]]) -> Results:

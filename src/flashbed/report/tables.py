@@ -12,7 +12,7 @@ from itertools import groupby
 
 from flashbed.analysis import Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
-from flashbed.analysis.words import SPEAKING_AXES, Scale, listing, metric_of, scale_of
+from flashbed.analysis.words import SPEAKING_AXES, Scale, capitalized, listing, metric_of, scale_of
 from flashbed.report import limits
 from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
@@ -122,13 +122,13 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
                 ],
             )
         ),
-        corner=[_capital(words.axis(axis)) for axis in wanted.rows],
+        corner=[capitalized(words.axis(axis)) for axis in wanted.rows],
         columns=[
             _head(_column_head(report, wanted.columns, column), scales[metric].title(metric), metric, len(metrics))
             for metric in metrics
             for column in columns
         ],
-        over=_capital(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
+        over=capitalized(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
         kind="dense" if len(columns) * len(metrics) > DENSE_COLUMNS else "plain",
     )
@@ -237,7 +237,7 @@ def data_table(drawing: Drawing) -> ReportTable:
     rows, heads = [], []
     for panel in drawing.panels:
         for position, label in enumerate(drawing.x_values.values()):
-            heads.append([_capital(panel.title), label] if several else [label])
+            heads.append([capitalized(panel.title), label] if several else [label])
             found = {series.label: series.points[position].spread for series in panel.series}
             rows.append(
                 [_data_cell(found.get(label_), drawing.scale) for label_, _ in drawing.legend or _only(drawing)]
@@ -282,7 +282,3 @@ def _spanned(rows: Sequence[Sequence[str]]) -> list[list[Head]]:
                     heads[place + offset].append(Head(rows[place + offset][level]))
             place += length
     return heads
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

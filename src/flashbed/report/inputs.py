@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that a study's report is made from, as one value: `freshness` digests it, and `model` turns it into a
+report. Must stay cheap to import: a run with all results in the store should end at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flashbed.guest_output.request_log import RequestLog
+    from flashbed.result.columns import ResultRow
+    from flashbed.study.loading import Study
+
+Consoles = Mapping[str, Sequence[str]]
+"""Maps the key of a failed repetition to the last lines of its console."""
+
+Logs = Mapping[str, Callable[[], "RequestLog"]]
+"""Maps the key of a repetition whose requests are drawn to a function that reads its log."""
+
+
+@dataclass(frozen=True)
+class ReportInputs:
+    """A study, its results, and what is shown beside them. Rows may come in any order."""
+
+    study: Study
+    rows: Sequence[ResultRow]
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """What was the same over the whole study, or can be listed: versions, kernels, profiles."""
+    consoles: Consoles = field(default_factory=dict)
+    logs: Logs = field(default_factory=dict)
+    """A key stands for the log: what the functions return is in no digest."""
+    elsewhere: Sequence[ResultRow] = ()
+    """Rows that other systems measured. Their first axis is the system."""
+    left_out: Sequence[str] = ()
+    """Sentences on imported results that are not among `elsewhere`, and why."""
