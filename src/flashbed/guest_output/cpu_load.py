@@ -71,11 +71,19 @@ def each_busy_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> list
     return [(ended - began) - time for time in asleep]
 
 
+def now_ns(text: bytes) -> int:
+    """Return the present time in lines of /proc/timer_list, ns since the guest's boot. Raises ValueError."""
+    now = _NOW.search(text)
+    if now is None:
+        raise ValueError("no time in what the guest noted")
+    return int(now[1])
+
+
 def _times_ns(text: bytes) -> tuple[int, list[int]]:
     """Return the present time, and the idle time of each CPU since boot, ns. The guest notes two parts of it: without
     and with a request to a medium in flight.
     """
-    now, asleep = _NOW.search(text), [int(ns) for ns in _ASLEEP.findall(text)]
-    if now is None or not asleep or len(asleep) % 2:
+    asleep = [int(ns) for ns in _ASLEEP.findall(text)]
+    if not asleep or len(asleep) % 2:
         raise ValueError("no idle times in what the guest noted")
-    return int(now[1]), [sum(pair) for pair in zip(asleep[::2], asleep[1::2], strict=True)]
+    return now_ns(text), [sum(pair) for pair in zip(asleep[::2], asleep[1::2], strict=True)]

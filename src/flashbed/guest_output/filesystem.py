@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from flashbed.guest_output import cpu_load
+
 AGED = "aged.txt"
 """The guest's file about aging: lines of a name and an integer."""
 
@@ -72,7 +74,6 @@ MEMORY_DOWN, MEMORY_UP = "memory.mount.down", "memory.mount.up"
 CUT_BEGUN, CUT_DONE = "cut.begun", "cut.done"
 EMPTY, SPACE = "empty.txt", "space.txt"
 
-_NOW = re.compile(rb"now at (\d+) nsecs")
 _KIB = re.compile(rb"^(\w+): +(\d+) kB", re.MULTILINE)
 _PAGES = re.compile(rb"^ +count: +(\d+)", re.MULTILINE)
 """The free pages that a CPU keeps for itself, as in /proc/zoneinfo."""
@@ -96,7 +97,7 @@ def upkeep_metrics(out: Mapping[str, bytes], medium_bytes: int) -> dict[str, flo
 
 
 def _passed_s(out: Mapping[str, bytes], begun: str, done: str) -> float:
-    return (_now_ns(out[done]) - _now_ns(out[begun])) / 1e9
+    return (cpu_load.now_ns(out[done]) - cpu_load.now_ns(out[begun])) / 1e9
 
 
 def _space_of_files(out: Mapping[str, bytes]) -> dict[str, float]:
@@ -122,10 +123,3 @@ def _used_memory(text: bytes) -> int:
     kib = {name.decode(): int(number) for name, number in _KIB.findall(text)}
     pages = sum(int(number) for number in _PAGES.findall(text))
     return 1024 * (kib["MemTotal"] - sum(kib[name] for name in _FREE)) - PAGE_BYTES * pages
-
-
-def _now_ns(text: bytes) -> int:
-    now = _NOW.search(text)
-    if now is None:
-        raise ValueError("no time in what the guest noted of the mount")
-    return int(now[1])

@@ -23,6 +23,8 @@ from typing import Any, Literal
 from flashbed.guest_output import cpu_load, medium_counters
 
 Direction = Literal["read", "write", "either"]
+"""Which way data moves between board and medium."""
+
 Limit = Literal["medium", "bus", "cpu", "memory", "link", "load", ""]
 
 BUSY_PERCENT = 80.0
@@ -41,9 +43,6 @@ requested bytes. The medium's counters also include what comes between phases, s
 
 IN_CALLS = 0.5
 """The share of its run that a process must spend in requests, for their latency to say what it waits for."""
-
-PARTS = ("cpu", "medium", "bus")
-"""The parts, as in the metrics' names."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls:
     """Return what limited a repetition with these metrics; "" if they do not tell. With `pio` the CPU moves the data;
     if it `polls`, it is busy while the chip is. Neither is work of the CPU's own.
     """
-    cpu, medium, bus = (metrics.get(f"busy_{part}_percent") for part in PARTS)
+    cpu, medium, bus = (metrics.get(f"busy_{part}_percent") for part in ("cpu", "medium", "bus"))
     if cpu is None or medium is None or bus is None:
         return ""
     if is_swallowed(metrics, direction):

@@ -36,6 +36,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+from flashbed.guest_output import medium_counters
 from flashbed.guest_output.assessment import Assessment
 
 SYNCED, FINISHED = "wear.synced", "wear.finished"
@@ -81,7 +82,7 @@ def metrics(
     """
     if FINISHED not in out:
         return {}
-    synced, finished = (_parse(out[name]) for name in (SYNCED, FINISHED))
+    synced, finished = (medium_counters.parse(out[name]) for name in (SYNCED, FINISHED))
     known = {"wear_max": float(finished["erase_count_max"])}
     if not finished["blocks"]:
         return known
@@ -140,9 +141,3 @@ def _erases(data: bytes) -> tuple[int, ...]:
     if len(data) % 4:
         raise ValueError("the erase counts are not a row of 32-bit numbers")
     return struct.unpack(f"<{len(data) // 4}I", data)
-
-
-def _parse(text: bytes) -> dict[str, int]:
-    """Return the numbers of lines such as "erase_count_max:17"."""
-    pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
-    return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}

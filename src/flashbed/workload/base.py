@@ -18,6 +18,7 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import format_size
 from flashbed.guest_output.durability import NO_COMMITS, Commits
+from flashbed.guest_output.limit import Direction
 from flashbed.guest_output.steadiness import Series
 
 
@@ -105,6 +106,11 @@ class FileParameters(ToolParameters):
 
 Parameters = Mapping[str, object]
 
+Writes = Literal["allocates", "overwrites", ""]
+"""How writes find their file: they allocate blocks of a new file, or they change existing data. Empty if there are no
+writes, or if it is unknown.
+"""
+
 MARK = "/lib/flashbed/mark"
 """A script of the guest: `mark NAME` writes the medium's counters to /out/counters.NAME."""
 
@@ -132,8 +138,7 @@ class Phase:
     """
 
     name: str
-    direction: Literal["read", "write", "either"]
-    """The direction of its data."""
+    direction: Direction
     requested_bytes: float
 
 
@@ -190,10 +195,8 @@ class Workload(Protocol):
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         """Return the phases that the measurement marks, in order."""
 
-    def writes(self, parameters: Parameters) -> str:
-        """Return "allocates" if the writes allocate blocks of a new file, "overwrites" if they change existing data, ""
-        if there are no writes or it is unknown.
-        """
+    def writes(self, parameters: Parameters) -> Writes:
+        """Return how the writes find their file."""
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
         """Return the progress over time by which the rate is judged; [] if it is unknown. Raises
@@ -212,8 +215,8 @@ class Workload(Protocol):
         """Return how often the load requested that its writes be durable. Raises WorkloadOutputError."""
 
 
-class OfOurs:
-    """The common part of tools whose program the lab builds."""
+class WithoutPackages:
+    """The common part of tools that need no Debian package in the guest."""
 
     begins_with: tuple[str, ...] = ()
 
@@ -221,16 +224,14 @@ class OfOurs:
         return Needs()
 
 
-class OfCalls:
-    """The common part of tools that count calls, most of which the page cache answers."""
+class SinglePhase:
+    """The common part of tools whose measurement is not split, and whose rate over time is unknown."""
 
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
-        """Return (): the measured quantity is the number of calls, and the page cache decides how much reaches the
-        medium.
-        """
+        """Return (): these tools count calls, and the page cache decides how much reaches the medium."""
         return ()
 
-    def writes(self, parameters: Parameters) -> str:
+    def writes(self, parameters: Parameters) -> Writes:
         return ""
 
     def series(self, parameters: Parameters, out: Mapping[str, bytes]) -> Sequence[Series]:
@@ -243,8 +244,8 @@ class OfCalls:
         return True
 
 
-class InPhases:
-    """The common part of tools that measure a sequence of different phases."""
+class Phased:
+    """The common part of tools whose measurement is a sequence of different phases."""
 
     def title(self, parameters: Parameters) -> str:
         raise NotImplementedError
@@ -253,7 +254,7 @@ class InPhases:
         """Return False: the files are made in the measurement."""
         return False
 
-    def writes(self, parameters: Parameters) -> str:
+    def writes(self, parameters: Parameters) -> Writes:
         """Return "": the names of the phases say which."""
         return ""
 

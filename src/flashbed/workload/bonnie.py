@@ -18,17 +18,18 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
+from flashbed.guest_output.limit import Direction
 from flashbed.workload.base import (
     MARK,
     MOST_PROCESSES,
     REMOUNT,
     Count,
     FileParameters,
-    InPhases,
-    OfOurs,
     Parameters,
     Phase,
+    Phased,
     ToolParameters,
+    WithoutPackages,
     WorkloadOutputError,
 )
 
@@ -58,7 +59,7 @@ class BonnieParameters(FileParameters):
 
 
 PROGRAM = "bonnie"
-SAID = "bonnie.txt"
+RESULT = "bonnie.txt"
 """The program's output, one line for each phase and process: the phase, its begin and end, CPU time (all ns), and bytes
 or seeks.
 """
@@ -73,7 +74,7 @@ run() {{{{
 	k=0
 	started=
 	while [ $k -lt {{processes}} ]; do
-		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{memory}} >>/out/{SAID} 2>>/out/bonnie.err &
+		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{memory}} >>/out/{RESULT} 2>>/out/bonnie.err &
 		started="$started $!"
 		k=$((k + 1))
 	done
@@ -94,7 +95,7 @@ class _Done:
     count: int
 
 
-class Bonnie(OfOurs, InPhases):
+class Bonnie(WithoutPackages, Phased):
     """The workload `bonnie`."""
 
     parameters: type[ToolParameters] = BonnieParameters
@@ -133,10 +134,10 @@ class Bonnie(OfOurs, InPhases):
         A phase lasts from the first process that begins it to the last that ends it. Raises WorkloadOutputError.
         """
         metrics: dict[str, float] = {}
-        for name, processes in _said(out).items():
+        for name, processes in _parsed(out).items():
             ns = max(process.ended_ns for process in processes) - min(process.began_ns for process in processes)
             if ns <= 0:
-                raise WorkloadOutputError(f"{SAID}: {name} took {ns} ns")
+                raise WorkloadOutputError(f"{RESULT}: {name} took {ns} ns")
             count = sum(process.count for process in processes) / (1 if name == "random_seeks" else _MIB)
             metrics[name] = count / ns * 1e9
             metrics[f"{name}_cpu_percent"] = 100.0 * sum(process.cpu_ns for process in processes) / ns
@@ -151,7 +152,7 @@ class Bonnie(OfOurs, InPhases):
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         parsed = BonnieParameters.model_validate(dict(parameters))
         size = parsed.file * parsed.processes
-        both: list[tuple[str, Literal["read", "write", "either"], int]] = [
+        phases: list[tuple[str, Direction, int]] = [
             ("char_output", "write", size),
             ("rewrite", "either", 2 * size),
             ("block_output", "write", size),
@@ -159,18 +160,18 @@ class Bonnie(OfOurs, InPhases):
             ("block_input", "read", size),
             ("random_seeks", "read", parsed.seeks * parsed.chunk * parsed.processes),
         ]
-        return [Phase(*phase) for phase in both]
+        return [Phase(*phase) for phase in phases]
 
 
-def _said(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:
+def _parsed(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:
     """Return each process's lines by phase. Raises WorkloadOutputError."""
     phases: dict[str, list[_Done]] = {}
-    for line in out.get(SAID, b"").decode(errors="replace").splitlines():
+    for line in out.get(RESULT, b"").decode(errors="replace").splitlines():
         try:
             name, *numbers = line.split()
             phases.setdefault(name, []).append(_Done(*map(int, numbers)))
         except (TypeError, ValueError):
-            raise WorkloadOutputError(f"{SAID} is not what bonnie writes: {line}") from None
+            raise WorkloadOutputError(f"{RESULT} is not what bonnie writes: {line}") from None
     if not phases:
-        raise WorkloadOutputError(f"{SAID} is missing: bonnie did not get as far as its first result")
+        raise WorkloadOutputError(f"{RESULT} is missing: bonnie did not get as far as its first result")
     return phases

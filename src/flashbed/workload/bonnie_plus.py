@@ -18,15 +18,16 @@ from flashbed.common.size_field import Size
 from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
+from flashbed.guest_output.limit import Direction
 from flashbed.workload.base import (
     MARK,
     MOST_PROCESSES,
     Count,
     FileParameters,
-    InPhases,
     Needs,
     Parameters,
     Phase,
+    Phased,
     Switch,
     ToolParameters,
     WorkloadOutputError,
@@ -75,7 +76,7 @@ _K_A_MIB = 1024.0
 PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")
 """The phases in order of time, of the CSV line, and of bonnie++'s own numbers (from 0)."""
 
-SAID, FORMAT = "bonnie.csv", "1.98"
+RESULT, FORMAT = "bonnie.csv", "1.98"
 """The file of CSV lines, and the version that begins each line."""
 
 SEEKERS_FIELD, FIRST_FIELD = 8, 9
@@ -110,7 +111,7 @@ while read -r line; do
 		case $line in
 {{marks}}		esac
 		for hear in hear.*; do echo >$hear; done ;;
-	{FORMAT},*) echo "$line" >>/out/{SAID} ;;
+	{FORMAT},*) echo "$line" >>/out/{RESULT} ;;
 	"status 0") ;;
 	status*) cat /out/bonnie.err; exit 1 ;;
 	esac
@@ -118,7 +119,7 @@ done <said
 """
 
 
-class BonniePlus(InPhases):
+class BonniePlus(Phased):
     """The workload `bonnie++`."""
 
     parameters: type[ToolParameters] = BonniePlusParameters
@@ -163,9 +164,9 @@ class BonniePlus(InPhases):
         A phase that was skipped, or too fast for bonnie++ to measure, is absent. For seeks, bonnie++ adds up what each
         thread reports for the whole process, so the sum is divided by the threads. Raises WorkloadOutputError.
         """
-        lines = [line.split(",") for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
+        lines = [line.split(",") for line in out.get(RESULT, b"").decode(errors="replace").splitlines()]
         if not lines:
-            raise WorkloadOutputError(f"{SAID} is missing: bonnie++ did not get as far as writing its results")
+            raise WorkloadOutputError(f"{RESULT} is missing: bonnie++ did not get as far as writing its results")
         metrics: dict[str, float] = {}
         for number, name in enumerate(PHASES):
             place = FIRST_FIELD + 2 * number
@@ -187,7 +188,7 @@ class BonniePlus(InPhases):
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         parsed = BonniePlusParameters.model_validate(dict(parameters))
         characters, blocks = _characters(parsed) * parsed.processes, parsed.file * parsed.processes
-        both: list[tuple[Literal["read", "write", "either"], int]] = [
+        transfers: list[tuple[Direction, int]] = [
             ("write", characters),
             ("write", blocks),
             ("either", 2 * blocks),
@@ -195,7 +196,7 @@ class BonniePlus(InPhases):
             ("read", blocks),
             ("read", parsed.seeks * parsed.chunk * parsed.processes),
         ]
-        marks = zip(PHASES, both, strict=True)
+        marks = zip(PHASES, transfers, strict=True)
         return [Phase(name, direction, size) for name, (direction, size) in marks if size]
 
 
@@ -210,4 +211,4 @@ def _number(line: Sequence[str], place: int) -> float | None:
         field = line[place]
         return float(field) if field.strip(TOO_FAST) else None
     except (IndexError, ValueError):
-        raise WorkloadOutputError(f"{SAID} is not what bonnie++ writes: {','.join(line)}") from None
+        raise WorkloadOutputError(f"{RESULT} is not what bonnie++ writes: {','.join(line)}") from None

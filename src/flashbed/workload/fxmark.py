@@ -24,11 +24,11 @@ from flashbed.workload.base import (
     Count,
     FileParameters,
     Needs,
-    OfCalls,
-    OfOurs,
     Parameters,
+    SinglePhase,
     Switch,
     ToolParameters,
+    WithoutPackages,
     WorkloadOutputError,
     not_in_sectors,
     some_of,
@@ -153,7 +153,7 @@ class FxmarkParameters(FileParameters):
 
 
 PROGRAM = "fxmark"
-SAID = "fxmark.txt"
+RESULT = "fxmark.txt"
 """The program's output, three lines for each test. The first has its name, the number of processes, the number of
 writers, and when operations began, counting began and counting ended (ns since boot). The lines "read" and "other" have
 the number of operations, the sum of their times and the longest (ns), and pairs of a time (ns) and how many took no
@@ -223,7 +223,7 @@ class _Test:
         return f"{self.name.replace('-', '_')}_{what}"
 
 
-class Fxmark(OfCalls, OfOurs):
+class Fxmark(SinglePhase, WithoutPackages):
     """The workload `fxmark`."""
 
     parameters: type[ToolParameters] = FxmarkParameters
@@ -252,7 +252,7 @@ class Fxmark(OfCalls, OfOurs):
         numbers = [parsed.file, parsed.processes, parsed.writers, parsed.block, int(parsed.direct)]
         numbers += [parsed.warm_us, parsed.run_us, parsed.pool, seed, parsed.queue_depth]
         arguments = f"{' '.join(map(str, numbers))} {parsed.cpu_list or 'each'}"
-        calls = [f"/bin/{PROGRAM} {test} /mnt {arguments} >>/out/{SAID}\n" for test in parsed.tests]
+        calls = [f"/bin/{PROGRAM} {test} /mnt {arguments} >>/out/{RESULT}\n" for test in parsed.tests]
         names = f"[ -d {KERNEL_MODULES} ] && names=. || names='\\['\n"
         names += f'grep "$names" /proc/kallsyms >/out/{profile.MODULE_SYMBOLS} || [ $? = 1 ]\n'
         return {
@@ -266,7 +266,7 @@ class Fxmark(OfCalls, OfOurs):
         For a single test also return reads and other operations apart, their latencies (of reads, if there are any) and
         the share of osq_lock. Raises WorkloadOutputError.
         """
-        tests = _said(out)
+        tests = _parsed(out)
         metrics = {name: fsum(getattr(test, of) for test in tests) for name, of in _TIMES.items()}
         for test in tests:
             metrics[test.metric("operations")] = test.operations
@@ -299,11 +299,11 @@ def _busy(tests: Sequence[_Test], sections: Sequence[profile.ProfileSection]) ->
     return {"busy_cpu_percent": min(100.0, 100.0 * worked_s / had_s)}
 
 
-def _said(out: Mapping[str, bytes]) -> list[_Test]:
+def _parsed(out: Mapping[str, bytes]) -> list[_Test]:
     """Return the tests of the program's output. Raises WorkloadOutputError."""
-    lines = [line.split() for line in out.get(SAID, b"").decode(errors="replace").splitlines()]
+    lines = [line.split() for line in out.get(RESULT, b"").decode(errors="replace").splitlines()]
     if not lines:
-        raise WorkloadOutputError(f"{SAID} is missing: fxmark did not get as far as its first result")
+        raise WorkloadOutputError(f"{RESULT} is missing: fxmark did not get as far as its first result")
     try:
         tests = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
@@ -320,7 +320,7 @@ def _said(out: Mapping[str, bytes]) -> list[_Test]:
                 raise WorkloadOutputError(f"{head[0]} ended no operation while it counted; raise run_us")
             tests.append(_Test(head[0], processes, writers, *times, *kinds))
     except (ValueError, IndexError):
-        raise WorkloadOutputError(f"{SAID} is not what fxmark writes") from None
+        raise WorkloadOutputError(f"{RESULT} is not what fxmark writes") from None
     return tests
 
 

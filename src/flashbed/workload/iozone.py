@@ -21,12 +21,12 @@ from flashbed.workload.base import (
     MARK,
     REMOUNT,
     FileParameters,
-    InPhases,
-    OfOurs,
     Parameters,
     Phase,
+    Phased,
     Switch,
     ToolParameters,
+    WithoutPackages,
     WorkloadOutputError,
     not_in_sectors,
     some_of,
@@ -139,7 +139,7 @@ class _Done(NamedTuple):
     """CPU time of the tool's processes; None if the tool does not report it."""
 
 
-class Iozone(OfOurs, InPhases):
+class Iozone(WithoutPackages, Phased):
     """The workload `iozone`."""
 
     parameters: type[ToolParameters] = IozoneParameters

@@ -17,7 +17,7 @@ from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload import nfs_output
-from flashbed.workload.base import Count, Needs, OfCalls, Parameters, ToolParameters
+from flashbed.workload.base import Count, Needs, Parameters, SinglePhase, ToolParameters
 
 RULES_KB = 10_240
 """KB of files per operation per second, by the rules of SFS."""
@@ -124,7 +124,7 @@ stop_$SERVER_KIND
 """A load that the server cannot meet is a point of the curve, too."""
 
 
-class Nfs(OfCalls):
+class Nfs(SinglePhase):
     """The workload `nfs`."""
 
     parameters: type[ToolParameters] = NfsParameters

@@ -87,6 +87,7 @@ def section_of(line: str) -> str | None:
 
 MEDIUM = "/dev/medium"
 """What a job calls the medium's device, whatever its driver calls it (guest/cell)."""
+
 _DEVICE = re.compile(r"filename[ \t]*=.*?(?P<device>/dev/(?:mblk|nvme|sd[a-z]|mmcblk)\w*)")
 
 
@@ -264,9 +265,6 @@ def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
     yield from sorted(reasons.items())
 
 
-_JOB_SECTION = re.compile(r"^[ \t]*\[([^\]]+)\]", re.MULTILINE)
-
-
 def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
     """Return a user's job and its scripts. They run in /mnt, and get the study's other values as environment variables,
     which fio puts in for ${name}.
@@ -306,7 +304,7 @@ def portable_own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
 
 def section_names(job: bytes) -> set[str]:
     """Return the names of the jobs in a job file."""
-    return set(_JOB_SECTION.findall(job.decode())) - {"global"}
+    return set(filter(None, map(section_of, job.decode().splitlines()))) - {"global"}
 
 
 def _variables(parameters: Parameters) -> list[tuple[str, object]]:

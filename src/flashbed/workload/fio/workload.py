@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from flashbed.guest_output import steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
-from flashbed.workload.base import OfOurs, Parameters, Phase, ToolParameters
+from flashbed.workload.base import Parameters, Phase, ToolParameters, WithoutPackages, Writes
 from flashbed.workload.fio import output, pattern
 from flashbed.workload.fio.jobs import OUTPUT, RATE_MS, flushes_between, own_job_files, split_off_preparation
 from flashbed.workload.fio.output import metrics_of
@@ -17,7 +17,7 @@ from flashbed.workload.fio.parameters import FioParameters
 from flashbed.workload.fio.series import of_calls, of_progress, of_rates, rate_logs
 
 
-class Fio(OfOurs):
+class Fio(WithoutPackages):
     """The workload `fio`, with its own parameters or with a user's job file."""
 
     parameters: type[ToolParameters] = FioParameters
@@ -46,7 +46,7 @@ class Fio(OfOurs):
     def phases(self, parameters: Parameters) -> Sequence[Phase]:
         return ()
 
-    def writes(self, parameters: Parameters) -> str:
+    def writes(self, parameters: Parameters) -> Writes:
         """Return how the pattern writes. For a user's job only fio knows."""
         if "job" in parameters or not pattern.writes(parameters):
             return ""
