@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flashbed.commands.terminal import check_page, out, tell_page, write_page
-from flashbed.common.page import PageTable
 
 if TYPE_CHECKING:
-    from flashbed.comparing.cells import Compared
+    from flashbed.comparing.presentation import Presented
 
 
 SHOWN = 40
@@ -62,56 +60,42 @@ def compare_command(
     asked = limits.parse(limit or ())
     limits.check(asked, compared)
     asked = asked or limits.default(compared)
-    broken, lost, all_facts, tables, lead = [], [], [], [], []
-    for pair in compared:
-        broken_here = list(limits.broken(asked, pair))
-        gone = list(presentation.lost_lines(pair))
-        worse = [*gone, *(presentation.broken_line(pair, bad) for bad in broken_here)]
-        facts = list(presentation.lines(pair, asked, broken_here))
-        table = presentation.table(pair, [limit.metric for limit in asked])
-        _show([*facts, *(f"WORSE: {line}" for line in worse)], table)
-        broken += broken_here
-        lost += gone
-        all_facts += facts
-        study = f"{pair.a.study}: " if len(compared) > 1 else ""
-        lead += [f"{study}{line}" for line in (*gone, *presentation.in_short(pair, asked))]
-        tables.append(table)
+    shown = [presentation.presented(pair, asked) for pair in compared]
+    for comparison in shown:
+        _show(comparison)
     if html is not None:
-        _write_page(html, compared, tables, all_facts, lead, is_bad=bool(broken or lost))
-    if broken or lost:
-        raise limits.Regression(presentation.in_all(len(broken), len(lost)))
+        _write_page(html, [(pair.a.study, one) for pair, one in zip(compared, shown, strict=True)])
+    if any(comparison.is_worse for comparison in shown):
+        raise limits.Regression(presentation.failure(shown))
     if exact and not all(cell.is_same for pair in compared for cell in pair.cells):
         raise limits.Regression("not the same")
     if exact and any(pair.only_a or pair.only_b for pair in compared):
         raise limits.Regression("not the same: one set has repetitions that the other has not")
 
 
-def _write_page(
-    file: Path,
-    compared: Sequence[Compared],
-    tables: Sequence[PageTable],
-    told: Sequence[str],
-    lead: Sequence[str],
-    *,
-    is_bad: bool,
-) -> None:
-    """Write all comparisons as one page: first the summary, then all figures, folded. `tables` has the comparisons with
-    limits.
-    """
-    from flashbed.comparing import presentation
-
-    everything = [replace(presentation.table(pair, [], "All figures that differ"), most=0) for pair in compared]
-    shown = [table for pair in zip(tables, everything, strict=True) for table in pair]
-    write_page(file, "Two sets of results", [line for line in told if line not in lead], shown, lead, is_bad=is_bad)
+def _write_page(file: Path, shown: Sequence[tuple[str, Presented]]) -> None:
+    """Write all comparisons as one page: first the summary, then all figures, folded. Each has its study's name."""
+    lead = [
+        f"{study}: {line}" if len(shown) > 1 else line
+        for study, comparison in shown
+        for line in (*comparison.lost, *comparison.summary)
+    ]
+    facts = [line for _, comparison in shown for line in comparison.facts if line not in lead]
+    tables = [table for _, comparison in shown for table in (comparison.table, comparison.all_figures)]
+    is_bad = any(comparison.is_worse for _, comparison in shown)
+    write_page(file, "Two sets of results", facts, tables, lead, is_bad=is_bad)
     tell_page(file)
 
 
-def _show(sentences: Sequence[str], table: PageTable) -> None:
+def _show(comparison: Presented) -> None:
     """Print one comparison on the terminal."""
     from flashbed.comparing import presentation
 
-    for sentence in sentences:
-        out.print(sentence)
+    for line in comparison.facts:
+        out.print(line)
+    for line in (*comparison.lost, *comparison.broken):
+        out.print(f"WORSE: {line}")
+    table = comparison.table
     for row in table.rows[:SHOWN]:
         out.print(presentation.row_line(row))
     if len(table.rows) > SHOWN:

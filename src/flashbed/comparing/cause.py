@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flashbed.result.metrics import CPU_TIME, FLUSHES, LAYERS
+from flashbed.comparing.chance import relative_change
+from flashbed.result.metrics import CPU_LAYER, FLUSHES, LAYERS
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def cause(pairs: Iterable[tuple[Mapping[str, int], Mapping[str, int]]]) -> Cause
 def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: Iterable[str]) -> float:
     rows = [(sum(a.get(name, 0) for name in names), sum(b.get(name, 0) for name in names)) for a, b in both]
     before, after = (sum(side) for side in zip(*rows, strict=True))
-    return after / before - 1 if before else float("inf") if after else 0.0
+    return relative_change(before, after)
 
 
 def _sentence(other: set[str], flushes: float) -> str:
@@ -52,6 +53,6 @@ def _sentence(other: set[str], flushes: float) -> str:
         return "requests: the same bytes come in other requests"
     if "pages" in other or "erases" in other:
         return "medium: it gets the same requests and bytes, and programs or erases otherwise"
-    if CPU_TIME in other:
+    if CPU_LAYER in other:
         return "code: the medium gets the same requests and bytes; the CPU works for another time"
     return "moments: the same CPU time, requests and bytes at other times"

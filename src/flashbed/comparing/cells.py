@@ -13,12 +13,12 @@ from flashbed.comparing.chance import Change
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
 from flashbed.guest_output.assessment import Assessment
-from flashbed.result.metrics import CPU_NS
+from flashbed.result.metrics import CPU_NS, Better, Metric
 
 CPU_TIME = "cpu_time"
 """The figure that is made of what was counted: CPU time while measured."""
 
-BUILT_IN = {CPU_TIME: {"title": "CPU time", "unit": "ns", "better": "lower"}}
+BUILT_IN = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
 
 REASONED = ("steady", "fresh", DURABLE)
 """What is told as a verdict, a colon and its reason."""
@@ -62,8 +62,8 @@ class Compared:
     only_b: int
 
     @cached_property
-    def metrics(self) -> Mapping[str, Mapping[str, object]]:
-        """Title, unit and better direction of each figure."""
+    def metrics(self) -> Mapping[str, Metric]:
+        """The figures of both sets, by name."""
         return {**self.a.metrics, **self.b.metrics, **BUILT_IN}
 
     @cached_property
@@ -71,9 +71,13 @@ class Compared:
         """Those that any cell has in both sets."""
         return frozenset().union(*(cell.figures for cell in self.cells))
 
-    def better(self, figure: str) -> object:
-        """ "higher", "lower", or None where neither is better, or nothing is known."""
-        return self.metrics.get(figure, {}).get("better")
+    def better(self, figure: str) -> Better:
+        """Return the better direction of a figure; None also for an unknown figure."""
+        return self.metrics[figure].better if figure in self.metrics else None
+
+    def title(self, figure: str) -> str:
+        """Return the title of a figure; its name if it is unknown."""
+        return self.metrics[figure].title if figure in self.metrics else figure
 
 
 def compare(a: ResultSet, b: ResultSet) -> Compared:

@@ -42,20 +42,21 @@ def change(before: Mapping[int, float], after: Mapping[int, float]) -> Change | 
     seeds = sorted(before.keys() & after.keys())
     if all(before[seed] == after[seed] for seed in seeds):
         return None
-    moved = [_moved(before[seed], after[seed]) for seed in seeds]
+    moved = [relative_change(before[seed], after[seed]) for seed in seeds]
     spread = max(_apart(list(side.values())) for side in (before, after))
     if all(math.isfinite(one) and one > -1 for one in moved):
         logs = [math.log1p(one) for one in moved]
         mean = math.expm1(fmean(logs))
     else:
         logs = [after[seed] - before[seed] for seed in seeds]
-        mean = _moved(fmean(before[seed] for seed in seeds), fmean(after[seed] for seed in seeds))
+        mean = relative_change(fmean(before[seed] for seed in seeds), fmean(after[seed] for seed in seeds))
     found = ratio([(after, before)])
     agree = seeds_agree(found) if found else min(logs) > 0 or max(logs) < 0
     return Change(len(seeds), mean, min(moved), max(moved), spread, chance_of(logs), agree)
 
 
-def _moved(was: float, now: float) -> float:
+def relative_change(was: float, now: float) -> float:
+    """Return how much more `now` is than `was`, as a share of 1; math.inf from zero."""
     if was == now:
         return 0.0
     return now / was - 1 if was else math.inf

@@ -11,6 +11,7 @@ from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.comparing.cells import CPU_TIME, Compared, ComparedCell
 from flashbed.comparing.chance import Change
+from flashbed.result.metrics import Better
 
 REBUILD = 0.0025
 """By so much a figure may be worse where nobody chose a limit, a share of 1. Code that does the same at other addresses
@@ -119,6 +120,6 @@ def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
         yield from sorted(beyond, key=lambda one: -one.share)
 
 
-def worse_by(share: float, better: object) -> float:
-    """A change as a share of what was, positive where it is worse."""
-    return {"higher": -share, "lower": share}.get(str(better), 0.0)
+def worse_by(share: float, better: Better) -> float:
+    """Return by how much a change makes a figure worse, as a share of 1; negative if it makes it better."""
+    return {"higher": -share, "lower": share, None: 0.0}[better]

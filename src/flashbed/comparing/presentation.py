@@ -6,22 +6,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
+from flashbed.analysis.words import count
 from flashbed.common.page import PageTable
 from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Compared, ComparedCell
 from flashbed.comparing.chance import Change
-from flashbed.comparing.limits import SPEED, Broken, Limit, worse_by
+from flashbed.comparing.limits import SPEED, Broken, Limit, broken, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
-from flashbed.result.metrics import CPU_TIME
+from flashbed.result.metrics import CPU_LAYER, Better
 
 TONES = {"worse": "bad", "better": "good"}
 LEAST_CHANCE = 0.0001
 """A smaller one is only said to be smaller."""
 
-_COUNTED = {"code": CPU_TIME, "medium": "pages"}
+_COUNTED = {"code": CPU_LAYER, "medium": "pages"}
 """The layer whose count tells how far a cause reaches, where it has another name."""
 
 MOST_OPEN = 12
@@ -30,35 +31,69 @@ MOST_OPEN = 12
 COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
 
 
-def lines(compared: Compared, limits: Sequence[Limit], broken: Sequence[Broken]) -> Iterator[str]:
+@dataclass(frozen=True)
+class Presented:
+    """A comparison as text, for a terminal and a page."""
+
+    facts: Sequence[str]
     """The comparison in a few sentences."""
+    lost: Sequence[str]
+    """What was right in A and is not in B."""
+    broken: Sequence[str]
+    """Figures that are beyond their limits."""
+    summary: Sequence[str]
+    """The lines that a page shows first, beside `lost`."""
+    table: PageTable
+    """The figures with a limit that differ."""
+    all_figures: PageTable
+
+    @property
+    def is_worse(self) -> bool:
+        return bool(self.lost or self.broken)
+
+
+def presented(compared: Compared, limits: Sequence[Limit]) -> Presented:
+    """Hold a comparison to its limits, and return it as text."""
+    beyond = list(broken(limits, compared))
+    return Presented(
+        facts=list(lines(compared, limits, beyond)),
+        lost=list(lost_lines(compared)),
+        broken=[broken_line(compared, figure) for figure in beyond],
+        summary=list(in_short(compared, limits)),
+        table=table(compared, [limit.metric for limit in limits]),
+        all_figures=replace(table(compared, [], "All figures that differ"), most=0),
+    )
+
+
+def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken]) -> Iterator[str]:
+    """The comparison in a few sentences; `beyond` are the figures that are beyond their limits."""
     yield f"A: {compared.a.name} ({compared.a.study})"
     yield f"B: {compared.b.name} ({compared.b.study})"
     for sentence in other_inputs(compared.a, compared.b):
         yield f"Not alike: {sentence}"
-    for count, side, other in ((compared.only_a, "A", "B"), (compared.only_b, "B", "A")):
-        if count:
-            yield f"Not in {other}, and not compared: {_count(count, 'repetition')} of {side}"
+    for lacking, side, other in ((compared.only_a, "A", "B"), (compared.only_b, "B", "A")):
+        if lacking:
+            yield f"Not in {other}, and not compared: {count(lacking, 'repetition')} of {side}"
     same = sum(cell.is_same for cell in compared.cells)
     neither = sum(cell.neither for cell in compared.cells)
     seeds = sum(len(cell.seeds) for cell in compared.cells) - neither
     if neither:
-        yield f"{_count(neither, 'repetition')} failed in A and in B: nothing is known of them"
+        yield f"{count(neither, 'repetition')} failed in A and in B: nothing is known of them"
     if same == len(compared.cells):
-        yield f"same bytes: {_count(same, 'cell')}, {_count(seeds, 'repetition')}"
+        yield f"same bytes: {count(same, 'cell')}, {count(seeds, 'repetition')}"
         return
-    differ, cells = len(compared.cells) - same, _count(len(compared.cells), "cell")
-    yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({_count(seeds, 'repetition')})"
+    differ, cells = len(compared.cells) - same, count(len(compared.cells), "cell")
+    yield f"{differ} of {cells} {'differs' if differ == 1 else 'differ'} ({count(seeds, 'repetition')})"
     yield from in_short(compared, limits)
     tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in compared.cells)
     if limits:
         asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {asked}"
-        yield _held(len(broken), tested)
+        yield _held(len(beyond), tested)
 
 
 def in_short(compared: Compared, limits: Sequence[Limit]) -> Iterator[str]:
-    """What came of the figures that have a limit, throughput and latency first, and where the differences begin."""
+    """The changes of the figures that have a limit, throughput and latency first, and where the differences begin."""
     for limit in limits:
         yield from _moved(compared, limit.metric)
     yield from _begins(compared)
@@ -74,12 +109,12 @@ def _moved(compared: Compared, metric: str) -> Iterator[str]:
             cell, most = max(those, key=lambda pair: abs(pair[1].mean))
             where = f" ({named(cell.place)})" if len(compared.cells) > 1 else ""
             most_of = f"{'up to ' if len(those) > 1 else ''}{_signed(most.mean)}{where}"
-            parts.append(f"{word} in {len(those)} of {_count(len(compared.cells), 'cell')}, {most_of}")
+            parts.append(f"{word} in {len(those)} of {count(len(compared.cells), 'cell')}, {most_of}")
     if parts:
-        yield f"{compared.metrics[metric]['title']}: {'; '.join(parts)}"
+        yield f"{compared.title(metric)}: {'; '.join(parts)}"
 
 
-def _is(change: Change, better: object) -> str:
+def _is(change: Change, better: Better) -> str:
     """The verdict, and of a single seed what it shows."""
     if change.seeds > 1:
         return verdict(change, better)
@@ -94,7 +129,7 @@ def _begins(compared: Compared) -> Iterator[str]:
         moves = {layer: [by[layer] for by in layers if layer in by] for layer in layers[0]}
         moved = ", ".join(f"{layer} {_range(by)}" for layer, by in moves.items() if any(by))
         beside = f" ({moved})" if moved else ""
-        yield f"{_count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{beside}"
+        yield f"{count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{beside}"
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -102,13 +137,13 @@ def _range(shares: Sequence[float]) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _held(broken: int, moved: int) -> str:
+def _held(beyond: int, moved: int) -> str:
     """What came of the limits, and how often they would be wrong."""
     if not moved:
         return "No cell differs in a figure that has a limit"
     by_chance = round(SIGNIFICANCE_LEVEL * moved, 2)
     return (
-        f"Figures with a limit: {moved} moved, {broken} of them beyond it; if all had moved by chance, "
+        f"Figures with a limit: {moved} moved, {beyond} of them beyond it; if all had moved by chance, "
         f"{by_chance:g} would be called better or worse all the same"
     )
 
@@ -159,7 +194,7 @@ def _rows(
             standing = _Standing(name, _is(change, better), worse_by(change.mean, better) or abs(change.mean))
             row = (
                 where,
-                str(compared.metrics[name]["title"]) if name in compared.metrics else name,
+                compared.title(name),
                 _change(change),
                 str(change.seeds),
                 _percent(change.by_seed),
@@ -185,12 +220,12 @@ def _share_of_chance(chance: float | None) -> str:
 def row_line(row: Sequence[str]) -> str:
     """A row of the table as a line of a terminal, which is too narrow for the table."""
     where, figure, moved, seeds, apart, chance, direction, begins = row
-    numbers = f" {moved}, {_count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
+    numbers = f" {moved}, {count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
     figures = f"{numbers}: {direction}" if numbers else ""
     return f"  {where}: {figure}{figures}{f'. Begins with {begins}' if begins else ''}"
 
 
-def verdict(change: Change, better: object) -> str:
+def verdict(change: Change, better: Better) -> str:
     """In a word."""
     if change.chance is None:
         return "one seed"
@@ -210,7 +245,7 @@ def broken_line(compared: Compared, broken: Broken) -> str:
     """What is told of a limit that was broken."""
     why = f"; begins with {broken.cell.cause.layer}" if broken.cell.cause else ""
     seeds = "one seed, which may be a shuffle" if broken.change.seeds == 1 else f"{broken.change.seeds} seeds"
-    title = compared.metrics[broken.metric]["title"]
+    title = compared.title(broken.metric)
     return f"{named(broken.cell.place)}: {title} is worse by {_percent(broken.share)} ({seeds}){why}"
 
 
@@ -221,18 +256,15 @@ def lost_lines(compared: Compared) -> Iterator[str]:
             yield f"{named(cell.place)}: {sentence}"
 
 
-def in_all(broken: int, lost: int) -> str:
-    """Why a comparison fails, in a line: figures beyond their limits, and what was right in A and is not in B."""
+def failure(comparisons: Sequence[Presented]) -> str:
+    """Return why comparisons fail, in a line: figures beyond their limits, and what was right in A and is not in B."""
+    beyond, lost = sum(len(one.broken) for one in comparisons), sum(len(one.lost) for one in comparisons)
     parts = []
-    if broken:
-        parts.append(f"{_count(broken, 'figure')} {'is' if broken == 1 else 'are'} worse than the limits allow")
+    if beyond:
+        parts.append(f"{count(beyond, 'figure')} {'is' if beyond == 1 else 'are'} worse than the limits allow")
     if lost:
-        parts.append(f"in {_count(lost, 'cell')} B fails, or leaves a damaged file system, and A does not")
+        parts.append(f"in {count(lost, 'cell')} B fails, or leaves a damaged file system, and A does not")
     return "; ".join(parts)
-
-
-def _count(number: int, of: str) -> str:
-    return f"{number} {of}{'' if number == 1 else 's'}"
 
 
 def _change(change: Change) -> str:

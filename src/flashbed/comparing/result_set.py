@@ -17,6 +17,7 @@ from flashbed.common.tomlfile import nearest
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
 from flashbed.result import columns
+from flashbed.result.metrics import Metric
 
 FILE = "results.json"
 COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"
@@ -55,8 +56,8 @@ class ResultSet:
 
     name: str
     study: str
-    metrics: Mapping[str, Mapping[str, Any]]
-    """Title, unit and better direction ("higher", "lower" or None) of each figure."""
+    metrics: Mapping[str, Metric]
+    """The figures by name."""
     headline: tuple[str, ...]
     """The figures that the study asks about."""
     inputs: Mapping[str, Any]
@@ -174,7 +175,15 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
     headline = dict.fromkeys(answer["metric"] for answer in said["answers"])
     fixed = {**study["fixed"], **wanted}
-    return ResultSet(name, study["name"], said["metrics"], tuple(headline), said["manifest"], fixed, cells)
+    return ResultSet(name, study["name"], _metrics(said["metrics"]), tuple(headline), said["manifest"], fixed, cells)
+
+
+def _metrics(said: Mapping[str, Any]) -> dict[str, Metric]:
+    metrics = {name: Metric(name, told["title"], told["unit"], told["better"]) for name, told in said.items()}
+    for metric in metrics.values():
+        if not (isinstance(metric.title, str) and metric.better in ("higher", "lower", None)):
+            raise TypeError(f"{metric.name} is no metric")
+    return metrics
 
 
 def _repetition(row: Mapping[str, Any]) -> StoredRepetition:

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+Better = Literal["higher", "lower"] | None
+"""The direction that a user wants; None if neither is better."""
+
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. `better` is the direction that a user wants, or None where neither is better."""
+    """One metric."""
 
     name: str
     title: str
     unit: str
-    better: Literal["higher", "lower"] | None
+    better: Better
 
 
 def _read() -> dict[str, Metric]:
@@ -25,18 +28,18 @@ def _read() -> dict[str, Metric]:
     return {name: Metric(name, said["title"], said["unit"], said["better"] or None) for name, said in table.items()}
 
 
-CPU_TIME, CPU_NS = "CPU time", "cpu_ns"
+CPU_LAYER, CPU_NS = "CPU time", "cpu_ns"
 FLUSHES = "flushes"
 LAYERS = {
-    CPU_TIME: (CPU_NS,),
+    CPU_LAYER: (CPU_NS,),
     FLUSHES: ("host_flushes",),
     "requests": ("host_reads", "host_writes", "host_discards"),
     "bytes": ("host_read_bytes", "host_written_bytes"),
     "pages": ("flash_read_pages", "flash_programmed_pages"),
     "erases": ("flash_erased_blocks",),
 }
-"""What is counted of each layer, from the CPU to the medium, by the medium's names for its counters: a comparison of
-results narrows a difference down by these.
+"""Maps each layer, from the CPU to the medium, to the names of its counters. A comparison of results finds the first
+layer that differs.
 """
 
 METRICS = _read()

@@ -311,6 +311,16 @@ def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, o
         result_set.read_all(str(file))
 
 
+@pytest.mark.parametrize("metric", [{}, "a text", {"title": 1, "unit": "us", "better": None}, {"better": "faster"}])
+def test_a_set_whose_metrics_are_none_is_damaged(tmp_path: Path, metric: object) -> None:
+    file = write(tmp_path / "one") / "results.json"
+    said = json.loads(file.read_text())
+    said["metrics"]["bandwidth"] = metric
+    file.write_text(json.dumps(said))
+    with pytest.raises(InputError, match="is no set of results, or a damaged one"):
+        result_set.read_all(str(file))
+
+
 def test_one_report_is_held_to_that_of_its_study_among_several(tmp_path: Path) -> None:
     one, several = write(tmp_path / "one"), tmp_path / "several"
     other = write(several / "other") / "results.json"
