@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from flashbed.common import foreign_text, own_file
 from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys, lines_of
-from flashbed.common.units import by_size
+from flashbed.common.units import LARGEST, by_size
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -34,9 +34,6 @@ NEAR = 0.65
 """The least similarity, by difflib's ratio, of a suggested word. With one letter of three changed a word may be meant
 (rom and ram, 0.67); with two of five it is another word (btrfs and ubifs, 0.6).
 """
-
-LARGEST = 2**63 - 1
-"""TOML's integers have 64 bits; Python's parser takes any."""
 
 _TOO_DEEP = f"tables or lists are nested more than {DEEPEST} deep; use fewer levels"
 
@@ -108,21 +105,25 @@ class TomlFile:
             raise InputError(several(lines)) from None
         problems = list(getattr(valid, "problems", tuple)())
         if problems:
-            raise InputError(several(map(self.told, problems)))
+            raise InputError(several(map(self.problem_message, problems)))
         return valid
 
     def error(self, keys: Keys, text: str) -> InputError:
         """Return the error to raise for a value of this file."""
         return InputError(self.message(keys, text))
 
-    def told(self, problem: Problem) -> str:
+    def problem_message(self, problem: Problem) -> str:
         """Return the message of a problem on one line. A problem may quote the file."""
         return self.message(problem.keys, problem.text.replace("\n", "\\n"))
 
     def message(self, keys: Keys, text: str) -> str:
         """Return a message with its place, such as "studies/quick.toml:12: axes.filesystem[0]: text"."""
-        where = f"{self.path}:{self._line(keys)}"
-        return f"{where}: {dotted(keys)}: {text}" if keys else f"{where}: {text}"
+        return f"{self.place(keys)}: {text}"
+
+    def place(self, keys: Keys) -> str:
+        """Return the file, line and key of a value, such as "studies/quick.toml:12: axes.filesystem[0]"."""
+        line = f"{self.path}:{self._line(keys)}"
+        return f"{line}: {dotted(keys)}" if keys else line
 
     def _line(self, keys: Keys) -> int:
         """Return the line of a value, else of the nearest enclosing value, else 1."""
@@ -145,7 +146,7 @@ class TomlFile:
             return self.message(keys, f"is no longer a key; {now}")
         if kind == "extra_forbidden":
             return self.message(keys, "no such key" + nearest(str(keys[-1]), _fields_beside(model, keys)))
-        return self.message(keys, plain(details))
+        return self.message(keys, validation_message(details))
 
     def _known(self, keys: Keys) -> Keys:
         """Return the part of pydantic's location that is in the file. pydantic also names the branches of unions."""
@@ -219,7 +220,7 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def plain(details: "ErrorDetails") -> str:
+def validation_message(details: "ErrorDetails") -> str:
     """Return pydantic's message in the terms of a TOML file."""
     kind, value = details["type"], details["input"]
     if kind == "value_error":
@@ -258,9 +259,7 @@ def _by_alias(model: type[BaseModel], key: str) -> Any:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the model in an annotation such as `Model
-    None` or `dict[str, Model]`; None if there is none.
-    """
+    """Return the model in an annotation such as `dict[str, Model]`, or in a union; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):

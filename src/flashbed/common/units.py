@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 LARGEST = 2**63 - 1
-"""The largest size and duration of files, the kernel and the models."""
+"""The largest size, duration and other whole number of files, the kernel and the models: all have 64 bits."""
 
 _SIZE = re.compile(r"(\d{1,30})\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
 _DURATION = re.compile(r"(\d{1,30})\s*(ns|us|ms|s)", re.ASCII)

@@ -270,7 +270,7 @@ def _condition(study: Study, missing: Sequence[Repetition]) -> None:
                 cell_medium.conditioned(first.cell, first.image)
             except conditioning.WornOutError as error:
                 text = first.cell.coordinates.get("medium") or study.fixed["medium"]
-                dead.append(parameter_list.told_of(study, text, ("condition",), error.message))
+                dead.append(parameter_list.message_of(study, text, ("condition",), error.message))
             progress.advance()
     if dead:
         raise InputError(several(dead))

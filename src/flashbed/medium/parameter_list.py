@@ -13,7 +13,7 @@ from typing import Any
 
 from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import TomlFile, nearest
+from flashbed.common.tomlfile import nearest
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.library import Library, Selector, profile_schema
 from flashbed.profiles.over_provisioning import flash_of
@@ -91,18 +91,17 @@ def check_study(study: Study, tool: MediaTool) -> None:
     """Check the study's media against the media core. Raises InputError with the line of the profile, or of the study
     if its options have the value.
     """
-    selectors = study.axes.get("medium") or (study.fixed["medium"],)
-    problems = [problem for text in selectors for problem in _of_selector(study, text, tool)]
+    problems = [problem for text in study.values_of("medium") for problem in _of_selector(study, text, tool)]
     if problems:
         raise InputError(several(problems))
 
 
 def cautions(study: Study) -> Iterator[str]:
     """Yield a caution for each implausible medium of the study. The media core accepts them."""
-    for text in study.axes.get("medium") or (study.fixed["medium"],):
+    for text in study.values_of("medium"):
         flash = flash_of(study.library.medium(text))
         if flash and flash.caution:
-            yield told_of(study, text, ("capacity_bytes",), flash.caution)
+            yield message_of(study, text, ("capacity_bytes",), flash.caution)
 
 
 def caution(library: Library, text: str) -> Iterator[str]:
@@ -122,20 +121,19 @@ def check_selector(library: Library, text: str, tool: MediaTool) -> None:
         raise InputError(several(problems))
 
 
-def told_of(study: Study, text: str, keys: Keys, what: str) -> str:
+def message_of(study: Study, text: str, keys: Keys, what: str) -> str:
     """Return a message about a medium of a study, with the line of the study if its options have the value, else with
     the line of its profile.
     """
     selector = Selector.parse(text)
     if keys and keys[0] in selector.options:
-        at: Keys = ("axes", "medium", study.axes["medium"].index(text)) if "medium" in study.axes else ("medium",)
-        return TomlFile.read(study.path).message(at, f'"{selector.name}": {keys[0]}: {what}')
+        return f'{study.place_of("medium", text)}: "{selector.name}": {keys[0]}: {what}'
     return study.library.file("medium", selector.name).message(keys, what)
 
 
 def _of_selector(study: Study, text: str, tool: MediaTool) -> Iterator[str]:
     for keys, problem in _wrong(study.library.medium(text), tool):
-        yield told_of(study, text, keys, problem)
+        yield message_of(study, text, keys, problem)
 
 
 def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
-from flashbed.common.tomlfile import LARGEST, TomlFile, nearest, plain, shown
+from flashbed.common.tomlfile import TomlFile, nearest, shown, validation_message
+from flashbed.common.units import LARGEST
 from flashbed.profiles.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profiles.profile import Board, Medium, Profile, Scheduler
 from flashbed.profiles.stored_medium import locate
@@ -260,7 +261,7 @@ def _again(name: str, file: TomlFile, model: type[P], changed: dict[str, Any]) -
         profile = model.model_validate(file.data | changed | ({"source": source} if source else {}))
     except ValidationError as error:
         details = error.errors()[0]
-        raise LookupProblem(f'"{name}": {".".join(map(str, details["loc"]))} {plain(details)}') from None
+        raise LookupProblem(f'"{name}": {".".join(map(str, details["loc"]))} {validation_message(details)}') from None
     for problem in getattr(profile, "problems", tuple)():
         raise LookupProblem(f'"{name}": {".".join(map(str, problem.keys))} {problem.text}')
     return profile

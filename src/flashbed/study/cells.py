@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from flashbed.common.tomlfile import Problem, plain
+from flashbed.common.tomlfile import Problem, validation_message
 from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
@@ -26,18 +26,18 @@ from flashbed.workload.base import ToolParameters
 def checked_skip(draft: Draft) -> tuple[Where, ...]:
     """Return the entries of skip with full values. Note a problem if no combination remains."""
     before = len(draft.problems)
-    skip = tuple(draft.full(entry, ("skip", index)) for index, entry in enumerate(draft.said.skip))
-    for index, entry in enumerate(draft.said.skip):
+    skip = tuple(draft.full(entry, ("skip", index)) for index, entry in enumerate(draft.content.skip))
+    for index, entry in enumerate(draft.content.skip):
         if not entry:
             draft.add(("skip", index), "is empty, and would leave out everything")
-    if len(draft.problems) == before and next(combinations(draft.said.axes, skip), None) is None:
+    if len(draft.problems) == before and next(combinations(draft.content.axes, skip), None) is None:
         draft.add(("skip",), "leaves out every combination; nothing remains to run")
     return skip
 
 
 def check_cells(draft: Draft) -> None:
     """Check that the parts of each cell fit together."""
-    study, library = draft.said, draft.library
+    study, library = draft.content, draft.library
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
     own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
@@ -103,7 +103,7 @@ def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, 
             if details["type"] == "missing":
                 problems[Problem(("workload",), f"{name} is missing; give it here or as an axis")] = None
             else:
-                problems[Problem(study.keys_of(name, said[name]), plain(details))] = None
+                problems[Problem(study.keys_of(name, said[name]), validation_message(details))] = None
         return None
     contradictory = list(parameters.problems())
     for problem in contradictory:

@@ -16,7 +16,8 @@ from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
 from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
 from flashbed.study.selection import matches
 
-Cell = Mapping[str, str]
+Coordinates = Mapping[str, str]
+"""The values of a cell, by axis."""
 
 TIME_UNITS = ("s", "us")
 """The units of metrics that are times."""
@@ -24,8 +25,8 @@ TIME_UNITS = ("s", "us")
 
 def checked_claims(draft: Draft) -> tuple[Claim, ...]:
     """Return the claims with full values in their selections."""
-    draft.extend([*_system_problems(draft.said), *_sentence_problems(draft.said)])
-    return tuple(_checked(draft, claim, ("claim", index)) for index, claim in enumerate(draft.said.claim))
+    draft.extend([*_system_problems(draft.content), *_sentence_problems(draft.content)])
+    return tuple(_checked(draft, claim, ("claim", index)) for index, claim in enumerate(draft.content.claim))
 
 
 def _system_problems(study: StudyFile) -> Iterator[Problem]:
@@ -64,10 +65,10 @@ def _checked(draft: Draft, claim: Claim, at: Keys) -> Claim:
     for metric in claim.metric:
         draft.has_metric(metric, (*at, "metric"))
     if claim.is_about_systems:
-        if not draft.said.systems:
+        if not draft.content.systems:
             draft.add(at, 'compares systems: name them at the top, systems = ["Linux", "Windows XP"]')
             return claim
-        draft = draft.widened({SYSTEM: draft.said.systems, **draft.said.axes})
+        draft = draft.widened({SYSTEM: draft.content.systems, **draft.content.axes})
     where = draft.full(claim.where, (*at, "where"))
     compare = [draft.full(selection, (*at, "compare", index)) for index, selection in enumerate(claim.compare)]
     for name, axis in (("along", claim.along), ("gap_along", claim.gap_along)):
@@ -157,7 +158,7 @@ def _axis_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
                     yield Problem((*at, name), f'"{axis}" is compared already; name an axis that is not')
 
 
-def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
+def _cell_problems(claim: Claim, cells: Sequence[Coordinates], at: Keys) -> Iterator[Problem]:
     """Yield a problem if a selection has no cells, or cells without a partner to compare with."""
     if not cells:
         yield Problem((*at, "where"), "leaves no cell to judge by")
@@ -175,11 +176,11 @@ def _cell_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Pr
     yield from _printed_problems(claim, cells, at)
 
 
-def _setting(cell: Cell, compared: Where) -> tuple[tuple[str, str], ...]:
+def _setting(cell: Coordinates, compared: Where) -> tuple[tuple[str, str], ...]:
     return tuple((axis, value) for axis, value in cell.items() if axis not in compared)
 
 
-def _why_apart(cells: Sequence[Cell], left: Where, right: Where) -> str:
+def _why_apart(cells: Sequence[Coordinates], left: Where, right: Where) -> str:
     """Return the axes in which the two sides never meet."""
     sides = [[cell for cell in cells if matches(cell, side)] for side in (left, right)]
     if not all(sides):
@@ -194,7 +195,7 @@ def _why_apart(cells: Sequence[Cell], left: Where, right: Where) -> str:
     )
 
 
-def _printed_problems(claim: Claim, cells: Sequence[Cell], at: Keys) -> Iterator[Problem]:
+def _printed_problems(claim: Claim, cells: Sequence[Coordinates], at: Keys) -> Iterator[Problem]:
     """Yield a problem unless each printed figure belongs to one cell of the claim, and no two to the same cell."""
     taken: dict[tuple[object, ...], int] = {}
     for index, figure in enumerate(claim.printed):

@@ -25,7 +25,7 @@ class Draft:
     """A draft, by the names in the file. All drafts of one file share `problems` (see widened())."""
 
     file: TomlFile
-    said: StudyFile
+    content: StudyFile
     library: Library
     skip: tuple[Where, ...] = ()
     """The combinations to leave out, with full values."""
@@ -33,7 +33,7 @@ class Draft:
 
     def widened(self, axes: Mapping[str, tuple[str, ...]]) -> Draft:
         """Return the draft with other axes."""
-        study = self.said.model_copy(update={"axes": axes})
+        study = self.content.model_copy(update={"axes": axes})
         return Draft(self.file, study, self.library, self.skip, self.problems)
 
     def add(self, at: Keys, text: str) -> None:
@@ -47,18 +47,18 @@ class Draft:
     def raise_all(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
-            raise InputError(several(map(self.file.told, self.problems)))
+            raise InputError(several(map(self.file.problem_message, self.problems)))
 
     def cells(self, where: Where | None = None) -> list[dict[str, str]]:
         """Return the combinations that a selection with full values leaves; all combinations if there is none."""
-        return [cell for cell in combinations(self.said.axes, self.skip) if matches(cell, where or {})]
+        return [cell for cell in combinations(self.content.axes, self.skip) if matches(cell, where or {})]
 
     def has_axis(self, name: str, at: Keys) -> bool:
         """Return True if `name` is an axis; otherwise note a problem."""
-        axes = self.said.axes
+        axes = self.content.axes
         if name in axes:
             return True
-        fixed = name in STACK or name in self.said.workload
+        fixed = name in STACK or name in self.content.workload
         why = "is fixed in this study, not an axis" if fixed else f"is no axis of this study{nearest(name, axes)}"
         self.add(at, f'"{name}" {why}')
         return False
@@ -77,7 +77,7 @@ class Draft:
         for axis, values in selection.items():
             if not self.has_axis(axis, (*at, axis)):
                 continue
-            known = self.said.axes[axis]
+            known = self.content.axes[axis]
             wanted: list[str] = []
             for value in values:
                 matching = selected(axis, value, known)

@@ -5,12 +5,13 @@ Must not know profiles or workloads. Rules between keys are in names.py, cells.p
 study.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from flashbed.common.size_field import Size
+from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
@@ -286,8 +287,17 @@ class StudyFile(Strict):
         """Return the fixed parameters of the workload, as texts."""
         return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
 
-    def keys_of(self, name: str, value: str) -> tuple[str | int, ...]:
+    def values_of(self, part: str) -> tuple[str, ...]:
+        """Return the values of a part of the stack: those of its axis, else the fixed one."""
+        return self.axes.get(part) or (self.fixed()[part],)
+
+    def keys_of(self, name: str, value: str) -> Keys:
         """Return the keys under which the file has this value of a part of the stack or of a parameter."""
-        if name in self.axes:
-            return ("axes", name, self.axes[name].index(value)) if value in self.axes[name] else ("axes", name)
-        return (name,) if name in STACK else ("workload", name)
+        return keys_of(self.axes, name, value)
+
+
+def keys_of(axes: Mapping[str, tuple[str, ...]], name: str, value: str) -> Keys:
+    """Return the keys under which a study's file has this value of a part of the stack or of a parameter."""
+    if name in axes:
+        return ("axes", name, axes[name].index(value)) if value in axes[name] else ("axes", name)
+    return (name,) if name in STACK else ("workload", name)

@@ -19,7 +19,6 @@ from pathlib import Path
 from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal, several
-from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile, nearest
 from flashbed.profiles.library import Kind, Library, Selector
 from flashbed.study.loading import Study
@@ -68,13 +67,12 @@ class HostCommand:
 
 def foreign(study: Study) -> list[HostCommand]:
     """Return the commands for this computer in a study's profiles that are not the lab's own, allowed or not."""
-    selectors = study.axes.get("filesystem") or (study.fixed["filesystem"],)
-    names = dict.fromkeys(Selector.parse(text).name for text in selectors)
+    names = dict.fromkeys(Selector.parse(text).name for text in study.values_of("filesystem"))
     commands = []
     for name in names:
         file, text = _command(study.library, name)
         if text and text not in known(paths.profiles()):
-            commands.append(HostCommand(name, file.message((KEY,), "").removesuffix(": "), text))
+            commands.append(HostCommand(name, file.place((KEY,)), text))
     return [*commands, *_builds_of_kernels(study), *_builds_of_modules(study)]
 
 
@@ -85,24 +83,20 @@ def _builds_of_kernels(study: Study) -> Iterator[HostCommand]:
     for text, choice in study.kernels.items():
         if not choice.is_own or study.kernels_asked_for:
             continue
-        keys: Keys = ("axes", "kernel", study.axes["kernel"].index(text)) if "kernel" in study.axes else ("kernel",)
         patches = "".join(f" with {patch.path.name} ({digest_bytes(patch.data)})" for patch in choice.patches)
         source = f"-C {choice.tree.folder.resolve()}" if choice.tree else f"of Linux {choice.version}"
-        yield HostCommand(
-            text, TomlFile.read(study.path).message(keys, "").removesuffix(": "), f"make {source}{patches}"
-        )
+        yield HostCommand(text, study.place_of("kernel", text), f"make {source}{patches}")
 
 
 def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
     """Yield the builds of modules whose source a profile names. Their makefiles run here."""
     kinds: tuple[Kind, ...] = ("filesystem", "scheduler")
     for kind in kinds:
-        for text in study.axes.get(kind) or (study.fixed[kind],):
+        for text in study.values_of(kind):
             source = getattr(study.library, kind)(text).module_source
             if source is not None:
                 name = Selector.parse(text).name
-                file = study.library.file(kind, name)
-                where = file.message(("module_source",), "").removesuffix(": ")
+                where = study.library.file(kind, name).place(("module_source",))
                 yield HostCommand(name, where, f"make -C {Path(source).resolve()}")
 
 

@@ -118,10 +118,10 @@ def with_kernels(study: StudyFile, kernels: Sequence[str]) -> StudyFile:
     if AXIS not in study.axes and len(kernels) == 1:
         return study.model_copy(update={AXIS: kernels[0]})
     changed = study.model_copy(update={"axes": {**study.axes, AXIS: tuple(kernels)}, AXIS: None})
-    return changed if AXIS in study.axes else _told_apart(changed)
+    return changed if AXIS in study.axes else _split_by_kernel(changed)
 
 
-def _told_apart(study: StudyFile) -> StudyFile:
+def _split_by_kernel(study: StudyFile) -> StudyFile:
     """Return the study with its figures and tables split by kernel. A study with one kernel does not say how to show
     several.
     """
@@ -132,20 +132,20 @@ def _told_apart(study: StudyFile) -> StudyFile:
         for figure in study.figure
     ]
     tables = [
-        figure.model_copy(update={"columns": (*figure.columns, AXIS)})
-        if AXIS not in (*figure.rows, *figure.columns)
-        else figure
-        for figure in study.table
+        table.model_copy(update={"columns": (*table.columns, AXIS)})
+        if AXIS not in (*table.rows, *table.columns)
+        else table
+        for table in study.table
     ]
     answers = {
         "answer": study.answer.model_copy(update={"by": (*study.answer.by, AXIS)}) if study.answer else None,
-        "choice": [figure.model_copy(update={"by": (*figure.by, AXIS)}) for figure in study.choice],
+        "choice": [choice.model_copy(update={"by": (*choice.by, AXIS)}) for choice in study.choice],
     }
     return study.model_copy(update={"figure": figures, "table": tables, "trace": [], **answers})
 
 
-def read_kernels(kernels: Sequence[str]) -> dict[str, KernelChoice]:
-    """Return the kernels by their texts. Relative paths start at the working directory. Raises InputError."""
+def command_line_kernels(kernels: Sequence[str]) -> dict[str, KernelChoice]:
+    """Return the kernels of `--kernel` by their texts. Paths start at the working directory. Raises InputError."""
     choices: dict[str, KernelChoice] = {}
     for text in kernels:
         if text in choices:

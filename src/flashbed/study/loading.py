@@ -37,15 +37,16 @@ from flashbed.study.format import (
     Trace,
     Where,
     as_written,
+    keys_of,
 )
-from flashbed.study.kernels import read_kernels, with_kernels
+from flashbed.study.kernels import command_line_kernels, with_kernels
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
 
 
 def read_jobs(draft: Draft) -> dict[str, str] | None:
     """Return the texts of the study's job files. Each must use every axis of its own."""
-    study = draft.said
+    study = draft.content
     if not study.has_jobs:
         return None
     places: dict[str, Keys] = (
@@ -57,7 +58,7 @@ def read_jobs(draft: Draft) -> dict[str, str] | None:
 
 
 def _read_job(draft: Draft, name: str, at: Keys) -> str:
-    study, path = draft.said, draft.file.path.parent / name
+    study, path = draft.content, draft.file.path.parent / name
     try:
         text = own_file.read(path).decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -86,9 +87,9 @@ def _read_job(draft: Draft, name: str, at: Keys) -> str:
 
 def read_program(draft: Draft) -> bytes | None:
     """Return the user's own build of the tool, which must run in a guest without libraries for it."""
-    if "program" not in draft.said.workload:
+    if "program" not in draft.content.workload:
         return None
-    path, at = draft.file.path.parent / str(draft.said.workload["program"]), ("workload", "program")
+    path, at = draft.file.path.parent / str(draft.content.workload["program"]), ("workload", "program")
     try:
         data = own_file.read(path)
     except OSError as error:
@@ -154,6 +155,14 @@ class Study:
         """Return the number of repetitions, before `skip`."""
         return prod(map(len, self.axes.values())) * len(self.seeds)
 
+    def values_of(self, part: str) -> tuple[str, ...]:
+        """Return the values of a part of the stack: those of its axis, else the fixed one."""
+        return self.axes.get(part) or (self.fixed[part],)
+
+    def place_of(self, name: str, value: str) -> str:
+        """Return the file, line and key of this value of a part of the stack or of a parameter."""
+        return TomlFile.read(self.path).place(keys_of(self.axes, name, value))
+
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Return True if a figure needs the requests of the cell with these coordinates."""
         return any(selection.matches(coordinates, trace.where) for trace in self.traces)
@@ -201,7 +210,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     draft.raise_all()
 
     draft.extend(names.profile_problems(content, draft.library))
-    chosen = read_kernels(kernels) if kernels else names.read_kernels(draft)
+    chosen = command_line_kernels(kernels) if kernels else names.read_kernels(draft)
     job, program = read_jobs(draft), read_program(draft)
     draft.skip = cells.checked_skip(draft)
     draft.raise_all()

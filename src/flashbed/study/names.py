@@ -22,7 +22,7 @@ from flashbed.study.format import (
 from flashbed.study.selection import PROFILES
 from flashbed.workload import WORKLOADS
 
-LARGEST = 100_000
+MOST_REPETITIONS = 100_000
 """A study with more repetitions than this is a mistake."""
 
 
@@ -55,8 +55,8 @@ def name_problems(study: StudyFile) -> Iterator[Problem]:
     yield from _values_twice(study)
     yield from _job_name_problems(study) if study.has_jobs else _parameter_name_problems(study)
     count = prod(len(values) for values in study.axes.values())
-    if count * len(study.seeds) > LARGEST:
-        text = f"{count} combinations with {len(study.seeds)} seeds are more than {LARGEST} repetitions"
+    if count * len(study.seeds) > MOST_REPETITIONS:
+        text = f"{count} combinations with {len(study.seeds)} seeds are more than {MOST_REPETITIONS} repetitions"
         yield Problem(("axes",), f"{text}; take values away")
 
 
@@ -106,7 +106,7 @@ def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
     profile's file.
     """
     for kind in PROFILES:
-        for value in study.axes.get(kind) or (study.fixed()[kind],):
+        for value in study.values_of(kind):
             try:
                 getattr(library, kind)(value)
             except LookupProblem as error:
@@ -116,9 +116,9 @@ def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
 def read_kernels(draft: Draft) -> dict[str, KernelChoice]:
     """Return the study's kernels by their texts. Relative paths start beside the study's file."""
     choices = {}
-    for text in draft.said.axes.get("kernel") or (draft.said.fixed()["kernel"],):
+    for text in draft.content.values_of("kernel"):
         try:
             choices[text] = kernel_choice.read(text, draft.file.path.parent)
         except kernel_choice.KernelProblem as error:
-            draft.add(draft.said.keys_of("kernel", text), str(error))
+            draft.add(draft.content.keys_of("kernel", text), str(error))
     return choices

@@ -37,7 +37,7 @@ MOST_TRACED = 8
 
 def checked_answers(draft: Draft) -> tuple[Answer | None, tuple[Choice, ...]]:
     """Return the answer and the choices, with full values in `where`."""
-    study = draft.said
+    study = draft.content
     answer = _checked_answer(draft, study.answer, ("answer",)) if study.answer else None
     return answer, tuple(_checked_answer(draft, choice, ("choice", index)) for index, choice in enumerate(study.choice))
 
@@ -65,7 +65,7 @@ def _checked_answer(draft: Draft, answer: AnyAnswer, at: Keys) -> AnyAnswer:
 
 def checked_labels(draft: Draft) -> Labels:
     """Return the labels, by full values."""
-    study = draft.said
+    study = draft.content
     fixed = {**study.fixed(), **study.parameters()}
     known = {**{name: (value,) for name, value in fixed.items()}, **study.axes}
     for axis in study.labels.axes:
@@ -95,13 +95,13 @@ def checked_labels(draft: Draft) -> Labels:
 def checked_report(draft: Draft) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
     """Return the figures and tables, with full values in `where`."""
     figures = []
-    for index, figure in enumerate(draft.said.figure):
+    for index, figure in enumerate(draft.content.figure):
         at: Keys = ("figure", index)
         draft.has_metric(figure.y, (*at, "y"))
         where = _shown(draft, figure.where, {"x": (figure.x,), "series": figure.series}, at)
         figures.append(figure.model_copy(update={"where": where}))
     tables = []
-    for index, table in enumerate(draft.said.table):
+    for index, table in enumerate(draft.content.table):
         at = ("table", index)
         for metric in table.metric:
             draft.has_metric(metric, (*at, "metric"))
@@ -130,12 +130,12 @@ def metric_problems(study: StudyFile) -> Iterator[Problem]:
 def checked_traces(draft: Draft) -> tuple[Trace, ...]:
     """Return the figures of requests, with full values in `where`."""
     traces = []
-    for index, trace in enumerate(draft.said.trace):
+    for index, trace in enumerate(draft.content.trace):
         at: Keys = ("trace", index)
         before = len(draft.problems)
         where = draft.full(trace.where, (*at, "where"))
         if len(draft.problems) == before:
-            draft.extend(_trace_problems(draft.said, draft.library, draft.cells(where), at))
+            draft.extend(_trace_problems(draft.content, draft.library, draft.cells(where), at))
         traces.append(trace.model_copy(update={"where": where}))
     return tuple(traces)
 
@@ -173,7 +173,7 @@ def _shown(draft: Draft, where: Where, places: Mapping[str, Sequence[str]], at: 
     cells = draft.cells(full)
     if not cells:
         draft.add((*at, "where"), "leaves no cell to show")
-    for name in draft.said.axes:
+    for name in draft.content.axes:
         values = {cell[name] for cell in cells}
         if name not in used and len(values) > 1:
             ways = " or ".join(f"in {place}" for place in places if place != "x")

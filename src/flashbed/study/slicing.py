@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.profiles.library import FOLDERS
 from flashbed.study.format import SYSTEM, Answer, Claim, Where
 from flashbed.study.loading import Study
-from flashbed.study.selection import matches
+from flashbed.study.selection import matches, selected
 
 
 def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
@@ -61,11 +60,7 @@ def _values(study: Study, axis: str, asked: Iterable[str]) -> tuple[str, ...]:
         raise InputError(f'--where: "{axis}" is no axis of {study.name}{nearest(axis, study.axes)}')
     wanted = set()
     for value in asked:
-        matching = [
-            candidate
-            for candidate in study.axes[axis]
-            if value in (candidate, candidate.partition(":")[0] if axis in FOLDERS else candidate)
-        ]
+        matching = selected(axis, value, study.axes[axis])
         if not matching:
             raise InputError(f'--where: "{value}" is not on the axis "{axis}"{nearest(value, study.axes[axis])}')
         wanted |= set(matching)

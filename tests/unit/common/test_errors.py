@@ -70,7 +70,7 @@ def test_of_many_lines_the_first_are_told_and_how_many_more(tmp_path: Path) -> N
 
 def test_what_a_file_says_stays_on_the_line_of_its_message(tmp_path: Path) -> None:
     file = TomlFile(tmp_path / "x.toml", "a = 1", {"a": 1})
-    assert file.told(Problem(("a",), 'is no "1\n.."')) == f'{tmp_path}/x.toml:1: a: is no "1\\n.."'
+    assert file.problem_message(Problem(("a",), 'is no "1\n.."')) == f'{tmp_path}/x.toml:1: a: is no "1\\n.."'
 
 
 @pytest.mark.parametrize("name", ["my", "my.toml"])

@@ -103,7 +103,7 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
         ("ioengine=anything", ()),
         ("program=/bin/sh", ()),
         ("filename=/etc/passwd", ()),
-        ("filename=a:/dev/sda", ()),
+        ("filename=a:/dev/medium", ()),
         ("filename=C\\:\\x", ()),
         ("directory = ../..", ()),
         ("directory=x/${size}", ("../../y",)),
