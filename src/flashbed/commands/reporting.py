@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import own_file, paths
+from flashbed.common import own_file
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
@@ -78,7 +78,7 @@ def _inputs(done: Run) -> ReportInputs:
         logs={
             record.result.key: partial(_requests, record) for record in done.records if record.repetition.cell.traced
         },
-        elsewhere=list(table_rows(imported.rows, list(done.study.axes))),
+        elsewhere=list(table_rows(imported.results, list(done.study.axes))),
         left_out=imported.left_out,
     )
 
@@ -105,7 +105,7 @@ def agree(different: Sequence[Different]) -> None:
 
 
 def _owner(study: Study, folder: Path) -> str:
-    return folders.owner(folder, study.path, shipped=study.path.parent == paths.studies())
+    return folders.owner(folder, study.path, shipped=study.is_shipped)
 
 
 def _manifest(done: Run) -> dict[str, Any]:

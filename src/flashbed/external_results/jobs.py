@@ -15,7 +15,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import paths
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import TomlFile
 from flashbed.study import host_commands
@@ -150,7 +149,7 @@ def _readme(study: Study, wanted: Sequence[PortableJob]) -> str:
 
 def _as_argument(study: Study) -> str:
     """Return the study as the command line names it."""
-    return study.name if study.path.parent == paths.studies() else study.path.name
+    return study.name if study.is_shipped else study.path.name
 
 
 def _shipped(name: str) -> str:

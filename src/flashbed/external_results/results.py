@@ -14,8 +14,8 @@ import glob
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -28,14 +28,10 @@ from flashbed.common.tomlfile import nearest, shown
 from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
 from flashbed.result.columns import ResultRow
 from flashbed.result.result import MEASURED
-from flashbed.study.format import SYSTEM
 from flashbed.study.loading import Study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio.jobs import OUTPUT, section_names
 from flashbed.workload.fio.output import metrics_of, read_json
-
-Rows = list[dict[str, Any]]
-"""One row per result: the system, the job's name, its coordinates and seed, fio's version, and the metrics."""
 
 ROWS = "rows.json"
 LONGEST_NAME = 200
@@ -47,10 +43,37 @@ SHIPPED = "flashbed:"
 
 
 @dataclass(frozen=True)
+class ImportedResult:
+    """What fio measured in one job on another system."""
+
+    system: str
+    job: str
+    """The job's name, with its digest."""
+    coordinates: Mapping[str, str]
+    seed: int
+    fio: str
+    """fio's version; "" if an older flashbed imported the result."""
+    metrics: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result's entry in ROWS."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> ImportedResult:
+        """Return the result of an entry. Raises ValueError, KeyError or TypeError if it is none."""
+        kinds = {"system": str, "job": str, "coordinates": dict, "seed": int, "metrics": dict}
+        if not all(isinstance(entry[name], kind) for name, kind in kinds.items()):
+            raise ValueError("not of the shape that an import writes")
+        metrics = {name: float(value) for name, value in entry["metrics"].items() if isfinite(value)}
+        return cls(**{name: entry[name] for name in kinds} | {"fio": entry.get("fio", ""), "metrics": metrics})
+
+
+@dataclass(frozen=True)
 class Kept:
     """The kept results of a study that belong to its present jobs, and sentences on what is not shown and why."""
 
-    rows: Rows
+    results: Sequence[ImportedResult]
     left_out: Sequence[str] = ()
 
 
@@ -68,7 +91,7 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
         raise InputError(f'--as: "{system}" is not among the systems of {study.path}{nearest(system, study.systems)}')
     manifest = _manifest(study, folder)
     now = {job.name: job for job in jobs(study)}
-    rows, files = [], []
+    results, files = [], []
     for entry in manifest["jobs"]:
         file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
         job = now.get(entry["name"])
@@ -78,26 +101,27 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
                 "changed after the export; export it again, or import into the old version of the study"
             )
         if own_file.is_file(file):
-            rows.append(_row(job, file, system))
+            results.append(_imported(job, file, system))
             files.append(file)
     if not files:
         raise InputError(f"{folder}: no results; run the jobs first (README.txt there says how)")
-    _keep(study, system, rows, files, {entry["name"] for entry in manifest["jobs"]})
+    _keep(study, system, results, files, {entry["name"] for entry in manifest["jobs"]})
     return len(files), len(manifest["jobs"])
 
 
 def kept(study: Study) -> Kept:
     """Return the imported results of the study's present jobs, by system."""
     home = _home(study)
-    rows, left_out = [], []
+    results: list[ImportedResult] = []
+    left_out = []
     now: set[str] | None = None
     for folder in _systems(home):
         now = _names(study) if now is None else now
         read = _read(folder)
-        fitting = [row for row in read if row["job"] in now]
+        fitting = [result for result in read if result.job in now]
         # A slice does not expect results of cells outside it
         others = len(read) - len(fitting) if not study.slice_note else 0
-        rows += fitting
+        results += fitting
         if others:
             left_out.append(
                 f"{_count(others)} of {unquote(folder.name)} {'is' if others == 1 else 'are'} left out: of jobs that "
@@ -105,7 +129,7 @@ def kept(study: Study) -> Kept:
             )
     left_out += _lost_sight_of(study)
     order = {name: place for place, name in enumerate(study.systems)}
-    return Kept(sorted(rows, key=lambda row: (order.get(row[SYSTEM], len(order)), row[SYSTEM])), left_out)
+    return Kept(sorted(results, key=lambda one: (order.get(one.system, len(order)), one.system)), left_out)
 
 
 def _count(results: int) -> str:
@@ -123,21 +147,15 @@ def _systems(home: Path) -> list[Path]:
     return sorted(path for path in home.iterdir() if path.name[0] != "." and (path / ROWS).is_file())
 
 
-def _read(folder: Path) -> Rows:
-    """Return the rows of a system. Raises InputError if they are damaged."""
+def _read(folder: Path) -> list[ImportedResult]:
+    """Return the results of a system. Raises InputError if they are damaged."""
     try:
-        rows = json.loads((folder / ROWS).read_text(encoding="utf-8"))
-        for row in rows:
-            if not all(isinstance(row[name], kind) for name, kind in _SHAPE.items()):
-                raise ValueError("not of the shape that an import writes")
+        entries = json.loads((folder / ROWS).read_text(encoding="utf-8"))
+        return [ImportedResult.from_json(entry) for entry in entries]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{folder / ROWS}: cannot be read: {error}; import {unquote(folder.name)} again, or remove {folder}"
         ) from None
-    return list(rows)
-
-
-_SHAPE = {SYSTEM: str, "job": str, "coordinates": dict, "seed": int, "metrics": dict}
 
 
 def _lost_sight_of(study: Study) -> list[str]:
@@ -192,7 +210,7 @@ def _home(study: Study) -> Path:
 
 def _owner(study: Study) -> str:
     """Return the owner's name of a study. A shipped study has the same name wherever flashbed is installed."""
-    return f"{SHIPPED}{study.name}" if study.path.parent == paths.studies() else str(study.path.resolve())
+    return f"{SHIPPED}{study.name}" if study.is_shipped else str(study.path.resolve())
 
 
 def _manifest(study: Study, folder: Path) -> dict[str, Any]:
@@ -226,8 +244,8 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
-def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
-    """Return a file as a row. Raises InputError, with the file's name, if it is not fio's JSON of exactly this job."""
+def _imported(job: PortableJob, file: Path, system: str) -> ImportedResult:
+    """Return the result in a file. Raises InputError, with its name, if it is not fio's JSON of exactly this job."""
     try:
         data = own_file.read(file)
         document = read_json(data)
@@ -249,12 +267,14 @@ def _row(job: PortableJob, file: Path, system: str) -> dict[str, Any]:
             f"{file}: is of another job ({', '.join(sorted(names)) or 'none'}, not {', '.join(sorted(expected))}); "
             "remove it, and run the job again"
         )
-    about = {"seed": job.seed, "fio": document.get("fio version", ""), "metrics": metrics}
-    return {SYSTEM: system, "job": job.name, "coordinates": dict(job.coordinates), **about}
+    version = document.get("fio version", "")
+    return ImportedResult(system, job.name, dict(job.coordinates), job.seed, version, metrics)
 
 
-def _keep(study: Study, system: str, rows: Rows, files: list[Path], jobs_there: set[str]) -> None:
-    """Replace the rows and fio's own files atomically. Keep those of jobs that the imported directory does not have."""
+def _keep(
+    study: Study, system: str, results: Sequence[ImportedResult], files: list[Path], jobs_there: set[str]
+) -> None:
+    """Replace the results and fio's own files atomically. Keep those of jobs that are not in `jobs_there`."""
     home = _home(study)
     place = home / _folder_name(system)
     try:
@@ -262,12 +282,14 @@ def _keep(study: Study, system: str, rows: Rows, files: list[Path], jobs_there: 
         new, old = (Path(tempfile.mkdtemp(dir=home, prefix=f".{purpose}-")) for purpose in ("new", "old"))
         (home / OWNER).write_text(json.dumps({"study": _owner(study)}) + "\n", encoding="utf-8")
         if (place / ROWS).is_file():
-            others = [row for row in _read(place) if row["job"] not in jobs_there]
-            rows = [*others, *rows]
-            files = [*(place / f"{row['job']}.json" for row in others), *files]
+            others = [result for result in _read(place) if result.job not in jobs_there]
+            results = [*others, *results]
+            files = [*(place / f"{result.job}.json" for result in others), *files]
         for file in files:
             shutil.copy(file, new / file.name)
-        (new / ROWS).write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        (new / ROWS).write_text(
+            json.dumps([one.to_json() for one in results], indent=1, sort_keys=True) + "\n", encoding="utf-8"
+        )
         if place.exists():
             place.rename(old)  # rename() may replace an empty directory
         new.rename(place)
@@ -276,9 +298,8 @@ def _keep(study: Study, system: str, rows: Rows, files: list[Path], jobs_there: 
         raise host_refusal(home, error) from None
 
 
-def table_rows(rows: Rows, axes: Sequence[str]) -> Iterator[ResultRow]:
+def table_rows(results: Iterable[ImportedResult], axes: Sequence[str]) -> Iterator[ResultRow]:
     """Yield the rows of the results table. The system is the first axis."""
-    for row in rows:
-        metrics = {name: float(value) for name, value in row["metrics"].items() if isfinite(value)}
-        combination = (row[SYSTEM], *(row["coordinates"][axis] for axis in axes))
-        yield ResultRow(combination, row["seed"], MEASURED, metrics=metrics)
+    for result in results:
+        combination = (result.system, *(result.coordinates[axis] for axis in axes))
+        yield ResultRow(combination, result.seed, MEASURED, metrics=result.metrics)

@@ -151,6 +151,11 @@ class Study:
     """For a slice: which cells it has, and what is left out with the others."""
 
     @property
+    def is_shipped(self) -> bool:
+        """True if the study is one of flashbed's own."""
+        return self.path.parent == paths.studies()
+
+    @property
     def count(self) -> int:
         """Return the number of repetitions, before `skip`."""
         return prod(map(len, self.axes.values())) * len(self.seeds)

@@ -103,7 +103,7 @@ def test_nothing_is_written_over(study: Study, exported: Path) -> None:
 def test_any_name_that_can_be_printed_is_a_systems(study: Study, exported: Path, name: str) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, name)
-    assert {row["system"] for row in results.kept(study).rows} == {name}
+    assert {one.system for one in results.kept(study).results} == {name}
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 300, "ü" * 100])
@@ -115,7 +115,7 @@ def test_names_that_are_no_systems(study: Study, exported: Path, name: str) -> N
 def test_results_come_home_under_their_systems_name(study: Study, exported: Path) -> None:
     run_elsewhere(exported)
     assert results.take_in(study, exported, "Windows XP") == (8, 8)
-    rows = list(results.table_rows(results.kept(study).rows, list(study.axes)))
+    rows = list(results.table_rows(results.kept(study).results, list(study.axes)))
     assert len(rows) == 8
     place = list(study.axes).index("filesystem") + 1
     assert {(row.combination[0], row.combination[place], row.outcome) for row in rows} == {
@@ -131,8 +131,8 @@ def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Pa
     results.take_in(study, exported, "Linux")
     files[0].unlink()
     assert results.take_in(study, exported, "Windows XP") == (7, 8)
-    assert [row["system"] for row in results.kept(study).rows].count("Windows XP") == 7
-    assert [row["system"] for row in results.kept(study).rows].count("Linux") == 8
+    assert [one.system for one in results.kept(study).results].count("Windows XP") == 7
+    assert [one.system for one in results.kept(study).results].count("Linux") == 8
     # The folder was "sample", and any study of that name wrote into it; now each has its own, and says whose it is
     [folder] = (Path(os.environ["FLASHBED_CACHE"]) / "elsewhere").glob("sample-*")
     assert sorted(path.name for path in folder.iterdir()) == ["Linux", "Windows XP", results.OWNER]
@@ -141,8 +141,8 @@ def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Pa
 def test_what_is_no_cell_any_more_is_not_shown(study: Study, exported: Path, tmp_path: Path) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, "Windows XP")
-    assert len(results.kept(sample(tmp_path, ('["4k", "64k"]', '["4k", "32k"]'))).rows) == 4
-    assert len(results.kept(sample(tmp_path, ("seeds      = 2", "seeds = 1"))).rows) == 4
+    assert len(results.kept(sample(tmp_path, ('["4k", "64k"]', '["4k", "32k"]'))).results) == 4
+    assert len(results.kept(sample(tmp_path, ("seeds      = 2", "seeds = 1"))).results) == 4
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_results_of_other_jobs_are_left_out_and_named(
     results.take_in(study, exported, "Windows XP")
     same = "translation" in change[1]
     found = results.kept(sample(tmp_path, change))
-    assert len(found.rows) == (8 if same else 0)
+    assert len(found.results) == (8 if same else 0)
     named = (
         []
         if same
@@ -173,7 +173,7 @@ def test_results_of_other_jobs_are_left_out_and_named(
         ]
     )
     assert list(found.left_out) == named
-    assert len(results.kept(sample(tmp_path)).rows) == 8  # changed back, all is there
+    assert len(results.kept(sample(tmp_path)).results) == 8  # changed back, all is there
 
 
 def test_the_file_system_that_a_study_fixes_is_part_of_its_jobs(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_slice_of_the_study_names_nothing_that_is_not_its(study: Study, export
     run_elsewhere(exported)
     results.take_in(study, exported, "Windows XP")
     found = results.kept(narrowed(study, {"pattern": ["read"]}))
-    assert (len(found.rows), list(found.left_out)) == (4, [])
+    assert (len(found.results), list(found.left_out)) == (4, [])
 
 
 def test_slices_of_one_study_come_home_one_after_the_other(study: Study, exported: Path, tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def test_slices_of_one_study_come_home_one_after_the_other(study: Study, exporte
     jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "more")
     run_elsewhere(tmp_path / "more")
     results.take_in(study, tmp_path / "more", "Linux")
-    assert len(results.kept(study).rows) == 16
+    assert len(results.kept(study).results) == 16
     results.take_in(study, exported, "Linux")
-    assert len(results.kept(study).rows) == 16
+    assert len(results.kept(study).results) == 16
 
 
 def test_two_studies_of_one_name_do_not_meet(study: Study, exported: Path, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_two_studies_of_one_name_do_not_meet(study: Study, exported: Path, tmp_p
     assert results.kept(other) == results.Kept([], [])
     run_elsewhere(exported, lambda document: {**document, "fio version": "fio-9"})
     results.take_in(other, exported, "Linux")
-    assert {row["fio"] for row in results.kept(study).rows} == {"fio-3.33"}
-    assert {row["fio"] for row in results.kept(other).rows} == {"fio-9"}
+    assert {one.fio for one in results.kept(study).results} == {"fio-3.33"}
+    assert {one.fio for one in results.kept(other).results} == {"fio-9"}
 
 
 def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: Path, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_file_that_does_not_fit_is_named(study: Study, exported: Path, how: st
     with pytest.raises(InputError, match=said) as caught:
         results.take_in(study, exported, "Windows XP")
     assert caught.value.message.startswith(f"{files[3]}: ")
-    assert results.kept(study).rows == []
+    assert results.kept(study).results == []
 
 
 def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path: Path) -> None:
