@@ -32,7 +32,7 @@ NOTHING = 1e-9
 
 
 def alone(bench: Bench) -> dict[str, int | str]:
-    known = {parameter["name"] for parameter in bench.tool.parameters}
+    known = {parameter.name for parameter in bench.tool.parameters}
     return {name: value for name, value in FLASH_ALONE.items() if name in known}
 
 

@@ -97,7 +97,7 @@ def test_two_change_it_at_a_time(flashbed: Flashbed, start: Start, fresh_cache: 
     begun = [start("medium", "age", "a", "--days", str(days)) for days in (1, 2, 3)]
     for process in begun:
         assert process.wait() == 0
-    made = locate(str(fresh_cache / "media/a"), Path()).about()["made"]
+    made = locate(str(fresh_cache / "media/a"), Path()).origin().made
     assert sorted(made) == ["1 days switched off", "2 days switched off", "3 days switched off", "created"]
     assert not list((fresh_cache / "media").glob(".*"))
 

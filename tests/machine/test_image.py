@@ -92,7 +92,7 @@ def test_the_media_tool_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="colour"):
         tool.create(tmp_path / "state", {"kind": "null", "colour": 1})
     assert not (tmp_path / "state").exists()
-    assert {"kind", "capacity_bytes"} <= {parameter["name"] for parameter in tool.parameters}
+    assert {"kind", "capacity_bytes"} <= {parameter.name for parameter in tool.parameters}
 
 
 def test_building_a_module_leaves_the_sources_alone(built: Kernel, tmp_path: Path) -> None:

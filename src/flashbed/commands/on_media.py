@@ -119,9 +119,9 @@ def medium_inspect(name: MediumName) -> None:
     lines, tables = kept_media.inspect(name)
     for line in lines:
         out.print(line)
-    for title, columns, rows in tables:
+    for table in tables:
         out.print()
-        print_table(title, columns, rows)
+        print_table(table.title, table.columns, table.rows)
 
 
 @medium_app.command("params")

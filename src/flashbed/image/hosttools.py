@@ -10,7 +10,8 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,32 @@ from flashbed.image.command import NO_ROOM, of_host, run
 PROGRAMS = ("fbmedia", "flashbed-replay")
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the media core, as fbmedia describes it. It has `values`, or a range from `min` to `max`."""
+
+    name: str
+    kinds: Sequence[str]
+    """The kinds of media that have it."""
+    meaning: str
+    default: int | str | None
+    """None: it must be given."""
+    values: Sequence[str] = ()
+    min: int = 0
+    max: int = 0
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter of the media core, as fbmedia describes it."""
+
+    name: str
+    kinds: Sequence[str]
+    """The kinds of media that have it."""
+    unit: str
+    meaning: str
+
+
 class MediaTool:
     """fbmedia and flashbed-replay, as functions of their arguments."""
 
@@ -35,14 +62,14 @@ class MediaTool:
         self._digests: dict[tuple[str, ...], str] = {}
 
     @cached_property
-    def parameters(self) -> list[dict[str, Any]]:
-        """Every parameter of the core: name, kinds it belongs to, range, meaning."""
-        return list(self._json("params"))
+    def parameters(self) -> list[Parameter]:
+        """Return every parameter of the core."""
+        return [Parameter(**described) for described in self._json("params")]
 
     @cached_property
-    def counters(self) -> list[dict[str, Any]]:
-        """Every counter of the core: name, kinds it belongs to, unit, meaning."""
-        return list(self._json("counters"))
+    def counters(self) -> list[Counter]:
+        """Return every counter of the core."""
+        return [Counter(**described) for described in self._json("counters")]
 
     def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
         """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""

@@ -15,9 +15,7 @@ from flashbed.common.errors import InputError
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.hosttools import MediaTool
 from flashbed.profiles.condition import STEPS, Condition
-from flashbed.profiles.stored_medium import copy
-
-STATE = "state.bin"
+from flashbed.profiles.stored_medium import STATE, copy
 
 
 class WornOutError(InputError):

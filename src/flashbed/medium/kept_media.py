@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -18,16 +18,14 @@ from typing import Any
 from flashbed import image
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.page import PageTable
 from flashbed.common.tomlfile import nearest
 from flashbed.common.units import format_size
 from flashbed.image.hosttools import MediaTool
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.condition import MEANINGS
 from flashbed.profiles.library import Library, LookupProblem
-from flashbed.profiles.stored_medium import StoredMedium, copy, locate
-
-Rows = list[tuple[str, ...]]
-Table = tuple[str, Sequence[str], Rows]
+from flashbed.profiles.stored_medium import Origin, StoredMedium, copy, locate
 
 
 def create(name: str, profile: str) -> StoredMedium:
@@ -55,7 +53,7 @@ def create(name: str, profile: str) -> StoredMedium:
             raise InputError(f"{profile}: condition: {error.message}") from None
         tool.create_content(unfinished.state, unfinished.data)
         made = f"created, {MEANINGS[medium.condition]}" if medium.conditioned else "created"
-        unfinished.tell({"profile": profile, "made": [made]})
+        unfinished.set_origin(Origin(profile, (made,)))
     return stored
 
 
@@ -96,7 +94,7 @@ def precondition(
     Return each step with its result, in the terms of flashbed-replay. The content stays: only the model's state ages.
     """
     stored = locate(name, Path())
-    stored.about()
+    stored.origin()
     steps: list[tuple[str, list[str]]] = []
     prefix, scope = ("the whole device: ", ["--whole"]) if whole else ("", [])
     if fill_request is not None:
@@ -107,9 +105,9 @@ def precondition(
         steps.append((f"{text}, seed {seed}", _at_random(overwrites, overwrite_request, seed)))
     results, tool = [], _tool()
     for text, arguments in steps:
-        with stored.changed() as (state, about):
-            results.append((text, tool.replay(stored.state, "--save", state, *scope, *arguments)))
-            about["made"].append(text)
+        with stored.changed() as change:
+            results.append((text, tool.replay(stored.state, "--save", change.state, *scope, *arguments)))
+            change.steps.append(text)
     return results
 
 
@@ -117,10 +115,10 @@ def age(name: str, days: int) -> tuple[StoredMedium, str]:
     """Let days pass while a medium is switched off. Return the medium and a description of the step."""
     stored = locate(name, Path())
     text, tool = f"{days} days switched off", _tool()
-    with stored.changed() as (state, about):
-        copy(stored.state, state)
-        tool.age(state, days)
-        about["made"].append(text)
+    with stored.changed() as change:
+        copy(stored.state, change.state)
+        tool.age(change.state, days)
+        change.steps.append(text)
     return stored, text
 
 
@@ -142,7 +140,7 @@ def cut(
     that was cut, and a description of the cut.
     """
     stored = locate(name, Path())
-    stored.about()
+    stored.origin()
     requests = -(-_size(stored) // overwrite_request) * overwrites
     if at_request is not None and at_request > requests:
         raise InputError(
@@ -165,37 +163,37 @@ def cut(
 
 def _cut(stored: StoredMedium, overwrites: int, request: int, seed: int, moment: list[str]) -> str:
     arguments, tool = [*_at_random(overwrites, request, seed), *moment], _tool()
-    with stored.changed() as (state, about):
-        cut_report = tool.replay(stored.state, "--save", state, *arguments)["cut"]
+    with stored.changed() as change:
+        cut_report = tool.replay(stored.state, "--save", change.state, *arguments)["cut"]
         text = (
             f"power cut at request {cut_report['requests']}, {cut_report['cut_ns'] / 1e9:.6f} s after the first, "
             f"while overwritten at random, {format_size(request)} a request, seed {seed}: "
             f"{cut_report['torn_parts']} parts of writes torn, {cut_report['unreadable_sectors']} sectors unreadable"
         )
-        about["made"].append(text)
+        change.steps.append(text)
     return text
 
 
-def inspect(name: str) -> tuple[list[str], Sequence[Table]]:
-    """Return lines about a medium, and tables of title, columns and rows."""
+def inspect(name: str) -> tuple[list[str], list[PageTable]]:
+    """Return lines about a medium, and tables of its counters, wear and power."""
     stored = locate(name, Path())
-    stored.about()
+    stored.origin()
     stored.settle()
     tool = _tool()
-    about, state = stored.about(), tool.inspect(stored.state)
-    lines = [f"profile  {about['profile']}", *(f"made     {text}" for text in about["made"])]
+    origin, state = stored.origin(), tool.inspect(stored.state)
+    lines = [f"profile  {origin.profile}", *(f"made     {step}" for step in origin.made)]
     lines.append(f"digest   {stored.digest()}")
     if state["fault"]:
         lines.append(f"FAULT    {state['fault']}")
-    known = {counter["name"]: counter for counter in tool.counters}
-    rows: Rows = []
-    for key, value in state["counters"].items():
-        rows.append((key, str(value), known[key]["unit"], known[key]["meaning"]))
-    tables: list[Table] = [("Counters", ("name", "value", "unit", "meaning"), rows)]
+    known = {counter.name: counter for counter in tool.counters}
+    counters = [(name, str(value), known[name].unit, known[name].meaning) for name, value in state["counters"].items()]
+    tables = [PageTable("Counters", ("name", "value", "unit", "meaning"), counters)]
     if state["wear"]:
-        tables.append(("Wear", ("name", "value"), [(key, str(value)) for key, value in state["wear"].items()]))
-    tables.append(("Power", ("name", "value"), [(key, json.dumps(value)) for key, value in state["power"].items()]))
-    return lines, tables
+        tables.append(
+            PageTable("Wear", ("name", "value"), [(name, str(value)) for name, value in state["wear"].items()])
+        )
+    power = [(name, json.dumps(value)) for name, value in state["power"].items()]
+    return lines, [*tables, PageTable("Power", ("name", "value"), power)]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import nearest
-from flashbed.image.hosttools import MediaTool
+from flashbed.image.hosttools import MediaTool, Parameter
 from flashbed.profiles.library import Library, Selector, profile_schema
 from flashbed.profiles.over_provisioning import flash_of
 from flashbed.profiles.profile import Medium
@@ -42,7 +42,7 @@ def unit(name: str) -> str:
 
 
 def lines(
-    parameters: Sequence[Mapping[str, Any]], kind: str | None = None, values: Mapping[str, Any] | None = None
+    parameters: Sequence[Parameter], kind: str | None = None, values: Mapping[str, Any] | None = None
 ) -> Iterator[str]:
     """Yield two lines for each parameter: its range, unit, default and kinds of media; then its meaning.
 
@@ -53,34 +53,34 @@ def lines(
     if kind is not None and kind not in kinds:
         raise InputError(f'no kind of medium "{kind}"{nearest(kind, kinds)}')
     for parameter in parameters:
-        if kind is None or kind in parameter["kinds"]:
-            name, default = parameter["name"], parameter["default"]
+        if kind is None or kind in parameter.kinds:
+            name, default = parameter.name, parameter.default
             absent = "must be there" if default is None else f"if absent {default}"
             description = " ".join((_range(parameter), unit(name))).strip()
             has = "" if values is None else f" = {values.get(name, default)}"
-            yield f"{name}{has}: {description}; {absent} ({', '.join(parameter['kinds'])})"
-            yield f"    {parameter['meaning']}"
+            yield f"{name}{has}: {description}; {absent} ({', '.join(parameter.kinds)})"
+            yield f"    {parameter.meaning}"
 
 
-def kinds_of(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
+def kinds_of(parameters: Sequence[Parameter]) -> list[str]:
     """Return the kinds of media."""
-    return list(next(parameter["values"] for parameter in parameters if parameter["name"] == "kind"))
+    return list(next(parameter.values for parameter in parameters if parameter.name == "kind"))
 
 
-def schema(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
     """Return the JSON schema of a medium's profile, with every parameter of the core."""
     profile = profile_schema("medium")
     known = profile["properties"]
     for parameter in parameters:
-        name = parameter["name"]
-        description = f"{parameter['meaning']} (kind {', '.join(parameter['kinds'])}{_of_unit(name)})"
+        name = parameter.name
+        description = f"{parameter.meaning} (kind {', '.join(parameter.kinds)}{_of_unit(name)})"
         known[name] = known.get(name, {}) | _shape(parameter) | {"description": description}
     profile["additionalProperties"] = False
     profile.pop("patternProperties", None)
     profile["allOf"] = [
         {
             "if": {"properties": {"kind": {"const": kind}}},
-            "then": {"required": [p["name"] for p in parameters if kind in p["kinds"] and p["default"] is None]},
+            "then": {"required": [p.name for p in parameters if kind in p.kinds and p.default is None]},
         }
         for kind in kinds_of(parameters)
     ]
@@ -140,12 +140,12 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
     """Yield each parameter that the core does not know or that belongs to another kind; if there is none, the first
     refused value.
     """
-    by_name = {parameter["name"]: parameter for parameter in tool.parameters}
-    mine = [name for name, parameter in by_name.items() if medium.kind in parameter["kinds"]]
+    by_name = {parameter.name: parameter for parameter in tool.parameters}
+    mine = [name for name, parameter in by_name.items() if medium.kind in parameter.kinds]
     strange = [name for name in medium.core_parameters if name not in mine]
     for name in strange:
         if name in by_name:
-            kinds = " or ".join(f'"{kind}"' for kind in by_name[name]["kinds"])
+            kinds = " or ".join(f'"{kind}"' for kind in by_name[name].kinds)
             yield (name,), f'is of kind = {kinds}, and this medium is of kind "{medium.kind}"'
         else:
             yield (name,), f"no such parameter{nearest(name, mine)} (flashbed medium params {medium.kind})"
@@ -158,25 +158,25 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
         if refusal is None or refusal[1] not in by_name:
             yield (), error.message
         else:
-            of = f"; {by_name[refusal[1]]['meaning']}" if refusal[3].startswith("missing") else ""
+            of = f"; {by_name[refusal[1]].meaning}" if refusal[3].startswith("missing") else ""
             yield (refusal[1],), f"{f'{refusal[2]}: ' if refusal[2] else ''}{refusal[3]}{of}"
 
 
-def _range(parameter: Mapping[str, Any]) -> str:
-    if "values" in parameter:
-        return ", ".join(parameter["values"])
-    return f"{parameter['min']} to {parameter['max']}"
+def _range(parameter: Parameter) -> str:
+    if parameter.values:
+        return ", ".join(parameter.values)
+    return f"{parameter.min} to {parameter.max}"
 
 
 def _of_unit(name: str) -> str:
     return f"; {unit(name)}" if unit(name) else ""
 
 
-def _shape(parameter: Mapping[str, Any]) -> dict[str, Any]:
-    default = {} if parameter["default"] is None else {"default": parameter["default"]}
-    if "values" in parameter:
-        return {"enum": list(parameter["values"]), **default}
-    number = {"type": "integer", "minimum": parameter["min"], "maximum": parameter["max"]}
-    if parameter["name"].endswith("_bytes"):
+def _shape(parameter: Parameter) -> dict[str, Any]:
+    default = {} if parameter.default is None else {"default": parameter.default}
+    if parameter.values:
+        return {"enum": list(parameter.values), **default}
+    number = {"type": "integer", "minimum": parameter.min, "maximum": parameter.max}
+    if parameter.name.endswith("_bytes"):
         return {"anyOf": [number, {"type": "string", "description": 'a size, such as "4k"'}], **default}
     return {**number, **default}

@@ -5,7 +5,7 @@ A medium may come from a stranger, and its content gets into results and packs. 
 and must not be links.
 
 Knows files only: where a medium lies, its digest, and how to copy it with its holes. Only the media core knows what a
-state means. The list `made` in medium.json is for people.
+state means.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from flashbed.common import locks, own_file, paths, sparse
 from flashbed.common.errors import InputError, host_refusal
@@ -25,8 +24,28 @@ from flashbed.common.tomlfile import shown
 
 STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
 LONGEST_NAME_BYTES = 200
-MOST_TOLD_BYTES = 16 << 20
+MOST_ABOUT_BYTES = 16 << 20
 SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a medium was made from, as medium.json says it."""
+
+    profile: str
+    """The profile as written."""
+    made: tuple[str, ...]
+    """The steps that made the medium, for people."""
+
+
+@dataclass
+class Change:
+    """A change of a medium, to be filled."""
+
+    state: Path
+    """The file for the new state."""
+    steps: list[str] = field(default_factory=list)
+    """What was done, for people."""
 
 
 @dataclass(frozen=True)
@@ -43,36 +62,33 @@ class StoredMedium:
     def data(self) -> Path:
         return self.folder / DATA
 
-    def about(self) -> dict[str, Any]:
-        """Return the profile as written ("profile"), and the steps that made the medium ("made").
-
-        Raises InputError if the directory has no medium.
-        """
+    def origin(self) -> Origin:
+        """Return what the medium was made from. Raises InputError if the directory has no medium."""
         try:
             if link := next((file for file in (self.state, self.data) if file.is_symlink()), None):
                 raise InputError(f"{link}: is a link, but a medium's files must lie in its folder; copy the file there")
             if other := next((file for file in (self.state, self.data) if file.exists() and not file.is_file()), None):
                 raise InputError(f"{other}: is no file, as those of a medium are; make the medium anew")
             with own_file.opened(self.folder / ABOUT, own=True) as file:
-                about = json.loads(file.read(MOST_TOLD_BYTES))
+                about = json.loads(file.read(MOST_ABOUT_BYTES))
         except FileNotFoundError:
             raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
-        shape = {"profile": str, "made": list}
-        if not isinstance(about, dict) or not all(isinstance(about.get(key), kind) for key, kind in shape.items()):
+        profile, made = (about.get("profile"), about.get("made")) if isinstance(about, dict) else (None, None)
+        if not isinstance(profile, str) or not isinstance(made, list):
             raise InputError(f"{self.folder / ABOUT}: does not say profile and made; make the medium anew")
-        return about
+        return Origin(profile, tuple(map(str, made)))
 
-    def tell(self, about: dict[str, Any]) -> None:
-        """Replace what `about()` reads, atomically. Raises HostResourceError."""
-        self._write_about(about)
+    def set_origin(self, origin: Origin) -> None:
+        """Replace what `origin()` reads, atomically. Raises HostResourceError."""
+        self._write_about(origin)
         self._new_about.rename(self.folder / ABOUT)
 
-    def _write_about(self, about: dict[str, Any]) -> None:
+    def _write_about(self, origin: Origin) -> None:
         try:
             with self._new_about.open("w") as file:
-                file.write(json.dumps(about, indent=1) + "\n")
+                file.write(json.dumps({"profile": origin.profile, "made": list(origin.made)}, indent=1) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -93,17 +109,18 @@ class StoredMedium:
             yield
 
     @contextmanager
-    def changed(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yield the file for the new state, and the description to amend. At the end of the block both take effect or
-        neither does, also if this process is killed. Raises InputError, HostResourceError.
+    def changed(self) -> Iterator[Change]:
+        """Yield a change to fill. At the end of the block its state and its steps both take effect or neither does,
+        also if this process is killed. Raises InputError, HostResourceError.
         """
-        self.about()
+        self.origin()
         with self.locked():
             self._settle()
-            about = self.about()
+            origin = self.origin()
+            change = Change(self._new_state)
             try:
-                yield self._new_state, about
-                self._write_about(about)
+                yield change
+                self._write_about(Origin(origin.profile, (*origin.made, *change.steps)))
                 self._new_state.rename(self.state)  # the change is committed; _settle() completes it
                 self._new_about.rename(self.folder / ABOUT)
             except OSError as error:
@@ -133,10 +150,10 @@ class StoredMedium:
 
         Raises InputError, HostResourceError.
         """
-        about = self.about()
+        origin = self.origin()
         try:
             other.folder.mkdir(parents=True, exist_ok=True)
-            other.tell(about)
+            other.set_origin(origin)
         except OSError as error:
             raise host_refusal(other.folder, error) from None
         copy(self.state, other.state)

@@ -89,7 +89,7 @@ def test_a_medium_whose_file_is_a_link_to_another(tmp_path: Path, name: str) -> 
     assert kept.digest()
     (kept.folder / name).unlink()
     (kept.folder / name).symlink_to(tmp_path / "secret")
-    for use in (kept.about, kept.digest, lambda: kept.copy_to(StoredMedium(tmp_path / "copy"))):
+    for use in (kept.origin, kept.digest, lambda: kept.copy_to(StoredMedium(tmp_path / "copy"))):
         with pytest.raises(InputError, match=rf"{name}: (cannot be read: )?is a link"):
             use()
     assert not (tmp_path / "copy" / name).exists()
@@ -102,7 +102,7 @@ def test_a_medium_whose_file_is_a_pipe(tmp_path: Path, name: str) -> None:
     (kept.folder / name).unlink()
     os.mkfifo(kept.folder / name)
     with pytest.raises(InputError, match=f"{name}: is no file"):
-        kept.about()
+        kept.origin()
 
 
 def test_a_medium_whose_file_is_another_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_a_kept_medium_is_written_whole_if_asked(whole: bool, written: int, fres
     kept_media.precondition("kept", fill_request=1 << 17, overwrites=0, overwrite_request=4096, seed=1, whole=whole)
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     assert tool.inspect(kept.state)["counters"]["host_written_bytes"] == written
-    assert kept.about()["made"][1].startswith("the whole device: ") is whole
+    assert kept.origin().made[1].startswith("the whole device: ") is whole
 
 
 def test_a_key_has_what_was_written(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_every_parameter_is_listed_with_unit_range_and_meaning(tool: MediaTool) 
 def test_the_schema_names_every_parameter(tool: MediaTool) -> None:
     schema = parameter_list.schema(tool.parameters)
     known = schema["properties"]
-    assert {parameter["name"] for parameter in tool.parameters} <= set(known)
+    assert {parameter.name for parameter in tool.parameters} <= set(known)
     assert schema["additionalProperties"] is False
     assert known["rpm"]["minimum"] == 60
     assert known["rpm"]["description"].endswith("(kind disk; turns a minute)")

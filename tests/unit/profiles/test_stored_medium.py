@@ -15,7 +15,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.sparse import PIECE_BYTES
 from flashbed.profiles import stored_medium
 from flashbed.profiles.library import Library, LookupProblem
-from flashbed.profiles.stored_medium import StoredMedium, locate
+from flashbed.profiles.stored_medium import Origin, StoredMedium, locate
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support.samples import write_study
@@ -34,7 +34,7 @@ def keep(folder: Path, state: bytes = b"state", data: bytes = b"data") -> Stored
     stored = StoredMedium(folder)
     stored.state.write_bytes(state)
     stored.data.write_bytes(data)
-    stored.tell({"profile": "card", "made": ["created"]})
+    stored.set_origin(Origin("card", ("created",)))
     return stored
 
 
@@ -75,7 +75,7 @@ def test_where_a_medium_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_is_no_medium(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no medium here; `flashbed medium create` makes one"):
-        StoredMedium(tmp_path).about()
+        StoredMedium(tmp_path).origin()
     with pytest.raises(InputError, match=r"state\.bin: cannot be read"):
         StoredMedium(tmp_path).digest()
 
@@ -118,7 +118,7 @@ def test_a_copy_is_the_same_medium_and_leaves_the_first_alone(tmp_path: Path) ->
     second = StoredMedium(tmp_path / "second")
     first.copy_to(second)
     assert second.digest() == first.digest()
-    assert second.about() == first.about()
+    assert second.origin() == first.origin()
     second.state.write_bytes(b"other")
     assert first.state.read_bytes() == b"s" * 70_000
 

@@ -20,7 +20,7 @@ from flashbed.execution.run import find_study
 from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
-from flashbed.profiles.stored_medium import StoredMedium
+from flashbed.profiles.stored_medium import Origin, StoredMedium
 from flashbed.study.loading import load_study
 from tests.support.samples import write, write_study
 
@@ -214,10 +214,10 @@ def test_a_program_that_is_cut_short(tmp_path: Path, cut: int) -> None:
 def test_a_medium_that_says_nothing_of_itself(tmp_path: Path, text: str) -> None:
     write(tmp_path / "medium.json", text)
     with pytest.raises(InputError, match=r"medium\.json: "):
-        StoredMedium(tmp_path).about()
+        StoredMedium(tmp_path).origin()
     whole = {"profile": "usb-stick-2g", "made": ["created"]}
     write(tmp_path / "medium.json", json.dumps(whole))
-    assert StoredMedium(tmp_path).about() == whole
+    assert StoredMedium(tmp_path).origin() == Origin("usb-stick-2g", ("created",))
 
 
 # --- fio jobs -------------------------------------------------------------------------------------------------------
