@@ -77,7 +77,7 @@ def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Po
             raise
 
 
-class SaidTooMuch(Exception):
+class TooMuchOutput(Exception):
     """A program was ended because it printed too much."""
 
 
@@ -85,7 +85,7 @@ def run_briefly(
     command: Sequence[str | Path], limit_s: float, most_bytes: int, **how: Any
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a guarded command that reads untrusted data: at most `limit_s` seconds (then its status is LATE or 137), and
-    at most `most_bytes` bytes of output. Raises SaidTooMuch.
+    at most `most_bytes` bytes of output. Raises TooMuchOutput.
     """
     output: dict[int, bytearray] = {}
     with (
@@ -103,7 +103,7 @@ def run_briefly(
                 if not piece:
                     ready.unregister(key.fileobj)
                 if sum(map(len, output.values())) > most_bytes:
-                    raise SaidTooMuch(f"printed more than {most_bytes} bytes")
+                    raise TooMuchOutput(f"printed more than {most_bytes} bytes")
     out, err = map(bytes, output.values())
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 

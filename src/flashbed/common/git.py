@@ -56,11 +56,11 @@ def git(
     directory: Path,
     at: Path,
     env: Mapping[str, str] | None = None,
-    told: Path | None = None,
+    stdin: Path | None = None,
 ) -> str:
     """Return what git prints, without the final line end.
 
-    `directory` is the git directory, one of the lab's own; git runs in `at`; the file `told` is its standard input.
+    `directory` is the git directory, one of the lab's own; git runs in `at`; the file `stdin` is its standard input.
     Raises GitError, or SetupError if git is not installed.
     """
     if shutil.which("git") is None:
@@ -70,13 +70,13 @@ def git(
     }
     environment = {**inherited, **(env or {}), "GIT_DIR": str(directory), **_ALWAYS}
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-    with (told or Path(os.devnull)).open("rb") as stdin:
+    with (stdin or Path(os.devnull)).open("rb") as standard_input:
         process = children.run(
             ["git", "--no-pager", *settings, *arguments],
             cwd=at,
             env=environment,
             errors="surrogateescape",
-            stdin=stdin,
+            stdin=standard_input,
         )
     if process.returncode:
         complaint = process.stderr.strip() or f"exit status {process.returncode}"

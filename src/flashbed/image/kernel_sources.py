@@ -222,11 +222,11 @@ class Sources:
         *arguments: str | Path,
         at: Path | None = None,
         env: Mapping[str, str] | None = None,
-        told: Path | None = None,
+        stdin: Path | None = None,
     ) -> str:
         """Call git in the lab's own repository and return its output."""
         self._make()
-        return git(*arguments, directory=self._store, at=at or self.root, env=env, told=told)
+        return git(*arguments, directory=self._store, at=at or self.root, env=env, stdin=stdin)
 
     def _make(self) -> None:
         if (self._store / "HEAD").exists():
@@ -255,4 +255,4 @@ def _note_changes(call: Callable[..., str], ignored: Sequence[str], scratch: Pat
     """
     for asked in (("--others", *ignored), ("--modified", "--deleted")):
         (scratch / "names").write_bytes(call("ls-files", "-z", *asked).encode(errors="surrogateescape"))
-        call("update-index", "-z", "--add", "--remove", "--replace", "--stdin", told=scratch / "names")
+        call("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=scratch / "names")

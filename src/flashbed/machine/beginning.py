@@ -32,7 +32,7 @@ class _Forked:
     """A guest that was forked at the end of the beginning."""
 
     folder: Path
-    orders: _Orders
+    orders: _ControlSocket
     status: int = LOST
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -43,7 +43,7 @@ class _Forked:
         self.orders.give(f"end {self.folder}")
 
 
-class _Orders:
+class _ControlSocket:
     """The control socket of the emulator: it takes orders and returns answers."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -95,7 +95,7 @@ class _Orders:
 class _Opening:
     """An emulator before the end of the beginning."""
 
-    orders: _Orders
+    orders: _ControlSocket
     process: subprocess.Popen[bytes]
 
     def has_ended(self, within_s: float) -> bool:
@@ -114,7 +114,7 @@ class Beginning:
     def __init__(self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, samples: bool = False) -> None:
         self._fixed, self._files, self._folder, self._samples = fixed, files, folder, samples
         self._held = ExitStack()
-        self._orders: _Orders
+        self._orders: _ControlSocket
 
     def reach(self, limit_s: float, stop: threading.Event) -> Outcome | None:
         """Run the guest until it asks for its load, and return None. If it does not get there within `limit_s` seconds
@@ -137,7 +137,7 @@ class Beginning:
             command = qemu.command(self._fixed, self._files, self._folder, samples=self._samples, orders=line)
             emulator = self._held.enter_context(process.started(command, self._folder, inherited=[line]))
         self._held.callback(emulator.terminate)
-        self._orders = _Orders(lab_end)
+        self._orders = _ControlSocket(lab_end)
         end = process.watch(_Opening(self._orders, emulator), self._folder, stop, limit_s)
         if end is End.ITS_OWN and self._orders.is_ready:
             return None
@@ -180,4 +180,4 @@ class Beginning:
 
 
 def _status(end: End, own: Callable[[], int]) -> int:
-    return {End.LATE: process.TIMED_OUT, End.MADE: 0}[end] if end is not End.ITS_OWN else own()
+    return {End.LATE: process.TIMED_OUT, End.BROKEN: 0}[end] if end is not End.ITS_OWN else own()

@@ -45,7 +45,7 @@ def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> st
     try:
         options = {"stdin": subprocess.DEVNULL, "env": environment}
         process = children.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **options)
-    except children.SaidTooMuch as error:
+    except children.TooMuchOutput as error:
         raise NoVerdict(f"{command[0]} {error} of the image") from None
     if time.monotonic() - begin >= LONGEST_S:
         raise NoVerdict(f"{command[0]} did not come to an end in {LONGEST_S:.0f} s of this host's time")

@@ -24,12 +24,16 @@ from flashbed.guest_output.profile import RAW
 from flashbed.machine import deaths
 
 KILL_AFTER_S = 5
+"""Seconds between asking a guest to end and killing it."""
+
 STOP_POLL_S = 0.2
 """Seconds between two looks at the stop event."""
 
 PANIC_ENDS_S = 10.0
 """Seconds of the host's time from a panic to the end. A guest whose CPUs can be stopped has ended by then."""
-TIMED_OUT = 124
+
+TIMED_OUT = children.LATE
+"""The exit status of an emulator that exceeded its limit."""
 
 RAN = "ran.log"
 """A file of a run beside its results: the executed code of the watched ranges."""
@@ -59,9 +63,10 @@ class End(Enum):
     """How a watched guest ended."""
 
     ITS_OWN = auto()
-    MADE = auto()
-    """It panicked, or wrote without end."""
+    BROKEN = auto()
+    """The guest panicked, or wrote without end."""
     LATE = auto()
+    """The guest exceeded its limit."""
 
 
 def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.Event) -> int:
@@ -72,10 +77,10 @@ def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.
     with started(arguments, folder, limit_s) as process:
         end = watch(Started(process), folder, stop)
         status = process.wait()
-    if end is End.MADE:
+    if end is End.BROKEN:
         return 0
     # `timeout -k` kills itself, too, when it has to kill. Its status is then the same as for a killed guest
-    late = time.monotonic() - begin >= limit_s and status in (124, -signal.SIGKILL, 128 + signal.SIGKILL)
+    late = time.monotonic() - begin >= limit_s and status in (children.LATE, -signal.SIGKILL, 128 + signal.SIGKILL)
     return TIMED_OUT if late else status
 
 
@@ -123,29 +128,29 @@ def watch(guest: Running, folder: Path, stop: threading.Event, limit_s: float = 
     A panic first stops the other CPUs, and waits a second for each CPU that takes no interrupts. With many spinning
     CPUs that takes minutes of the host's time.
     """
-    begin, seen, why = time.monotonic(), _Growing(folder / CONSOLE), End.ITS_OWN
+    begin, console, end = time.monotonic(), _Growing(folder / CONSOLE), End.ITS_OWN
     panicked_at: float | None = None
     while not guest.has_ended(STOP_POLL_S):
         now = time.monotonic()
         if stop.is_set():
             raise InterruptedByUser("stopped")
-        if why is not End.ITS_OWN:
+        if end is not End.ITS_OWN:
             continue
         flooded = any(is_flooded(folder / name) for name in GROWING)
-        if not flooded and panicked_at is None and seen.has(deaths.PANIC):
+        if not flooded and panicked_at is None and console.has(deaths.PANIC):
             panicked_at = now
         if flooded or (panicked_at is not None and now - panicked_at > PANIC_ENDS_S):
-            why = End.MADE
+            end = End.BROKEN
         elif now - begin > limit_s:
-            why = End.LATE
-        if why is not End.ITS_OWN:
+            end = End.LATE
+        if end is not End.ITS_OWN:
             guest.end()
-    return why
+    return end
 
 
 def complaint(folder: Path) -> str:
     """Return what the emulator printed on standard error."""
-    return beginning(folder / COMPLAINT).decode(errors="replace")
+    return head_of(folder / COMPLAINT).decode(errors="replace")
 
 
 def is_flooded(path: Path) -> bool:
@@ -153,8 +158,8 @@ def is_flooded(path: Path) -> bool:
     return path.exists() and path.stat().st_size > MOST_WRITTEN
 
 
-def beginning(path: Path) -> bytes:
-    """Return the content of the file, up to that length."""
+def head_of(path: Path) -> bytes:
+    """Return the first MOST_WRITTEN bytes of the file."""
     with path.open("rb") as file:
         return file.read(MOST_WRITTEN)
 

@@ -181,7 +181,7 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
     """Return the outcome of the run in `folder`, given the emulator's exit status. Raises HostResourceError if the
     host's disk is full.
     """
-    console, complaint = process.beginning(folder / process.CONSOLE), process.complaint(folder)
+    console, complaint = process.head_of(folder / process.CONSOLE), process.complaint(folder)
     if status in (-signal.SIGBUS, 128 + signal.SIGBUS):
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
