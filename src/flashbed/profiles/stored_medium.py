@@ -39,7 +39,7 @@ class Origin:
 
 
 @dataclass
-class Change:
+class MediumChange:
     """A change of a medium, to be filled."""
 
     state: Path
@@ -109,7 +109,7 @@ class StoredMedium:
             yield
 
     @contextmanager
-    def changed(self) -> Iterator[Change]:
+    def changed(self) -> Iterator[MediumChange]:
         """Yield a change to fill. At the end of the block its state and its steps both take effect or neither does,
         also if this process is killed. Raises InputError, HostResourceError.
         """
@@ -117,7 +117,7 @@ class StoredMedium:
         with self.locked():
             self._settle()
             origin = self.origin()
-            change = Change(self._new_state)
+            change = MediumChange(self._new_state)
             try:
                 yield change
                 self._write_about(Origin(origin.profile, (*origin.made, *change.steps)))
