@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
+
+if TYPE_CHECKING:
+    from flashbed.study.loading import Study
 
 
 def _studies(begun: str) -> list[str]:
@@ -64,7 +67,7 @@ def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
     return selection
 
 
-def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Any:
+def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Study:
     """Return the study, narrowed to `where` and on `kernels`. Raises InputError."""
     from flashbed.execution import run
     from flashbed.study import slicing
@@ -73,7 +76,7 @@ def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] |
     return slicing.narrowed(load_study(run.find_study(name), kernels=kernels or ()), _selection(where))
 
 
-def report_folder(study: Any, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
+def report_folder(study: Study, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:
     """Return the default directory of the report. Raises InputError if a part of its path is a link, which may have
     come with the study.
     """

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.commands import listing
+from flashbed.commands import images
 from flashbed.common import paths, programs
 from flashbed.common.errors import FlashbedError, SetupError
 from flashbed.common.units import describe_size, rough_size
@@ -113,7 +113,7 @@ def _mirror(archive: str, addresses: Iterable[str]) -> HostCheck:
 
 def _are_needed() -> bool:
     """Return False if everything is built, so that nothing will be fetched."""
-    return not listing.is_built(DEFAULTS["kernel"])
+    return not images.is_built(DEFAULTS["kernel"])
 
 
 def _disk() -> HostCheck:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of guests in a file: what `flashbed image export` and `import` do, and FLASHBED_IMAGE."""
+"""What the commands `flashbed image` do: build the image of guests, lock its versions, write it into a file, and take
+such a file in; and FLASHBED_IMAGE.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,19 +13,79 @@ from tempfile import TemporaryDirectory
 
 from flashbed import image
 from flashbed.common import atomic, paths, programs
-from flashbed.common.errors import InputError
+from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.units import rough_size
 from flashbed.execution import inputs, run
-from flashbed.image import emulator
+from flashbed.image import emulator, lockfile, pins, toolchain
 from flashbed.image.cache import noting
 from flashbed.packs import image_file, making
+from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import Library
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 
 
+def check_kernel(version: str) -> None:
+    """Raise InputError for an unknown kernel, before Debian is asked, whose answer would be in apt's terms."""
+    try:
+        kernel_choice.check_offered(version)
+    except kernel_choice.KernelProblem as problem:
+        raise InputError(f"--kernel: {problem}") from None
+
+
+def build(version: str) -> list[tuple[str, ...]]:
+    """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
+    built = image.build(version, inputs.sets_of_guests(version), thorough=True)
+    return [
+        ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
+        ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
+        *sorted(built.digests.items()),
+    ]
+
+
+def is_built(version: str) -> bool:
+    """Return True if `build` would fetch nothing. Builds nothing."""
+    try:
+        return paths.cache_root().is_dir() and bool(
+            image.build(version, inputs.sets_of_guests(version), only_built=True)
+        )
+    except FlashbedError:
+        return False
+
+
+def write_lock(study: str | None) -> str:
+    """Write the lock of a study, or the repository's own, and return a line about it. Raises InputError for one of the
+    repository's own studies: they share one lock.
+    """
+    own = None if study is None else load_study(_of_the_user(run.find_study(study)))
+    lock = inputs.lock_shipped() if own is None else inputs.lock_study(own)
+    lockfile.write(lock)
+    files = {file.name for asked in lock.requests.values() for files in asked.values() for file in files}
+    return f"{lock.path}: {len(files)} files of Debian {lock.suite}, {len(lock.profiles)} profiles, the lab's sources"
+
+
+def _of_the_user(file: Path) -> Path:
+    if os.path.realpath(file.parent) == os.path.realpath(paths.studies()):
+        raise InputError(
+            f"{file}: its lock is {pins.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
+        )
+    return file
+
+
+def update_packages() -> str:
+    """Forget the noted versions of packages, and update the repository's lock to today's versions. If that fails, leave
+    both as they were.
+    """
+    pins.choose(inputs.without_packages())
+    archive = image.open_archive()
+    with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
+        return write_lock(None)
+
+
 def export(to: Path, names: Sequence[str], kernel: str) -> str:
-    """Writes the image that these studies take, or else that of a kernel with all file systems; what it came to."""
+    """Write the image that these studies need to the file `to`; without studies, the image of a kernel with all file
+    systems. Return a line about it. Raises InputError, SetupError, HostResourceError.
+    """
     making.prepare(to)
     with noting() as asked:
         if names:
@@ -46,7 +109,7 @@ def _checks() -> Iterator[str]:
 
 
 def _checkers(commands: Iterable[str]) -> list[Path]:
-    """Raises SetupError for one that this host has not."""
+    """Return the paths of the programs that these commands start. Raises SetupError if one is not installed."""
     found = []
     for name in sorted({shlex.split(command)[0] for command in commands if command}):
         if (place := programs.found(name, paths.checkers())) is None:
@@ -56,7 +119,7 @@ def _checkers(commands: Iterable[str]) -> list[Path]:
 
 
 def take_in(path: Path) -> Iterator[str]:
-    """What came of an image, in lines."""
+    """Take in the image in a file. Yield lines about the result. Raises InputError, HostResourceError."""
     done = image_file.take_in(path)
     yield f"{path}: {len(done.new)} parts taken in, {len(done.known)} were here"
     if done.different:
@@ -67,7 +130,7 @@ def take_in(path: Path) -> Iterator[str]:
 
 
 def take_in_once(path: Path) -> None:
-    """Takes in the image that is given (common/paths.py), if that was not done already. Raises InputError."""
+    """Take in the image that FLASHBED_IMAGE names, unless that file was taken in before. Raises InputError."""
     try:
         told = path.stat()
     except OSError as error:

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List studies, profiles and results, and describe one repetition. Returns text for the commands; changes nothing.
-
-Only `build_image` does work: it asks the image room for the guest of all shipped file systems.
-"""
+"""List studies, profiles and results, and describe one repetition. Returns text for the commands; changes nothing."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +11,11 @@ from typing import Any
 
 from flashbed import image
 from flashbed.common import own_file, paths
-from flashbed.common.errors import FlashbedError, InputError
+from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.execution import inputs
-from flashbed.execution.run import find_study, open_store
+from flashbed.execution.run import open_store
 from flashbed.execution.scheduler import failure_folder
-from flashbed.image import emulator, lockfile, pins, toolchain
 from flashbed.medium import parameter_list
-from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.result import evaluation
 from flashbed.result.result import Result
@@ -135,62 +128,6 @@ def schema(kind: str) -> dict[str, Any]:
     if kind == "medium":
         return parameter_list.schema(image.media_tool().parameters)
     return profile_schema(known[kind])
-
-
-def check_kernel(version: str) -> None:
-    """Raise InputError for an unknown kernel, before Debian is asked, whose answer would be in apt's terms."""
-    try:
-        kernel_choice.check_offered(version)
-    except kernel_choice.KernelProblem as problem:
-        raise InputError(f"--kernel: {problem}") from None
-
-
-def build_image(version: str) -> Rows:
-    """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
-    built = image.build(version, inputs.sets_of_guests(version), thorough=True)
-    return [
-        ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
-        ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
-        *sorted(built.digests.items()),
-    ]
-
-
-def is_built(version: str) -> bool:
-    """Return True if `build_image` would fetch nothing. Builds nothing."""
-    try:
-        return paths.cache_root().is_dir() and bool(
-            image.build(version, inputs.sets_of_guests(version), only_built=True)
-        )
-    except FlashbedError:
-        return False
-
-
-def write_lock(study: str | None) -> str:
-    """Write the lock of a study, or the repository's own, and return a line about it. Raises InputError for one of the
-    repository's own studies: they share one lock.
-    """
-    lock = inputs.lock_shipped() if study is None else inputs.lock_study(load_study(_of_the_user(find_study(study))))
-    lockfile.write(lock)
-    files = {file.name for asked in lock.requests.values() for files in asked.values() for file in files}
-    return f"{lock.path}: {len(files)} files of Debian {lock.suite}, {len(lock.profiles)} profiles, the lab's sources"
-
-
-def _of_the_user(file: Path) -> Path:
-    if os.path.realpath(file.parent) == os.path.realpath(paths.studies()):
-        raise InputError(
-            f"{file}: its lock is {pins.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
-        )
-    return file
-
-
-def update_packages() -> str:
-    """Forget the noted versions of packages, and update the repository's lock to today's versions. If that fails, leave
-    both as they were.
-    """
-    pins.choose(inputs.without_packages())
-    archive = image.open_archive()
-    with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
-        return write_lock(None)
 
 
 def _study_row(file: Path) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 
 from flashbed.commands.terminal import out, print_table
-from flashbed.common.errors import (
-    InputError,
-)
+from flashbed.common.errors import InputError
 from flashbed.common.units import parse_duration_ns, parse_size
 
 medium_app = typer.Typer(

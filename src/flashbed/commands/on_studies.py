@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
 from flashbed.commands.terminal import out
-from flashbed.common.errors import (
-    CellsFailedError,
-    InputError,
-)
+from flashbed.common.errors import CellsFailedError, InputError
+
+if TYPE_CHECKING:
+    from flashbed.execution.attempt import Site
+    from flashbed.execution.run import Run
 
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Where the report goes. Default: reports/STUDY.")
@@ -59,7 +60,7 @@ def run_command(
 
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
-    _check_folder(parsed, folder)
+    reporting.check_folder(parsed, folder)
     reporting.warn(parsed)
     with _site(workers, jobs) as site:
         finished = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
@@ -82,7 +83,7 @@ def report_command(study: StudyName, folder: OutFolder = None, where: Slice = No
 
     parsed = load(study, where, kernel)
     folder = folder or report_folder(parsed, where, kernel)
-    _check_folder(parsed, folder)
+    reporting.check_folder(parsed, folder)
     finished = run.stored(parsed)
     if not finished.records:
         raise InputError(f"{study}: nothing is measured yet. `flashbed run {study}` does it.")
@@ -151,7 +152,7 @@ def import_command(
     )
 
 
-def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
+def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Site | None]:
     """Return where the cells run; None for this host."""
     if workers is None:
         return nullcontext()
@@ -160,14 +161,8 @@ def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Any]:
     return connecting.connected(workers, jobs)
 
 
-def _check_folder(study: Any, folder: Path) -> None:
-    """Raise InputError, before anything is measured, if the report would overwrite something else."""
-    from flashbed.commands import reporting
-
-    reporting.check_folder(study, folder)
-
-
-def _report(done: Any, folder: Path) -> None:
+def _report(done: Run, folder: Path) -> None:
+    """Write the report of a run, and print its answer and its path."""
     from flashbed.commands import reporting
 
     if done.study.slice_note:

@@ -101,12 +101,12 @@ def image_build(
     ] = False,
 ) -> None:
     """Fetch and build the guest, or repair it. Does nothing if it is complete."""
-    from flashbed.commands import listing
+    from flashbed.commands import images
 
-    listing.check_kernel(kernel)
+    images.check_kernel(kernel)
     if update:
-        out.print(listing.update_packages())
-    for name, detail in listing.build_image(kernel):
+        out.print(images.update_packages())
+    for name, detail in images.build(kernel):
         out.print(f"{name}: {detail}")
 
 
@@ -123,9 +123,9 @@ def image_lock(
 
     `flashbed run STUDY --locked` uses exactly these, here and elsewhere.
     """
-    from flashbed.commands import listing
+    from flashbed.commands import images
 
-    out.print(listing.write_lock(study))
+    out.print(images.write_lock(study))
 
 
 @image_app.command("export")
@@ -140,9 +140,9 @@ def image_export(
     kernel: Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")] = "6.1",
 ) -> None:
     """Put the emulator, the kernel and all programs of guests into one file, for hosts that build nothing."""
-    from flashbed.commands import images, listing
+    from flashbed.commands import images
 
-    listing.check_kernel(kernel)
+    images.check_kernel(kernel)
     out.print(images.export(to, studies or [], kernel))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.commands import doctor, listing
+from flashbed.commands import doctor, images
 from flashbed.commands.doctor import HostCheck
 from flashbed.image import mirrors
 
@@ -30,7 +30,7 @@ def test_debian_s_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_host_whose_apt_knows_no_mirror(built: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(mirrors.VARIABLE, raising=False)
     monkeypatch.setattr(mirrors, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
-    monkeypatch.setattr(listing, "is_built", lambda _: built)
+    monkeypatch.setattr(images, "is_built", lambda _: built)
     told = found("mirrors of Debian")
     assert (told.fine, told.needed) == (False, not built)
     assert told.detail == "apt knows of no Debian mirror on this machine"

@@ -29,7 +29,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
     monkeypatch.setattr(on_studies, "load", lambda *_: None)
     monkeypatch.setattr(on_studies, "report_folder", lambda *_: None)
-    monkeypatch.setattr(on_studies, "_check_folder", lambda *_: None)
+    monkeypatch.setattr("flashbed.commands.reporting.check_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_report", lambda *_: None)
     monkeypatch.setattr("flashbed.commands.reporting.warn", lambda _: None)
     monkeypatch.setattr(run_module, "run", lambda *_, **__: came_to)
