@@ -77,7 +77,7 @@ def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> 
     """The pack with something in it exchanged, and all digests written anew: as who wants to deceive would do it."""
     whole = pack_file.open_pack(pack)
     members = {name: whole.read(name) for name in whole.members}
-    told = {name: value for name, value in whole.told.items() if name != "members"}
+    told = {name: value for name, value in whole.contents.items() if name != "members"}
     change(told, members)
     making.write(to, told, {}, members, zipfile.ZIP_STORED)
     return to

@@ -81,7 +81,7 @@ def verify_command(
     """
     from flashbed.replay import verifying
 
-    settings = verifying.How(cells, jobs or children.cores(), limit, folder)
+    settings = verifying.VerifyOptions(cells, jobs or children.cores(), limit, folder)
     try:
         verifying.verify(pack, settings, out.print)
     except InterruptedByUser:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from flashbed.common import atomic, locks, paths
 from flashbed.common.digest import digest_file
@@ -63,29 +63,34 @@ class _Entry:
     def folder(self) -> str:
         return name_of(self.name, self.recipe)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         files = {name: [file.sha256, file.program] for name, file in sorted(self.files.items())}
         return {"name": self.name, "recipe": self.recipe, "products": list(self.products), "files": files}
 
     @classmethod
-    def from_told(cls, told: Mapping[str, Any]) -> _Entry:
-        """Raises KeyError, TypeError or ValueError for what no entry is."""
-        files = {_plain(name): _File(str(digest), bool(program)) for name, (digest, program) in told["files"].items()}
-        entry = cls(_plain(told["name"]), told["recipe"], tuple(told["products"]), files)
+    def from_json(cls, value: Mapping[str, Any]) -> _Entry:
+        """Return the entry of a JSON value. Raises KeyError, TypeError or ValueError if it is none."""
+        files = {_plain(name): _File(str(digest), bool(program)) for name, (digest, program) in value["files"].items()}
+        entry = cls(_plain(value["name"]), value["recipe"], tuple(value["products"]), files)
         if not set(entry.products) <= set(files) or not entry.products:
             raise ValueError(f"{entry.name} lacks a product")
         return entry
 
     @property
     def manifest(self) -> bytes:
-        told = {"recipe": self.recipe, "products": {name: self.files[name].sha256 for name in self.products}}
+        """The text of the entry's manifest in a cache."""
+        manifest = {"recipe": self.recipe, "products": self.product_digests}
         if LISTING in self.files:
-            told["listing"] = self.files[LISTING].sha256
-        return json.dumps(told, indent=1, sort_keys=True).encode()
+            manifest["listing"] = self.files[LISTING].sha256
+        return json.dumps(manifest, indent=1, sort_keys=True).encode()
+
+    @property
+    def product_digests(self) -> dict[str, str]:
+        return {name: self.files[name].sha256 for name in self.products}
 
 
 def _plain(name: str) -> str:
-    """A name below a folder. Raises ValueError for one that leads out of it, or to what a cache has there itself."""
+    """Return a name of a file in a directory. Raises ValueError if it leads elsewhere, or if a cache uses it itself."""
     if name.startswith("/") or not set(name.split("/")).isdisjoint({"", ".", ".."}) or name == MANIFEST or "\0" in name:
         raise ValueError(f"{name!r} is no name of a file in it")
     return name
@@ -101,7 +106,7 @@ class _Maker:
         self.entries: dict[str, _Entry] = {}
 
     def add(self, asked: AskedEntry) -> None:
-        """An entry of this host's cache. Raises SetupError for a program that lacks a library."""
+        """Add an entry of this host's cache. Raises SetupError for a program that lacks a library."""
         manifest = json.loads((asked.folder / MANIFEST).read_text())
         products = tuple(manifest["products"])
         if asked.of_host and any(_is_elf(asked.folder / name) for name in products):
@@ -115,7 +120,7 @@ class _Maker:
         self._add_programs(CHECKERS, {"flashbed": "checkers"}, sorted(programs), f"{paths.checkers().name}/")
 
     def _add_programs(self, name: str, recipe: Any, programs: Sequence[Path], place: str) -> None:
-        """Programs that start anywhere: a script in the place of each, beside it `real` and `lib`."""
+        """Add an entry of programs that start on any host: each is a script, which starts it from `real` and `lib`."""
         files: dict[str, _File] = {}
         products = []
         for program in programs:
@@ -155,8 +160,8 @@ def _is_elf(path: Path) -> bool:
 def write(
     to: Path, asked: Iterable[AskedEntry], checkers: Iterable[Path], scratch: Path, packing: int = zipfile.ZIP_LZMA
 ) -> int:
-    """Writes the image of these entries and programs; `scratch` is an empty folder, `packing` as in making.write().
-    Returns its size in bytes. Raises SetupError for a program that cannot go along, HostResourceError.
+    """Write the image of these entries and programs, and return its size in bytes. `scratch` is an empty directory;
+    `packing` is that of making.write(). Raises SetupError for a program that cannot be packed, and HostResourceError.
     """
     maker = _Maker(scratch)
     for one in asked:
@@ -167,7 +172,7 @@ def write(
         "format": pack_file.FORMAT,
         "flashbed": version("flashbed"),
         pack_file.IMAGE: {
-            "entries": [maker.entries[name].told() for name in sorted(maker.entries)],
+            "entries": [maker.entries[name].to_json() for name in sorted(maker.entries)],
             "packages": packages,
         },
     }
@@ -187,57 +192,58 @@ def write(
 
 
 def _noted() -> Iterator[Path]:
-    """Folders of Debian's packages whose versions are noted."""
+    """Yield the directories of Debian's packages in which versions are noted."""
     return (file.parent for file in sorted(paths.cache_root().glob(f"debian-*/{NOTES}")))
+
+
+State = Literal["new", "known", "different"]
+"""Whether an entry of an image was missing here, is the same here, or was built here with other bytes."""
 
 
 @dataclass(frozen=True)
 class TakenIn:
-    """What came of an image: entries that are new here, those that were here already, and those that were built here
-    with other bytes, which are kept.
-    """
+    """The names of an image's entries, by their state here before. Different entries stay as they were here."""
 
     new: tuple[str, ...]
     known: tuple[str, ...]
     different: tuple[str, ...]
     other_packages: tuple[str, ...]
-    """What was asked of Debian's archive here before, with another answer: what is made of it is built here."""
+    """Requests to Debian's archive that had another answer here before. What depends on them is built here."""
 
 
 def take_in(path: Path) -> TakenIn:
-    """Puts what an image holds into this user's cache. Raises InputError for what is no image, or is damaged;
+    """Put the entries of an image into this user's cache. Raises InputError for a file that is damaged or no image, and
     HostResourceError.
     """
     file = pack_file.open_sealed(path)
     try:
-        told = file.told[pack_file.IMAGE]
-        entries = [_Entry.from_told(one) for one in told["entries"]]
-        packages = {_plain(folder): dict(notes) for folder, notes in told["packages"].items()}
+        image = file.contents[pack_file.IMAGE]
+        entries = [_Entry.from_json(entry) for entry in image["entries"]]
+        packages = {_plain(folder): dict(notes) for folder, notes in image["packages"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: is no image ({error}); `flashbed image export` makes one") from None
     root = paths.cache_root() / "image"
-    came_to: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    states: dict[State, list[str]] = {"new": [], "known": [], "different": []}
     try:
         root.mkdir(parents=True, exist_ok=True)
         with stage("Taking the image in", total=len(entries)) as progress:
             for entry in entries:
                 final = root / entry.folder if entry.name != CHECKERS else paths.checkers().parent
-                came_to[_take(file, entry, final)].append(entry.folder)
+                states[_take(file, entry, final)].append(entry.folder)
                 progress.advance()
         others = [request for folder, notes in packages.items() for request in _note(folder, notes)]
     except OSError as error:
         raise host_refusal(root, error) from None
-    new, known, different = (tuple(came_to[how]) for how in (True, False, None))
-    return TakenIn(new, known, different, tuple(others))
+    return TakenIn(tuple(states["new"]), tuple(states["known"]), tuple(states["different"]), tuple(others))
 
 
-def _take(file: pack_file.Sealed, entry: _Entry, final: Path) -> bool | None:
-    """True if the entry is new here, False if it was here, None if it is here with other products."""
+def _take(file: pack_file.Sealed, entry: _Entry, final: Path) -> State:
+    """Write an entry to `final` unless it is there, and return its state before."""
     root = final.parent
     with locks.wait_for(root / f".{final.name}.lock", lambda: None):
         if (final / MANIFEST).is_file():
             here = json.loads((final / MANIFEST).read_text())["products"]
-            return False if here == json.loads(entry.manifest)["products"] else None
+            return "known" if here == entry.product_digests else "different"
         scratch = root / f".{final.name}.part"
         locks.remove(scratch)
         scratch.mkdir()
@@ -248,13 +254,11 @@ def _take(file: pack_file.Sealed, entry: _Entry, final: Path) -> bool | None:
         (scratch / MANIFEST).write_bytes(entry.manifest)
         locks.remove(final)
         scratch.rename(final)
-    return True
+    return "new"
 
 
 def _note(folder: str, notes: Mapping[str, Any]) -> list[str]:
-    """Notes what Debian's archive was asked where the image was made. Returns what it was asked here, too, with another
-    answer.
-    """
+    """Note the requests to Debian's archive that the image was made from. Return those that had another answer here."""
     file = paths.cache_root() / folder / NOTES
     file.parent.mkdir(parents=True, exist_ok=True)
     here = json.loads(file.read_text()) if file.is_file() else {}

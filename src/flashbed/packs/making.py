@@ -190,11 +190,11 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         raise SetupError(f"{done.study.name}: no repetition was measured, so there is nothing to pack")
     shelf = PackShelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
-        told = []
+        recipes = []
         results: dict[str, Path] = {}
         for record in measured:
             names = _names(record)
-            told.append(gathering.recipe(record.repetition, shelf).as_json())
+            recipes.append(gathering.recipe(record.repetition, shelf).to_json())
             results |= {f"{pack_file.RESULTS}/{record.result.key}/{name}": record.folder / name for name in names}
             progress.advance()
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
@@ -210,7 +210,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         "flashbed": version("flashbed"),
         "key_version": KEY_VERSION,
         "study": {"name": done.study.name, "title": done.study.title},
-        "recipes": told,
+        "recipes": recipes,
         "programs": shelf.programs,
         "names": shelf.names,
     }

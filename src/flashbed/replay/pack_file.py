@@ -140,12 +140,12 @@ class Program:
 class Sealed:
     """An opened pack, or another file of that form, which was checked and found undamaged."""
 
-    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, contents: Mapping[str, Any]) -> None:
         self.path, self._archive = path, archive
         self.digest = digest
         """SHA-256 of the file."""
-        self.told = told
-        self.members: Mapping[str, str] = told["members"]
+        self.contents = contents
+        self.members: Mapping[str, str] = contents["members"]
         """The digests of all members but pack.json, by name."""
 
     def read(self, member: str) -> bytes:
@@ -198,16 +198,16 @@ class Sealed:
 
     def called(self, digest: str) -> str:
         """Return the description of the file of a digest."""
-        return str(self.told.get("names", {}).get(digest, digest))
+        return str(self.contents.get("names", {}).get(digest, digest))
 
 
 class Pack(Sealed):
     """An opened pack, which was checked and found undamaged."""
 
-    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> None:
-        super().__init__(path, digest, archive, told)
-        self.recipes: list[Recipe] = [recipe.from_json(one) for one in told["recipes"]]
-        self._programs = {name: Program(**one) for name, one in told["programs"].items()}
+    def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, contents: Mapping[str, Any]) -> None:
+        super().__init__(path, digest, archive, contents)
+        self.recipes: list[Recipe] = [Recipe.from_json(one) for one in contents["recipes"]]
+        self._programs = {name: Program(**one) for name, one in contents["programs"].items()}
         self._results: dict[str, list[str]] = {}
         """The names of a repetition's result files, by key."""
         for member in sorted(self.members):
@@ -257,11 +257,11 @@ def open_pack(path: Path) -> Pack:
     message names the damaged member.
     """
 
-    def pack(path: Path, digest: str, archive: zipfile.ZipFile, told: Mapping[str, Any]) -> Pack:
-        if IMAGE in told:
+    def pack(path: Path, digest: str, archive: zipfile.ZipFile, contents: Mapping[str, Any]) -> Pack:
+        if IMAGE in contents:
             raise InputError(f"{path}: is an image of guests; `flashbed image import` takes it in")
-        recipe.check_contents(told)
-        return Pack(path, digest, archive, told)
+        recipe.check_contents(contents)
+        return Pack(path, digest, archive, contents)
 
     return _opened(path, pack)
 
@@ -275,10 +275,10 @@ def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str,
     damage, digest = _examined(path)
     try:
         archive = zipfile.ZipFile(path)
-        told = parsed_json(read_member(archive, CONTENTS))
-        if isinstance(told["format"], int) and told["format"] != FORMAT:
-            raise InputError(f"{path}: is a pack of format {told['format']}; this flashbed reads format {FORMAT}")
-        found = kind(path, digest, archive, told)
+        contents = parsed_json(read_member(archive, CONTENTS))
+        if isinstance(contents["format"], int) and contents["format"] != FORMAT:
+            raise InputError(f"{path}: is a pack of format {contents['format']}; this flashbed reads format {FORMAT}")
+        found = kind(path, digest, archive, contents)
     except Unreadable as error:
         if not _begins_like_one(path):
             none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."

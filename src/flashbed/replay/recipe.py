@@ -87,22 +87,22 @@ class Recipe:
     def _without(self, *names: str) -> str:
         return json.dumps({name: value for name, value in asdict(self).items() if name not in names}, sort_keys=True)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the recipe in the form that from_json reads."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the recipe as a JSON value."""
         return asdict(self)
 
-
-def from_json(told: Mapping[str, Any]) -> Recipe:
-    """Return the recipe of a JSON value. Raises KeyError or TypeError if it is none."""
-    check = told["check"]
-    return Recipe(
-        **{
-            **told,
-            "machine": tuple(map(str, told["machine"])),
-            "archives": tuple((str(name), str(digest)) for name, digest in told["archives"]),
-            "check": check and Check(str(check["program"]), tuple(map(str, check["arguments"]))),
-        }
-    )
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Recipe:
+        """Return the recipe of a JSON value. Raises KeyError or TypeError if it is none."""
+        check = value["check"]
+        return cls(
+            **{
+                **value,
+                "machine": tuple(map(str, value["machine"])),
+                "archives": tuple((str(name), str(digest)) for name, digest in value["archives"]),
+                "check": check and Check(str(check["program"]), tuple(map(str, check["arguments"]))),
+            }
+        )
 
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -197,28 +197,28 @@ _RESULT: Mapping[str, ShapeTest] = {
 }
 
 
-def check_contents(told: Any) -> None:
+def check_contents(contents: Any) -> None:
     """Validate pack.json. Raises ValueError with the reason."""
-    _check_table(told, _CONTENTS, "")
-    for place, one in enumerate(told["recipes"]):
-        _check_table({**_LATER, **one} if isinstance(one, dict) else one, _RECIPE, f"recipe {place + 1}: ")
-        if other := sorted(one.keys() - _RECIPE.keys()):
-            raise ValueError(f"recipe {place + 1}: {other[0]} is unknown")
+    _check_table(contents, _CONTENTS, "")
+    for number, recipe in enumerate(contents["recipes"], 1):
+        _check_table({**_LATER, **recipe} if isinstance(recipe, dict) else recipe, _RECIPE, f"recipe {number}: ")
+        if unknown := sorted(recipe.keys() - _RECIPE.keys()):
+            raise ValueError(f"recipe {number}: {unknown[0]} is unknown")
 
 
-def check_result(told: Any) -> None:
+def check_result(result: Any) -> None:
     """Validate a result. Raises ValueError with the reason."""
-    _check_table(told, _RESULT, "")
+    _check_table(result, _RESULT, "")
     for name in ("machine", "kernel"):
-        if name not in told["environment"]:
+        if name not in result["environment"]:
             raise ValueError(f"its environment has no {name}")
 
 
-def _check_table(told: Any, tests: Mapping[str, ShapeTest], where: str) -> None:
-    if not isinstance(told, dict):
+def _check_table(table: Any, tests: Mapping[str, ShapeTest], where: str) -> None:
+    if not isinstance(table, dict):
         raise ValueError(f"{where}not a table")
     for name, test in tests.items():
-        if name not in told:
+        if name not in table:
             raise ValueError(f"{where}{name} is missing")
-        if not test(told[name]):
+        if not test(table[name]):
             raise ValueError(f"{where}{name} has an invalid value")

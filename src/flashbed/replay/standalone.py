@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from flashbed.common import children, foreign_text
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
-from flashbed.replay.verifying import How, verify
+from flashbed.replay.verifying import VerifyOptions, verify
 
 MOST_SECONDS = 1e9
 
@@ -33,18 +33,18 @@ def main(pack: Path) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    how = How(said.cells, said.jobs or children.cores(), said.limit, said.folder)
+    options = VerifyOptions(said.cells, said.jobs or children.cores(), said.limit, said.folder)
     try:
-        return _status(pack, how)
+        return _status(pack, options)
     finally:
         # All is done. A signal during the interpreter's shutdown would change the exit status.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
 
 
-def _status(pack: Path, how: How) -> int:
+def _status(pack: Path, options: VerifyOptions) -> int:
     try:
-        verify(pack, how, _say)
+        verify(pack, options, _say)
     except FlashbedError as error:
         print(foreign_text.plain(error.message), file=sys.stderr)
         return error.exit_code

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from flashbed.execution.beginnings import Beginnings, Line
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
 from flashbed.replay import differing, pack_file, playing
-from flashbed.replay.differing import RESULT, differences
+from flashbed.replay.differing import RESULT
 from flashbed.replay.pack_file import Pack
 from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import EMULATOR, Recipe, check_result
@@ -37,7 +37,7 @@ NO_LETTERS = ":;$"
 
 
 @dataclass(frozen=True)
-class How:
+class VerifyOptions:
     """Which cells are run again, and the limits on this host."""
 
     cells: int | None = None
@@ -51,14 +51,14 @@ class How:
 
 
 @dataclass
-class Found:
+class Differences:
     """By the label of a repetition: the sentences on its differences, or why it could not be run."""
 
     differ: dict[str, list[str]] = field(default_factory=dict)
     not_run: dict[str, str] = field(default_factory=dict)
 
 
-def verify(path: Path, how: How, print_line: Say) -> None:
+def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
     """Run a pack again and report in printable lines. Raises DifferentResultsError if anything differs, InputError for
     a damaged pack or a file that is none, HostResourceError if a guest could not be run here, and InterruptedByUser.
     """
@@ -67,35 +67,35 @@ def verify(path: Path, how: How, print_line: Say) -> None:
     def say(line: str) -> None:
         print_line(foreign_text.plain(line))
 
-    chosen = sample(pack.recipes, how.cells)
-    say(f"{path}: {pack.told['study']['title']} ({pack.told['study']['name']})")
-    say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.told['flashbed']}; SHA-256 {pack.digest}")
-    told = {one.key: _told(pack, one) for one in pack.recipes}
-    doubts = _doubts(pack, told)
+    chosen = sample(pack.recipes, options.cells)
+    say(f"{path}: {pack.contents['study']['title']} ({pack.contents['study']['name']})")
+    say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.contents['flashbed']}; SHA-256 {pack.digest}")
+    results = {one.key: _result(pack, one) for one in pack.recipes}
+    doubts = _doubts(pack, results)
     for sentence, labels in doubts.items():
         say(f"Not as measured: {sentence} ({_listed(labels)})")
-    found = Found()
-    with _scratch(how.folder) as folder, memory.scratch(how.jobs) as host:
+    differences = Differences()
+    with _scratch(options.folder) as folder, memory.scratch(options.jobs) as host:
         files = Unpacked(pack, folder)
         programs = [EMULATOR, *(one.check.program for one in chosen if one.check)]
         files.take((digest for one in chosen for digest in one.files), programs)
         _check_emulator(files)
-        for group, outcome in _played(_groups(chosen), files, folder, how, host):
-            _compare(group, outcome, pack, told, found)
-    _tell(pack, chosen, found, bool(doubts), say)
+        for group, outcome in _played(_groups(chosen), files, folder, options, host):
+            _compare(group, outcome, pack, results, differences)
+    _tell(pack, chosen, differences, bool(doubts), say)
 
 
-def _told(pack: Pack, one: Recipe) -> dict[str, Any]:
+def _result(pack: Pack, one: Recipe) -> dict[str, Any]:
     pack.check_result(one.key)
     member = f"{pack_file.RESULTS}/{one.key}/{RESULT}"
     if member not in pack.members:
         raise InputError(f"{pack.path}: has no result of {one.label}; get it again")
     try:
-        told = pack_file.parsed_json(pack.read(member))
-        check_result(told)
+        result = pack_file.parsed_json(pack.read(member))
+        check_result(result)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{pack.path}: the result of {one.label} is invalid: {error}; get it again") from None
-    return dict(told)
+    return dict(result)
 
 
 def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
@@ -111,13 +111,13 @@ def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
     return [all_cells[place][turn % len(all_cells[place])] for turn, place in enumerate(places)]
 
 
-def _doubts(pack: Pack, told: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+def _doubts(pack: Pack, results: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
     """Return the differences between results and recipes as sentences, each with the labels of its repetitions."""
-    found: dict[str, list[str]] = {}
-    for one in pack.recipes:
-        for sentence in differing.doubts(one, told[one.key], pack.told["key_version"]):
-            found.setdefault(sentence, []).append(one.label)
-    return found
+    labels: dict[str, list[str]] = {}
+    for recipe in pack.recipes:
+        for sentence in differing.doubts(recipe, results[recipe.key], pack.contents["key_version"]):
+            labels.setdefault(sentence, []).append(recipe.label)
+    return labels
 
 
 def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
@@ -128,7 +128,7 @@ def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
 
 
 def _played(
-    groups: Sequence[list[Recipe]], files: Unpacked, folder: Path, how: How, host: Memory
+    groups: Sequence[list[Recipe]], files: Unpacked, folder: Path, options: VerifyOptions, host: Memory
 ) -> Iterator[tuple[list[Recipe], Outcome]]:
     """Run the groups and yield each with its outcome. Groups with the same beginning run one after the other."""
     stop = threading.Event()
@@ -136,16 +136,16 @@ def _played(
     under_way: dict[Future[Outcome], list[Recipe]] = {}
     with (
         stage("Running it again", total=len(groups)) as progress,
-        closing(Beginnings(how.jobs, folder)) as beginnings,
-        ThreadPoolExecutor(how.jobs) as pool,
+        closing(Beginnings(options.jobs, folder)) as beginnings,
+        ThreadPoolExecutor(options.jobs) as pool,
     ):
         try:
             while line or under_way:
-                while line and len(under_way) < how.jobs:
+                while line and len(under_way) < options.jobs:
                     group, more = line.take(beginnings.next_of)
                     one = group[0]
                     beginnings.announce(one.key, one.beginning, more=more)
-                    future = pool.submit(playing.play, one, files, folder, how.limit_s, stop, host, beginnings)
+                    future = pool.submit(playing.play, one, files, folder, options.limit_s, stop, host, beginnings)
                     under_way[future] = group
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     outcome = future.result()
@@ -161,29 +161,33 @@ def _compare(
     group: Sequence[Recipe],
     outcome: Outcome,
     pack: Pack,
-    told: dict[str, dict[str, Any]],
-    found: Found,
+    results: Mapping[str, dict[str, Any]],
+    differences: Differences,
 ) -> None:
-    for one in group:
+    """Add the differences between the outcome of a guest and the results of the recipes that it serves."""
+    for recipe in group:
         if outcome.status in NOT_RUN:
-            found.not_run[one.label] = outcome.reason
-        elif sentences := differences(pack.result(one.key), told[one.key], outcome):
-            found.differ[one.label] = sentences
+            differences.not_run[recipe.label] = outcome.reason
+        elif sentences := differing.differences(pack.result(recipe.key), results[recipe.key], outcome):
+            differences.differ[recipe.label] = sentences
 
 
-def _tell(pack: Pack, chosen: Sequence[Recipe], found: Found, doubtful: bool, say: Say) -> None:
-    for label, sentences in found.differ.items():
+def _tell(pack: Pack, chosen: Sequence[Recipe], differences: Differences, doubtful: bool, say: Say) -> None:
+    """Report the differences. Raises DifferentResultsError or HostResourceError, as `verify`."""
+    for label, sentences in differences.differ.items():
         say(f"Differs: {label}: {'; '.join(sentences)}")
-    for label, reason in found.not_run.items():
+    for label, reason in differences.not_run.items():
         say(f"Not run: {label}: {reason}")
     of = f"{len(chosen)} of {len(pack.recipes)} repetitions"
-    if found.differ or doubtful:
-        what = f"{len(found.differ)} of {len(chosen)} repetitions that were run again differ"
+    if differences.differ or doubtful:
+        what = f"{len(differences.differ)} of {len(chosen)} repetitions that were run again differ"
         raise DifferentResultsError(
-            what if found.differ else "the bytes are the same, but the inputs are not as measured"
+            what if differences.differ else "the bytes are the same, but the inputs are not as measured"
         )
-    if found.not_run:
-        raise HostResourceError(f"{len(found.not_run)} of {len(chosen)} repetitions could not be run on this host")
+    if differences.not_run:
+        raise HostResourceError(
+            f"{len(differences.not_run)} of {len(chosen)} repetitions could not be run on this host"
+        )
     say(f"same bytes: {of} run again" if len(chosen) < len(pack.recipes) else f"same bytes: {of}")
 
 

@@ -175,7 +175,7 @@ def test_an_image_that_would_write_elsewhere_is_refused(
 ) -> None:
     """Also one whose digests were all made anew."""
     whole = pack_file.open_sealed(export(hosts[0], tmp_path / "a.flashbed"))
-    told = {name: value for name, value in whole.told.items() if name != "members"}
+    told = {name: value for name, value in whole.contents.items() if name != "members"}
     change(told)
     making.write(
         tmp_path / "b.flashbed", told, {}, {name: whole.read(name) for name in whole.members}, zipfile.ZIP_STORED

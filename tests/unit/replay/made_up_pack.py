@@ -54,7 +54,7 @@ def write(to: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]
         "flashbed": "0.0",
         "key_version": KEY_VERSION,
         "study": {"name": "made-up", "title": "A title"},
-        "recipes": [recipe().as_json()],
+        "recipes": [recipe().to_json()],
         "programs": {"fsck": {"program": digest_bytes(STATE), "loader": None, "libraries": {}}},
         "names": {digest_bytes(KERNEL): "the kernel 6.1.1-1"},
     }

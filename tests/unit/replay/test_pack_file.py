@@ -19,7 +19,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError
 from flashbed.packs import making
 from flashbed.replay import pack_file, standalone
-from flashbed.replay import recipe as recipes
+from flashbed.replay.recipe import Recipe
 from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import BASE, KERNEL, recipe, result, write
 
@@ -134,7 +134,7 @@ def test_a_pack_of_another_format_is_told(tmp_path: Path) -> None:
 
 
 def test_a_recipe_comes_back_from_json() -> None:
-    assert recipes.from_json(recipe().as_json()) == recipe()
+    assert Recipe.from_json(recipe().to_json()) == recipe()
     assert result()["key"] == recipe().key
 
 

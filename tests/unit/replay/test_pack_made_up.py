@@ -25,7 +25,7 @@ from flashbed.packs import making
 from flashbed.replay import pack_file, verifying
 from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import EMULATOR
-from flashbed.replay.verifying import How
+from flashbed.replay.verifying import VerifyOptions
 from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KERNEL, recipe, write
 
@@ -51,7 +51,7 @@ def verify(pack: Path, folder: Path) -> tuple[FlashbedError, list[str]]:
     said: list[str] = []
     folder.mkdir(exist_ok=True)
     with pytest.raises(FlashbedError) as told:
-        verifying.verify(pack, How(folder=folder), said.append)
+        verifying.verify(pack, VerifyOptions(folder=folder), said.append)
     assert list(folder.iterdir()) == []
     assert "\n" not in told.value.message
     return told.value, said
@@ -253,7 +253,7 @@ def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
 
     pack = pack_file.open_pack(write(tmp_path / "x.flashbed", heavy))
     tracemalloc.start()
-    verifying._told(pack, pack.recipes[0])
+    verifying._result(pack, pack.recipes[0])
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 24 << 20
