@@ -76,7 +76,7 @@ def main() -> None:
     patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
-    study.fixed = {"scheduler": "none"}
+    study.values_of = {**axes, "scheduler": ("none",)}.__getitem__
     study.library = Library((paths.profiles(),))
     print("begun", flush=True)
     try:
