@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import image
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError
+from flashbed.image import stores
 from flashbed.image.cache import Cache
 from flashbed_appliance.shrinking import architecture, distilling, workbench
 
@@ -89,7 +89,7 @@ def main() -> int:
     given = parser.parse_args()
     try:
         for name in architecture.ALL:
-            measure(name, image.open_cache(), given.objects)
+            measure(name, stores.open_cache(), given.objects)
     except FlashbedError as error:
         print(error.message)
         return error.exit_code

@@ -19,11 +19,10 @@ from unittest import mock
 
 from faults import runs
 from faults.runs import REPOSITORY, Begun, Ended
-from flashbed import image
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.image import cache as image_cache
-from flashbed.image import emulator, toolchain
+from flashbed.image import emulator, stores, toolchain
 from flashbed.study.loading import load_study
 
 MEDIUM = "usb-stick-2g:used_bytes=4M"
@@ -101,7 +100,7 @@ class Bed:
         ):
             run.prepare(load_study(self.study))
             emulator.program()
-            toolchain.compiler(image.open_cache(), image.open_archive()).environment()
+            toolchain.compiler(stores.open_cache(), stores.open_archive()).environment()
         return list(found.values())
 
     def _link_parts(self, user: Path) -> None:

@@ -18,11 +18,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from flashbed import image
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import PageTable
 from flashbed.execution import inputs
-from flashbed.image import command, debian_kernel
+from flashbed.image import command, debian_kernel, guest_image
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed_appliance.shrinking import architecture, building, comparison, fragment, packing, prices, tables
 from flashbed_appliance.shrinking.building import VERSION, SmallKernel
@@ -91,7 +90,7 @@ def _page(priced: dict[str, list[Price]]) -> str:
 def _compared(version: str) -> tuple[str, ...]:
     """The row of a kernel of the lab's: bytes as it is, and packed."""
     sets = inputs.sets_of_guests(version)
-    kernel = image.build(version, sets).kernel
+    kernel = guest_image.build(version, sets).kernel
     of_study = {file.source for one in sets for file in debian_kernel.loaded(kernel, one)} if kernel.modules else set()
     modules = [file for file in sorted(of_study) if file.stem not in OF_THE_LINK]
     xz = packing.programs(architecture.named("arm64"))[packing.XZ]

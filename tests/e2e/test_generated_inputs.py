@@ -24,10 +24,11 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from flashbed import cli, image
+from flashbed import cli
 from flashbed.common.errors import SetupError
 from flashbed.execution import cell_medium, repetition
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.image import guest_image
 from flashbed.image.apt import Apt
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine.base import Outcome
@@ -105,7 +106,7 @@ def bench() -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         patched.setenv("FLASHBED_CACHE", str(empty_cache(place / "cache")))
-        build = image.build
+        build = guest_image.build
 
         @cache
         def built(
@@ -114,7 +115,7 @@ def bench() -> Iterator[Path]:
             only_built: bool,
             first: KernelChoice | None,
             lines: bool,
-        ) -> image.GuestImage:
+        ) -> guest_image.GuestImage:
             return build(version, wanted, only_built=only_built, first=first, lines=lines)
 
         def build_once(
@@ -124,10 +125,10 @@ def bench() -> Iterator[Path]:
             only_built: bool = False,
             first: KernelChoice | None = None,
             lines: bool = True,
-        ) -> image.GuestImage:
+        ) -> guest_image.GuestImage:
             return built(version, frozenset(wanted), only_built, first, lines)
 
-        patched.setattr(image, "build", build_once)
+        patched.setattr(guest_image, "build", build_once)
         patched.setattr(Apt, "_apt", no_apt)
         patched.setattr(Apt, "_update", lambda _: None)
         patched.setattr(repetition, "execute", made_up)

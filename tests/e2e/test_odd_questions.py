@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.execution import run as run_module
-from flashbed.image import NotBuilt
+from flashbed.image.stores import NotBuilt
 from flashbed.study.loading import load_study
 from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed, StudyWriter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
+from flashbed.image import stores
 from flashbed_appliance.nas import programs
 from flashbed_appliance.shrinking import architecture
 from tests.support.appliance_nfstest import Suite, differences, nodes
@@ -67,7 +67,7 @@ are root; the third fails if allocating is not faster than writing, on whatever 
 @pytest.mark.parametrize("suites", [pytest.param(POSIX, id="posix"), pytest.param(OTHERS, id="others")])
 def test_nfstest_finds_all_as_it_should_be(suites: tuple[Suite, ...], tmp_path: Path) -> None:
     kernel = debian_kernel(tmp_path / "kernel")
-    program = programs.own(image.open_cache(), architecture.named("x86_64")).read_bytes()
+    program = programs.own(stores.open_cache(), architecture.named("x86_64")).read_bytes()
     unpacked = client_archive(kernel, program, nodes(tmp_path / "packages", suites), ["/bin/sh", "/bin/suites.sh"])
     initramfs = tmp_path / "client.cpio"
     initramfs.write_bytes(unpacked)

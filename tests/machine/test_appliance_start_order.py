@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
+from flashbed.image import stores
 from flashbed_appliance.nas import programs
 from flashbed_appliance.shrinking import architecture
 from tests.support import name_space
@@ -73,7 +73,7 @@ def root(tmp_path: Path) -> Path:
     for name in CHANNELS:
         (tmp_path / "proc/net/rpc" / name).mkdir(parents=True)
         os.mkfifo(tmp_path / "proc/net/rpc" / name / "channel")
-    program = programs.own(image.open_cache(), architecture.named("x86_64"))
+    program = programs.own(stores.open_cache(), architecture.named("x86_64"))
     (tmp_path / "exportd").write_bytes(program.read_bytes())
     (tmp_path / "exportd").chmod(0o755)
     return tmp_path

@@ -16,8 +16,9 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.execution.run import prepare
-from flashbed.image import emulator, open_archive, open_cache, toolchain
+from flashbed.image import emulator, toolchain
 from flashbed.image.command import run
+from flashbed.image.stores import open_archive, open_cache
 from flashbed.study.loading import load_study
 from tests.machine.same_bytes import bytes_of, differing
 from tests.support import other_debian

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
 from flashbed.common.digest import digest_file
+from flashbed.image import stores
 from flashbed_appliance.shrinking import architecture, building, comparison, fragment, memory, packing, prices, sizes
 from flashbed_appliance.shrinking.variants import Bench, OptionChange
 
@@ -44,7 +44,7 @@ def test_it_boots_in_a_machine_of_24_mib(name: str) -> None:
 def test_it_is_the_same_as_one_that_was_compiled_from_nothing(name: str, tmp_path: Path) -> None:
     target = architecture.named(name)
     kernel = building.build(name)
-    source, _ = building.unpacked_source(image.open_cache(), image.open_archive())
+    source, _ = building.unpacked_source(stores.open_cache(), stores.open_archive())
     objects = tmp_path / "objects"
     building.configure(target, source.folder, objects, fragment.read(building.nas_fragments(name)).text)
     building.compile_kernel(target, source.folder, objects, lambda: None)
@@ -62,7 +62,7 @@ def test_a_kernel_that_was_priced_is_the_same_as_one_that_was_compiled_from_noth
     change = OptionChange(option, prices.SWITCHED[wanted[option].value])
     settings = wanted.changed(*change)
     priced = Bench(target).stored(settings, change)
-    source, _ = building.unpacked_source(image.open_cache(), image.open_archive())
+    source, _ = building.unpacked_source(stores.open_cache(), stores.open_archive())
     building.configure(target, source.folder, tmp_path / "objects", settings)
     building.compile_kernel(target, source.folder, tmp_path / "objects", lambda: None)
     assert priced is not None

@@ -12,8 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from flashbed import image
-from flashbed.image import cpio
+from flashbed.image import cpio, stores
 from flashbed_appliance.nas import programs
 from flashbed_appliance.shrinking import architecture
 from tests.support.appliance_pair import (
@@ -68,7 +67,7 @@ def asking(kernel: Kernel, version: int, transport: str, words: Sequence[str], f
     """The first file system of a client that asks by that version: `words` are the program's behind the server and what
     it exports, but for the options of its two mounts, which stand behind the first of them.
     """
-    program = programs.own(image.open_cache(), architecture.named("x86_64")).read_bytes()
+    program = programs.own(stores.open_cache(), architecture.named("x86_64")).read_bytes()
     command = ["/bin/asks", SERVER, "/data", words[0], *_mounts(version, transport), *words[1:]]
     unpacked = client_archive(kernel, program, _what_it_runs(folder), command)
     initramfs = folder / "client.xz"
@@ -91,7 +90,7 @@ def _what_it_runs(folder: Path) -> list[cpio.Node]:
     asks = folder / "nfs_client"
     flags = ("-std=c11", "-D_GNU_SOURCE", "-Os", "-Wall", "-Wextra", "-Werror", "-static", "-s")
     subprocess.run(["cc", *flags, "-o", asks, *sorted(SOURCES.glob("*.c"))], check=True)
-    busybox = programs.busybox(image.open_cache(), architecture.named("x86_64")).read_bytes()
+    busybox = programs.busybox(stores.open_cache(), architecture.named("x86_64")).read_bytes()
     nodes = [cpio.program("/bin/asks", asks.read_bytes()), cpio.program("/bin/busybox", busybox)]
     nodes.append(cpio.file("/bin/work.sh", (SOURCES / "work.sh").read_bytes()))
     return [*nodes, *(cpio.link(f"/bin/{tool}", "busybox") for tool in TOOLS.split())]

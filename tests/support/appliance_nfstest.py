@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed import image
-from flashbed.image import cpio
+from flashbed.image import cpio, stores
 from flashbed.image.debian import Packages
 from flashbed.image.lockfile import File
 from flashbed_appliance.nas import programs
@@ -87,7 +86,7 @@ def nodes(folder: Path, suites: Iterable[Suite]) -> list[cpio.Node]:
     """What a client needs beside its kernel; `folder` is for packages. The script that runs the suites is
     /bin/suites.sh.
     """
-    target, cache = architecture.named("x86_64"), image.open_cache()
+    target, cache = architecture.named("x86_64"), stores.open_cache()
     archive = programs.archive_of(target)
     archive.unpack(archive.fetch(["nfstest"], Packages((NFSTEST,))), folder / "nfstest")
     found = [*_below(folder / "nfstest/usr/bin", "/usr/bin"), *_below(folder / "nfstest/usr/lib", "/usr/lib")]

@@ -6,8 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from flashbed import image
-from flashbed.image import kernel
+from flashbed.image import kernel, stores
 from tests.support import own_cache
 from tests.support.own_cache import flashbed as flashbed
 
@@ -20,7 +19,7 @@ _PACKAGE = "linux-source-6.1"
 
 def make(folder: Path) -> Path:
     """Both in `folder`, the tree in `linux` and the cache in `cache`."""
-    archive = image.open_archive()
+    archive = stores.open_archive()
     resolved = archive.resolve([_PACKAGE], alone=True)
     kernel.unpack(archive, _PACKAGE, archive.fetch([_PACKAGE], resolved), folder / TREE, ())
     git(folder, "init", "-q")

@@ -16,8 +16,9 @@ from flashbed.common.digest import digest_file
 from flashbed.execution import cell_medium, repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Repetition
-from flashbed.image import GuestImage, emulator, guest_parts, kernel
+from flashbed.image import emulator, guest_parts, kernel
 from flashbed.image.cache import Entry
+from flashbed.image.guest_image import GuestImage
 from flashbed.image.hosttools import MediaTool
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium

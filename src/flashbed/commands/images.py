@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flashbed import image
 from flashbed.common import atomic, paths, programs
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.units import rough_size
 from flashbed.execution import inputs, run
-from flashbed.image import emulator, lockfile, pins, toolchain
+from flashbed.image import emulator, guest_image, hosttools, lockfile, pins, stores, toolchain
 from flashbed.image.cache import noting
 from flashbed.packs import image_file, making
 from flashbed.profiles import kernel_choice
@@ -35,7 +34,7 @@ def check_kernel(version: str) -> None:
 
 def build(version: str) -> list[tuple[str, ...]]:
     """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
-    built = image.build(version, inputs.sets_of_guests(version), thorough=True)
+    built = guest_image.build(version, inputs.sets_of_guests(version), thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
@@ -47,7 +46,7 @@ def is_built(version: str) -> bool:
     """Return True if `build` would fetch nothing. Builds nothing."""
     try:
         return paths.cache_root().is_dir() and bool(
-            image.build(version, inputs.sets_of_guests(version), only_built=True)
+            guest_image.build(version, inputs.sets_of_guests(version), only_built=True)
         )
     except FlashbedError:
         return False
@@ -77,7 +76,7 @@ def update_packages() -> str:
     both as they were.
     """
     pins.choose(inputs.without_packages())
-    archive = image.open_archive()
+    archive = stores.open_archive()
     with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
         return write_lock(None)
 
@@ -94,10 +93,10 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
                 run.prepare(study, lines=False)
             commands = {cell.filesystem.check for study in studies for cell in plan(study)}
         else:
-            image.build(kernel, inputs.sets_of_guests(kernel), thorough=True)
+            guest_image.build(kernel, inputs.sets_of_guests(kernel), thorough=True)
             commands = set(_checks())
         emulator.program()
-        image.media_tool()
+        hosttools.media_tool()
     with TemporaryDirectory(prefix="flashbed-image-") as scratch:
         size = image_file.write(to, asked, _checkers(commands), Path(scratch))
     return f"{to}: {rough_size(size)}. `flashbed image import {to.name}` takes it in on another x86_64 Linux."

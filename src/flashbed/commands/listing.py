@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import image
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
 from flashbed.execution.run import open_store
 from flashbed.execution.scheduler import failure_folder
+from flashbed.image import hosttools
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.result import evaluation
@@ -126,7 +126,7 @@ def schema(kind: str) -> dict[str, Any]:
     if kind not in known:
         raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
     if kind == "medium":
-        return parameter_list.schema(image.media_tool().parameters)
+        return parameter_list.schema(hosttools.media_tool().parameters)
     return profile_schema(known[kind])
 
 

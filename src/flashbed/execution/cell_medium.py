@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.errors import HostResourceError, InputError, SetupError
-from flashbed.image import GuestImage
+from flashbed.image.guest_image import GuestImage
 from flashbed.machine import checker
 from flashbed.machine.base import Outcome
 from flashbed.medium import conditioning

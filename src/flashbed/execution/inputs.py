@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from flashbed import image
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
-from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests
+from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests, stores
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.lockfile import Lockfile
 from flashbed.image.pins import Pins
@@ -135,7 +134,7 @@ def _lock(
     cells = [cell for study in studies for cell in plan(study)]
     versions = sorted({*kernels, *(version for cell in cells if (version := _of_archive(cell)))})
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
-    archive = image.open_archive()
+    archive = stores.open_archive()
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
     for one in requests.of_guests(archive, versions, sets):
         asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found

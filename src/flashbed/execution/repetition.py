@@ -19,8 +19,9 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
-from flashbed.image import GuestImage, emulator
+from flashbed.image import emulator
 from flashbed.image.command import GZIP, packed_bytes
+from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import guest_job, interfaces, process, qemu, sampled
 from flashbed.machine.base import Outcome, Status

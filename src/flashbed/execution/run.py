@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed import image
 from flashbed.common import children, own_file, paths
 from flashbed.common.errors import InputError, several
 from flashbed.common.progress import Stage, stage
@@ -25,6 +24,7 @@ from flashbed.execution.coverage import Ran
 from flashbed.execution.failures import check_beforehand
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record as Record
+from flashbed.image import guest_image, hosttools, stores
 from flashbed.image.changed_code import Changed
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.medium import conditioning, parameter_list
@@ -74,7 +74,7 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
     building anything of the guest.
     """
     inputs.keep_to(study, strict=locked, quiet=only_built)
-    parameter_list.check_study(study, image.media_tool())
+    parameter_list.check_study(study, hosttools.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)
     sets: dict[str | KernelChoice, dict[ProgramSet, None]] = {}
@@ -83,7 +83,7 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
     first = next((kernel for kernel in sets if not isinstance(kernel, str)), None)
     try:
         images = {
-            kernel: image.build(kernel, wanted, only_built=only_built, first=first, lines=lines)
+            kernel: guest_image.build(kernel, wanted, only_built=only_built, first=first, lines=lines)
             for kernel, wanted in sets.items()
         }
     except PartError as error:
@@ -92,7 +92,7 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
         return [_prepared(cell, images[cell.own_kernel or cell.kernel], progress) for cell in cells]
 
 
-def _prepared(cell: Cell, guest: image.GuestImage, progress: Stage | None) -> Repetition:
+def _prepared(cell: Cell, guest: guest_image.GuestImage, progress: Stage | None) -> Repetition:
     if progress:
         progress.advance()
     return repetition.prepare(cell, guest)
@@ -174,7 +174,7 @@ def stored(study: Study) -> Run:
     host_commands.check_kernels(study)
     try:
         wanted = prepare(study, only_built=True)
-    except image.NotBuilt:  # and so nothing is measured with the guest of today
+    except stores.NotBuilt:  # and so nothing is measured with the guest of today
         return Run(study, [], 0)
     records = [record for r in wanted if (record := scheduler.stored(store, r)) is not None]
     return Run(study, records, 0, _different(store, wanted), _ran(records))

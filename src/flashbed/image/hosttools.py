@@ -19,6 +19,7 @@ from typing import Any
 from flashbed.common import children, paths
 from flashbed.common.errors import HostResourceError, InputError, no_room
 from flashbed.common.progress import stage
+from flashbed.image import stores
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import NO_ROOM, of_host, run
 
@@ -142,3 +143,10 @@ def build(cache: Cache) -> MediaTool:
     entry = cache.entry("fbmedia", recipe, fill, of_host=of_host)
     program, replay_program = (entry.path(program) for program in PROGRAMS)
     return MediaTool(program, replay_program, entry.folder.name)
+
+
+def media_tool() -> MediaTool:
+    """Return the media core's host programs; build them if they are missing. Raises SetupError if nothing can
+    be built.
+    """
+    return build(stores.open_cache())

@@ -15,12 +15,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from flashbed import image
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.page import PageTable
 from flashbed.common.tomlfile import nearest
 from flashbed.common.units import format_size
+from flashbed.image import hosttools
 from flashbed.image.hosttools import MediaTool
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.condition import MEANINGS
@@ -233,4 +233,4 @@ def _size(stored: StoredMedium) -> int:
 
 
 def _tool() -> MediaTool:
-    return image.media_tool()
+    return hosttools.media_tool()

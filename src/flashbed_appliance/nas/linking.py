@@ -11,10 +11,9 @@ import os
 import shutil
 from pathlib import Path
 
-from flashbed import image
 from flashbed.common.digest import digest_bytes
 from flashbed.common.progress import stage
-from flashbed.image import cpio
+from flashbed.image import cpio, stores
 from flashbed.image.command import run
 from flashbed_appliance.shrinking import building as kernels
 from flashbed_appliance.shrinking.architecture import Architecture
@@ -32,8 +31,8 @@ def linked(target: Architecture, kernel: Fragment, archive: bytes, line: str) ->
     `line` is its command line. On x86_64 the loader's arguments are appended to it; on arm64 they replace it. This
     takes one link, or longer if another kernel was compiled in the object directory since.
     """
-    cache = image.open_cache()
-    source, _ = kernels.unpacked_source(cache, image.open_archive())
+    cache = stores.open_cache()
+    source, _ = kernels.unpacked_source(cache, stores.open_archive())
     # The kernel's own compression packs the archive better, and unpacking twice exhausts a machine of 24 MB
     name, content = (PLAIN, archive) if target.packs_itself else (PACKED, cpio.packed(archive))
     wanted = Fragment([*kernel, *_inside(target, name, line)])

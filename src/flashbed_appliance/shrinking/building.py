@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from flashbed import image
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import kernel
+from flashbed.image import kernel, stores
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
@@ -115,7 +114,7 @@ def build(name: str, fragments: Sequence[Path] | None = None) -> SmallKernel:
 
 def build_settings(target: Architecture, wanted: Fragment) -> SmallKernel:
     """Build the kernel of these settings. Raises InputError for a setting that the kernel does not accept."""
-    cache, archive = image.open_cache(), image.open_archive()
+    cache, archive = stores.open_cache(), stores.open_archive()
     source, version = unpacked_source(cache, archive)
 
     def fill(folder: Path) -> None:

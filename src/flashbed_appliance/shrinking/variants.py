@@ -21,11 +21,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed import image
 from flashbed.common import locks
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
-from flashbed.image import command
+from flashbed.image import command, stores
 from flashbed.image.cache import Cache, Entry
 from flashbed_appliance.shrinking import building, distilling, fragment, memory, packing, workbench
 from flashbed_appliance.shrinking.architecture import Architecture
@@ -83,7 +82,7 @@ class Bench:
 
     def __init__(self, target: Architecture) -> None:
         self.target = target
-        self._cache, archive = image.open_cache(), image.open_archive()
+        self._cache, archive = stores.open_cache(), stores.open_archive()
         self._source, _ = building.unpacked_source(self._cache, archive)
         self.machine = memory.identity(target)
         self._packed: dict[str, int] = {}
@@ -96,10 +95,10 @@ class Bench:
         """Return the stored figures of the kernel of these settings; None if there are none. With `boot`, a stored
         kernel without a figure of memory is booted.
         """
-        there = image.open_cache(image.BuiltOnly)
+        there = stores.open_cache(stores.BuiltOnly)
         try:
             return self._variant(settings, change, _nothing, there, self._cache if boot else there)
-        except image.NotBuilt:
+        except stores.NotBuilt:
             return None
 
     def base(self, settings: str) -> Variant:

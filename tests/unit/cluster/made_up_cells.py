@@ -23,8 +23,9 @@ from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import attempt, repetition, scheduler
 from flashbed.execution.repetition import Finished, Repetition
-from flashbed.image import GuestImage, emulator
+from flashbed.image import emulator
 from flashbed.image.cache import Entry
+from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel

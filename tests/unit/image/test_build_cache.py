@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import HostResourceError, InterruptedByUser
-from flashbed.image import BuiltOnly, NotBuilt
 from flashbed.image import cache as cache_module
 from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel
+from flashbed.image.stores import BuiltOnly, NotBuilt
 
 # Builds the entry "thing" in the cache argv[1], until there is a file argv[2]; "begun" is said from inside.
 BUILDER = """

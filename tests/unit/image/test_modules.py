@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution import inputs
-from flashbed.image import guest_parts, modules
+from flashbed.image import guest_image, guest_parts, modules
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL
 from flashbed.profiles.library import Library
 
@@ -62,7 +61,7 @@ def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pyte
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     wanted = guest_parts.ProgramSet(("dosfstools",), ("/sbin/mkfs.fat",), ("my-fat",))
     with pytest.raises(InputError, match=r'"my-fat": there is no such module .*exfat, f2fs'):
-        image.build("6.1", [wanted])
+        guest_image.build("6.1", [wanted])
     assert list(tmp_path.iterdir()) == []
 
 

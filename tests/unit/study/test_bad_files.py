@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import run
 from flashbed.execution.run import find_study
-from flashbed.image import guest_parts
+from flashbed.image import guest_image, guest_parts
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
 from flashbed.profiles.stored_medium import Origin, StoredMedium
@@ -145,7 +144,7 @@ def test_a_part_that_no_guest_can_have(
     assert old in EXT2
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace(old, new, 1))
     study = load_study(write_study(tmp_path, ("ext2:block=4k", "mine")))
-    monkeypatch.setattr(image, "build", build)
+    monkeypatch.setattr(guest_image, "build", build)
     monkeypatch.setattr(parameter_list, "check_study", lambda *_: None)
     with pytest.raises(InputError, match=rf"mine\.toml:\d+: {re.escape(where)}: there is none"):
         run.prepare(study)

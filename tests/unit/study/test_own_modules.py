@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution.repetition import program_set
-from flashbed.image import guest_parts, modules
+from flashbed.image import guest_image, guest_parts, modules
 from flashbed.profiles.library import Library
 from flashbed.study import host_commands
 from flashbed.study.loading import load_study
@@ -61,16 +60,16 @@ def test_a_source_needs_the_name_of_a_module(tmp_path: Path) -> None:
 def test_a_folder_that_makes_no_such_module_is_told_before_anything_is_built(tmp_path: Path) -> None:
     sets = [program_set(cell) for cell in plan(load_study(study(tmp_path, module="absent")))]
     with pytest.raises(InputError, match=r"absent does not come out of .*: it makes mine, other"):
-        image.build("6.1", sets)
+        guest_image.build("6.1", sets)
     (tmp_path / "my-source/Kbuild").unlink()
     with pytest.raises(InputError, match=r"it has no Kbuild with a line obj-m := NAME\.o"):
-        image.build("6.1", sets)
+        guest_image.build("6.1", sets)
 
 
 def test_one_study_has_one_module_of_a_name(tmp_path: Path) -> None:
     one, two = (guest_parts.ProgramSet((), (), ("mine",), (), (("mine", tmp_path / name),)) for name in ("a", "b"))
     with pytest.raises(InputError, match="mine is made from two folders"):
-        image.build("6.1", [one, two])
+        guest_image.build("6.1", [one, two])
 
 
 @pytest.mark.parametrize(

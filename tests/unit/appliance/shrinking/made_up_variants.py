@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed import image
 from flashbed.common.errors import InterruptedByUser, SetupError
-from flashbed.image import command
+from flashbed.image import command, stores
 from flashbed.image.cache import Cache, Entry
 from flashbed_appliance.shrinking import architecture, building, distilling, fragment, memory, price_list
 from flashbed_appliance.shrinking.fragment import Fragment
@@ -79,8 +78,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     made = MadeUpKernel(tmp_path)
     root = tmp_path / "cache"
     root.mkdir()
-    monkeypatch.setattr(image, "open_cache", lambda kind=Cache: kind(root))
-    monkeypatch.setattr(image, "open_archive", lambda: None)
+    monkeypatch.setattr(stores, "open_cache", lambda kind=Cache: kind(root))
+    monkeypatch.setattr(stores, "open_archive", lambda: None)
     monkeypatch.setattr(building, "unpacked_source", lambda *_: (Entry(tmp_path / "source", {}), "1"))
     monkeypatch.setattr(building, "recipe", lambda *words: {"config": words[-1], "compiler": "one"})
     monkeypatch.setattr(building, "configure", made.configure)
