@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import cell_medium, run
+from flashbed.execution import run
 from flashbed.study.loading import load_study
 from tests.support.fixture_types import Measure, StudyWriter
+from tests.support.verdicts import verdict
 
 STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file = "1M", flush = "fsync" }\n'
 CARD = "sd-good:used_bytes=256M"
@@ -45,8 +46,8 @@ def test_the_checker_of_exfat_sees_damage(study_file: StudyWriter, measure: Meas
     (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
     assert measure(wanted, tmp_path / "cell").result.is_measured
     (data,) = (tmp_path / "cell").rglob("data.img")
-    assert cell_medium.check(wanted.cell, data) == ""
+    assert verdict(wanted.cell, data) == ""
     with data.open("r+b") as image:
         image.seek(64)  # the boot sector's fields, which its checksum covers
         image.write(b"\xff" * 16)
-    assert cell_medium.check(wanted.cell, data)
+    assert verdict(wanted.cell, data)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.execution import cell_medium, run
+from flashbed.execution import run
 from flashbed.study.loading import load_study
 from tests.support.fixture_types import Measure, StudyWriter
+from tests.support.verdicts import verdict
 
 STUDY = """
     [axes]
@@ -46,10 +47,10 @@ def test_what_a_guest_leaves_is_clean_and_damage_is_seen(
         filesystem=dataclasses.replace(wanted.cell.filesystem, check=f"cp --sparse=always {{image}} {kept}"),
     )
     measure(dataclasses.replace(wanted, cell=cell), tmp_path / "work")
-    assert cell_medium.check(wanted.cell, kept) == ""
+    assert verdict(wanted.cell, kept) == ""
     with kept.open("r+b") as image:
         offset = vital_offset(NAMES[index], image.read(512))
         for copy in (offset, offset + 4096):
             image.seek(copy)
             image.write(bytes(range(256)) * 4)
-    assert cell_medium.check(wanted.cell, kept)
+    assert verdict(wanted.cell, kept)

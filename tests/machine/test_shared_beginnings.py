@@ -151,7 +151,7 @@ def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:
         return begin(*words)
 
     with (
-        attempt.here(1) as site,
+        attempt.this_host(1) as site,
         patch.object(repetition, "begin", noted),
         patch.object(qemu, "run", side_effect=AssertionError("from power-on")),
     ):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flashbed.execution.beginnings import Left
+from flashbed.execution.beginnings import Pending
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Places:
         with self._lock:
             return sum(worker.threads for worker in self._workers.values())
 
-    def next_of(self, left: Left) -> str:
+    def next_of(self, left: Pending) -> str:
         """Return the beginning of the next attempt: one that a free worker has; else the first that no worker has; else
         the one with the most attempts left for each worker that has it, which a further worker then makes.
         """

@@ -28,7 +28,7 @@ from flashbed.cluster.worker import Made, Refusal
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
-from flashbed.execution.beginnings import Left
+from flashbed.execution.beginnings import Pending
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.machine.process import STOP_POLL_S
 
@@ -103,7 +103,7 @@ class Cluster:
             raise self._scheduler_is_gone(error) from None
         return told
 
-    def next_of(self, left: Left) -> str:
+    def next_of(self, left: Pending) -> str:
         return self._places.next_of(left)
 
     def announce(self, wanted: Repetition, *, more: bool) -> None:

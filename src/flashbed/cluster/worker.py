@@ -26,7 +26,7 @@ from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.common import children
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, failures
-from flashbed.execution.attempt import Here
+from flashbed.execution.attempt import ThisHost
 from flashbed.execution.repetition import Finished
 from flashbed.execution.scheduler import clean
 
@@ -92,7 +92,7 @@ class _Kept:
 
     def __init__(self, guests: int) -> None:
         self._held = ExitStack()
-        self.site = self._held.enter_context(attempt.here(guests))
+        self.site = self._held.enter_context(attempt.this_host(guests))
         self.users = 0
         self.used = 0
         """How many orders have used it; distinguishes one idle period from another."""
@@ -106,7 +106,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def kept(run: str, guests: int) -> Iterator[Here]:
+def kept(run: str, guests: int) -> Iterator[ThisHost]:
     """Yield this host as the site of a run, with the beginnings kept for it. Raises HostResourceError."""
     with _lock:
         its = _runs.get(run) or _runs.setdefault(run, _Kept(guests))

@@ -167,7 +167,7 @@ def _report(done: Run, folder: Path) -> None:
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
-    for coverage in done.ran:
+    for coverage in done.coverage:
         out.print(coverage.sentence)
     path = reporting.write(done, folder)
     for line in reporting.told(folder):

@@ -121,8 +121,8 @@ def _manifest(done: Run) -> dict[str, Any]:
     )
     if own := _own_modules(repetitions):
         environment["modules of your own"] = own
-    if done.ran:
-        environment[CHANGED_LINES] = [entry.sentence for entry in done.ran]
+    if done.coverage:
+        environment[CHANGED_LINES] = [entry.sentence for entry in done.coverage]
     for kind in ("board", "medium"):
         # If two profiles have the same title, the study gave them different options: list each with its own parameters.
         profiles = {

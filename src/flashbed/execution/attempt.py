@@ -18,7 +18,7 @@ from typing import Protocol
 from flashbed.common import locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.execution import memory, repetition
-from flashbed.execution.beginnings import Beginnings, Begun, Left
+from flashbed.execution.beginnings import Beginnings, Begun, Pending
 from flashbed.execution.memory import Memory
 from flashbed.execution.repetition import Finished, Repetition
 
@@ -42,7 +42,7 @@ class Site(Protocol):
     def guests(self) -> int:
         """How many attempts it takes at a time, at least 1. May change while a run is under way."""
 
-    def next_of(self, left: Left) -> str:
+    def next_of(self, left: Pending) -> str:
         """The beginning of which one is to be attempted next."""
 
     def announce(self, wanted: Repetition, *, more: bool) -> None:
@@ -59,7 +59,7 @@ class Site(Protocol):
 
 
 @dataclass(frozen=True)
-class Here:
+class ThisHost:
     """This host."""
 
     guests: int
@@ -67,7 +67,7 @@ class Here:
     host: Memory
     beginnings: Beginnings
 
-    def next_of(self, left: Left) -> str:
+    def next_of(self, left: Pending) -> str:
         return self.beginnings.next_of(left)
 
     def announce(self, wanted: Repetition, *, more: bool) -> None:
@@ -89,12 +89,12 @@ class Here:
 
 
 @contextmanager
-def here(guests: int) -> Iterator[Here]:
+def this_host(guests: int) -> Iterator[ThisHost]:
     """This host, for so many guests at a time; what they leave is removed at the end. Raises HostResourceError."""
     with locks.scratch(work_folder()) as work, memory.scratch(guests) as host:
         beginnings = Beginnings(guests, work)
         try:
-            yield Here(guests, work, host, beginnings)
+            yield ThisHost(guests, work, host, beginnings)
         finally:
             beginnings.close()
 

@@ -30,8 +30,8 @@ Begun = Beginning | Outcome | None
 to run from power-on.
 """
 
-Left = Mapping[str, Sized]
-"""What is still to come, by its beginning; by "" what shares none."""
+Pending = Mapping[str, Sized]
+"""What is still to run, by beginning; by "" what shares none."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Guest:
     """Makes its beginning in an empty folder, within so many seconds of the host's time."""
 
 
-class Line(Generic[T]):
-    """What is still to come, in order, those with one beginning behind each other."""
+class GroupedQueue(Generic[T]):
+    """What is still to run, grouped by beginning. Groups and their items are in the order of the items."""
 
     def __init__(self, items: Iterable[T], beginning_of: Callable[[T], str]) -> None:
         self._left: dict[str, deque[T]] = {}
@@ -58,8 +58,8 @@ class Line(Generic[T]):
     def __len__(self) -> int:
         return self._count
 
-    def take(self, next_of: Callable[[Left], str]) -> tuple[T, bool]:
-        """The next one of the beginning that `next_of` chooses, and whether others of that are left."""
+    def take(self, next_of: Callable[[Pending], str]) -> tuple[T, bool]:
+        """Take the next item with the beginning that `next_of` chooses. Return it, and whether others are left."""
         beginning = next_of(self._left)
         group = self._left[beginning]
         taken = group.popleft()
@@ -118,7 +118,7 @@ class Beginnings:
         """What those share that have not come yet, by key."""
         self._given_up: set[str] = set()
 
-    def next_of(self, left: Left) -> str:
+    def next_of(self, left: Pending) -> str:
         """Of what is left the first that would not wait for a beginning; the first, if all would."""
         return next((one for one in left if not self._is_being_made(one)), next(iter(left)))
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the lines that a patch changed ran in the guests of a study: a patch whose code never ran is no "no
-difference".
+"""Whether the lines that a patch changed ran in the guests of a study. If none ran, equal results say nothing of the
+patch.
 
-What ran is noted beside the results, by their keys: it is no part of them, for the same kernel may be a change of one
-or of another. Must not know how lines came to addresses.
+The code that ran is kept beside the results, by their keys. It is no part of a result, because a kernel may be compared
+with several others. Must not know how lines are mapped to addresses.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ Ranges = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Ran:
-    """Of a kernel, how many of the changed lines that became code ran in any guest."""
+class LineCoverage:
+    """How many of a kernel's changed lines that became code ran in any guest."""
 
     kernel: str
     lines: int
     ran: int
     first: str = ""
-    """The first cell in which any ran."""
+    """The first cell in which any of them ran."""
     never: Sequence[str] = ()
     """Lines that did not run."""
     not_told: Mapping[str, str] | None = None
-    """Changed files of which nothing can be told, and why."""
+    """Maps changed files without code that could be watched to the reason."""
     unknown: str = ""
     """Why it is not known which lines are changed."""
 
@@ -61,7 +61,7 @@ class Ran:
         return f"{self.kernel}: {self.ran} of {self.lines} changed lines ran, first in {self.first}{rest}{beside}."
 
     def _beside(self) -> str:
-        """What is not told, and why."""
+        """Return the changed files that cannot be watched, with the reasons."""
         places: dict[str, list[str]] = {}
         for place, why in (self.not_told or {}).items():
             places.setdefault(why, []).append(place)
@@ -77,8 +77,8 @@ MOST_TOLD = 5
 """Of lines that did not run."""
 
 
-def note(key: str, changed: Changed, log: Path) -> None:
-    """Keeps what ran of a guest's watched code, by the emulator's log. Raises HostResourceError."""
+def keep(key: str, changed: Changed, log: Path) -> None:
+    """Keep which watched code ran in a guest, by the emulator's log. Raises HostResourceError."""
     text = log.read_text(errors="replace") if log.exists() else ""
     place = _place(key)
     pieces = list(executed(text))
@@ -94,8 +94,8 @@ def note(key: str, changed: Changed, log: Path) -> None:
         raise host_refusal(place, error) from None
 
 
-def noted(key: str, changed: Changed) -> Ranges | None:
-    """What ran in a guest; None if it was not watched for that."""
+def kept(key: str, changed: Changed) -> Ranges | None:
+    """Return the code that ran in a guest; None if this code was not watched in it."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads(_place(key).read_text())
         if told["watched"] == changed.digest:
@@ -104,7 +104,7 @@ def noted(key: str, changed: Changed) -> Ranges | None:
 
 
 def executed(log: str) -> Iterator[Piece]:
-    """Each piece of code that the emulator wrote down (`-d in_asm`)."""
+    """Yield each piece of code in the emulator's log (`-d in_asm`)."""
     address, code = 0, b""
     for line in log.splitlines():
         if match := _ADDRESS.match(line):
@@ -117,8 +117,8 @@ def executed(log: str) -> Iterator[Piece]:
         yield address, code
 
 
-def told(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ranges]]) -> Ran:
-    """What all guests of a kernel ran of its changed lines; each guest by its cell."""
+def line_coverage(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ranges]]) -> LineCoverage:
+    """Return which changed lines of a kernel ran in its guests, which are pairs of a cell's label and code."""
     left = dict(changed.code)
     first = ""
     for cell, ranges in guests:
@@ -126,7 +126,7 @@ def told(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ranges]]) ->
         first = first or (cell if found else "")
         for place in found:
             del left[place]
-    return Ran(
+    return LineCoverage(
         kernel, len(changed.code), len(changed.code) - len(left), first, sorted(left, key=_in_order), changed.not_told
     )
 

@@ -228,7 +228,7 @@ def _outcome(
     watched = changed.watched if changed else ()
     outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
     if changed is not None:
-        coverage.note(repetition.key, changed, folder / process.RAN)
+        coverage.keep(repetition.key, changed, folder / process.RAN)
     return outcome
 
 

@@ -20,7 +20,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
 from flashbed.execution.attempt import Site
-from flashbed.execution.coverage import Ran
+from flashbed.execution.coverage import LineCoverage
 from flashbed.execution.failures import check_beforehand
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record as Record
@@ -53,8 +53,8 @@ class Run:
     fresh: int
     different: Sequence[Different] = ()
     """Second results that differ from those here: there must be none."""
-    ran: Sequence[Ran] = ()
-    """Of each kernel that is a change of another, whether the changed lines ran."""
+    coverage: Sequence[LineCoverage] = ()
+    """For each kernel that is a change of another: whether the changed lines ran."""
 
     @property
     def failures(self) -> list[Record]:
@@ -156,12 +156,12 @@ def run(
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
     limits = attempt.Limits(limit_s, smallest)
     if missing:
-        with nullcontext(site) if site is not None else attempt.here(jobs or children.cores()) as where:
+        with nullcontext(site) if site is not None else attempt.this_host(jobs or children.cores()) as where:
             for record in scheduler.measure(store, missing, where, limits):
                 known[record.repetition.key] = record
-    records = [scheduler.also_of(known[r.key], r) for r in wanted]
-    _look_again(records, study.seeds[0], limits)
-    return Run(study, records, len(missing), _different(store, wanted), _ran(records))
+    records = [scheduler.for_cell(known[r.key], r) for r in wanted]
+    _rerun_for_coverage(records, study.seeds[0], limits)
+    return Run(study, records, len(missing), _different(store, wanted), _coverage(records))
 
 
 def stored(study: Study) -> Run:
@@ -177,11 +177,11 @@ def stored(study: Study) -> Run:
     except stores.NotBuilt:  # and so nothing is measured with the guest of today
         return Run(study, [], 0)
     records = [record for r in wanted if (record := scheduler.stored(store, r)) is not None]
-    return Run(study, records, 0, _different(store, wanted), _ran(records))
+    return Run(study, records, 0, _different(store, wanted), _coverage(records))
 
 
-def _ran(records: Sequence[Record]) -> list[Ran]:
-    """By kernel, of what is noted of these guests."""
+def _coverage(records: Sequence[Record]) -> list[LineCoverage]:
+    """Return for each changed kernel which of its changed lines ran in these guests."""
     kernels: dict[str, tuple[Changed, list[tuple[str, coverage.Ranges]]]] = {}
     unknown: dict[str, str] = {}
     for record in records:
@@ -190,30 +190,28 @@ def _ran(records: Sequence[Record]) -> list[Ran]:
             unknown |= {kernel.package_version: kernel.change_unknown} if kernel.change_unknown else {}
             continue
         _, guests = kernels.setdefault(kernel.package_version, (kernel.changed, []))
-        if (ranges := _watched(record, kernel.changed)) is not None:
+        if (ranges := _executed(record, kernel.changed)) is not None:
             guests.append((record.repetition.cell.label, ranges))
     return [
-        *(coverage.told(name, changed, guests) for name, (changed, guests) in kernels.items()),
-        *(Ran(name, 0, 0, unknown=why) for name, why in unknown.items()),
+        *(coverage.line_coverage(name, changed, guests) for name, (changed, guests) in kernels.items()),
+        *(LineCoverage(name, 0, 0, unknown=why) for name, why in unknown.items()),
     ]
 
 
-def _watched(record: Record, changed: Changed) -> coverage.Ranges | None:
-    return coverage.noted(record.result.key, changed)
+def _executed(record: Record, changed: Changed) -> coverage.Ranges | None:
+    return coverage.kept(record.result.key, changed)
 
 
-def _look_again(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
-    """Guests that were measured when nobody asked for the lines that are changed now are run once more, one seed of
-    each cell, until all lines have run.
-    """
+def _rerun_for_coverage(records: Sequence[Record], seed: int, limits: attempt.Limits) -> None:
+    """Run guests again in which the changed lines were not watched: a seed of each cell, until all lines have run."""
     for record in records:
         changed = record.repetition.image.kernel.changed
         if changed is None or not changed.watched or record.repetition.cell.seed != seed:
             continue
-        if _watched(record, changed) is not None:
+        if _executed(record, changed) is not None:
             continue
         of_kernel = [other for other in records if other.repetition.image is record.repetition.image]
-        if any(ran.ran == ran.lines for ran in _ran(of_kernel)):
+        if any(kernel.ran == kernel.lines for kernel in _coverage(of_kernel)):
             continue
         with stage("Looking whether the changed lines run"):
             scheduler.run_again(record.repetition, limits)

@@ -22,7 +22,7 @@ from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import Stage, stage
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Limits, Site
-from flashbed.execution.beginnings import Left, Line
+from flashbed.execution.beginnings import GroupedQueue, Pending
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.result import evaluation
 from flashbed.result.result import Result
@@ -69,7 +69,7 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
     return _record(wanted, found.result, found.folder)
 
 
-def also_of(record: Record, wanted: Repetition) -> Record:
+def for_cell(record: Record, wanted: Repetition) -> Record:
     """The record of another cell that has the same key: two kernels may come out the same to the last byte, and
     schedulers be named for raw flash, which has no queue.
     """
@@ -81,7 +81,7 @@ def _record(wanted: Repetition, document: object, folder: Path) -> Record:
     InputError for a document that is no result.
     """
     result = evaluation.read(document, folder, wanted.cell.medium.size_bytes)
-    return also_of(Record(wanted, result, folder), wanted)
+    return for_cell(Record(wanted, result, folder), wanted)
 
 
 def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:
@@ -102,12 +102,12 @@ def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Lim
                     site.announce(wanted, more=more)
                     running.add(pool.submit(_claimed, claim, store, wanted, site, limits, stop))
                 for record in queue.finished_elsewhere():
-                    yield _told(record, progress)
+                    yield _reported(record, progress)
                 if queue.left and not running:
                     queue.wait(progress)
                 finished, running = wait(running, ELSEWHERE_POLL_S if queue.left else None, FIRST_COMPLETED)
                 for future in finished:
-                    yield _told(future.result(), progress)
+                    yield _reported(future.result(), progress)
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -121,17 +121,17 @@ class Queue:
 
     def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
         self._store = store
-        self._mine = Line(missing, attrgetter("beginning"))
+        self._mine = GroupedQueue(missing, attrgetter("beginning"))
         self._others: list[tuple[Repetition, object]] = []
         """What others measured when this run came to it, and what was known of its failures then."""
         self._finished: list[Record] = []
-        self._said = False
+        self._has_noted = False
 
     @property
     def left(self) -> int:
         return len(self._mine) + len(self._others)
 
-    def take(self, next_of: Callable[[Left], str]) -> tuple[locks.Lock, Repetition, bool] | None:
+    def take(self, next_of: Callable[[Pending], str]) -> tuple[locks.Lock, Repetition, bool] | None:
         """The next repetition that nobody measures, with its claim, and whether others with its beginning are left;
         None if there is none at the moment. `next_of` chooses a beginning.
         """
@@ -164,9 +164,9 @@ class Queue:
 
     def wait(self, progress: Stage) -> None:
         """Lets time pass while others have all that is left, and says so once."""
-        if not self._said:
+        if not self._has_noted:
             progress.note(f"Another run is measuring the last {self.left} repetitions; waiting for them")
-        self._said = True
+        self._has_noted = True
         time.sleep(ELSEWHERE_POLL_S)
 
 
@@ -181,7 +181,7 @@ def _failed_since(wanted: Repetition, before: object) -> Record | None:
         return None
 
 
-def _told(record: Record, progress: Stage) -> Record:
+def _reported(record: Record, progress: Stage) -> Record:
     progress.advance()
     result = record.result
     if not result.is_measured:
@@ -192,7 +192,7 @@ def _told(record: Record, progress: Stage) -> Record:
 
 def run_again(wanted: Repetition, limits: Limits) -> None:
     """Runs a guest for what is noted beside its result; that is there already, and stays as it is."""
-    with attempt.here(1) as site:
+    with attempt.this_host(1) as site:
         site.attempt(wanted, limits, threading.Event())
 
 
@@ -200,10 +200,10 @@ def _claimed(
     claim: locks.Lock, store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event
 ) -> Record:
     with claim:
-        return _one(store, wanted, site, limits, stop)
+        return _attempted(store, wanted, site, limits, stop)
 
 
-def _one(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event) -> Record:
+def _attempted(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event) -> Record:
     """Raises HostResourceError if the host refuses what the lab itself writes."""
     try:
         finished = site.attempt(wanted, limits, stop)

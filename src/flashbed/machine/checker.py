@@ -11,9 +11,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from flashbed.common import children, programs
+from flashbed.common.errors import SetupError
+from flashbed.machine.base import Outcome
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that come from outside, and not from a fault of the program."""
@@ -55,6 +58,20 @@ def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> st
         return ""
     output = (_text(process.stdout) + _text(process.stderr)).replace(str(data), data.name).strip()
     return f"exit status {process.returncode}: {output}"
+
+
+def checked(outcome: Outcome, command: Sequence[str], data: Path, first: Path | None = None) -> Outcome:
+    """Return the outcome of a guest that measured, with the checker's verdict on the image that it left in `data`. The
+    outcome is failed if there is no verdict, and killed if the checker was killed.
+    """
+    try:
+        return replace(outcome, medium_check=verdict(command, data, first))
+    except SetupError as error:  # the program was there when the run began; without it this would be another result
+        return replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
+    except NoVerdict as error:
+        return replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
+    except Killed as error:
+        return replace(outcome, status="killed", reason=str(error))
 
 
 def _text(said: bytes) -> str:

@@ -10,7 +10,6 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -137,12 +136,7 @@ def _played(
     outcome = sampled.named(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == "measured" and recipe.check is not None:
         data = folder / DATA
-        try:
-            outcome = replace(outcome, medium_check=checker.verdict(_command(recipe.check, data), data, files.programs))
-        except checker.NoVerdict as error:
-            return replace(outcome, status="failed", reason=f"measured, but not checked: {error}")
-        except checker.Killed as error:
-            return replace(outcome, status="killed", reason=str(error))
+        outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)
     return outcome
 
 

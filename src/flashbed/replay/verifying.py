@@ -20,7 +20,7 @@ from flashbed.common import children, foreign_text
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution import memory
-from flashbed.execution.beginnings import Beginnings, Line
+from flashbed.execution.beginnings import Beginnings, GroupedQueue
 from flashbed.execution.memory import Memory
 from flashbed.machine.base import Outcome
 from flashbed.replay import differing, pack_file, playing
@@ -132,7 +132,7 @@ def _played(
 ) -> Iterator[tuple[list[Recipe], Outcome]]:
     """Run the groups and yield each with its outcome. Groups with the same beginning run one after the other."""
     stop = threading.Event()
-    line = Line(groups, lambda group: group[0].beginning)
+    line = GroupedQueue(groups, lambda group: group[0].beginning)
     under_way: dict[Future[Outcome], list[Recipe]] = {}
     with (
         stage("Running it again", total=len(groups)) as progress,

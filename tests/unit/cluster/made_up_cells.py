@@ -141,7 +141,7 @@ def main() -> None:
     store, limits = Store(paths.cache_root() / "results"), attempt.Limits(60, 0)
     try:
         if workers == "here":
-            with attempt.here(4) as site:
+            with attempt.this_host(4) as site:
                 records = list(scheduler.measure(store, wanted, site, limits))
         else:
             from flashbed.cluster import connecting

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from flashbed.cluster.places import Places
-from flashbed.execution.beginnings import Line
+from flashbed.execution.beginnings import GroupedQueue
 
 
 class Hands:
@@ -17,7 +17,7 @@ class Hands:
     def __init__(self, threads: Mapping[str, int], *names: str) -> None:
         self.places, self.under_way = Places(), list[tuple[str, str | None]]()
         self.places.see(threads)
-        self._line = Line(names, lambda name: name[0].strip("-"))
+        self._line = GroupedQueue(names, lambda name: name[0].strip("-"))
 
     def out(self, count: int = 1) -> list[str]:
         """So many more, each with its worker."""

@@ -179,7 +179,7 @@ def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, made: list[MadeUp]) 
 
 
 def attempted(shared: Beginnings, work: Path, one: Any, *, more: bool = False) -> Any:
-    here = attempt.Here(2, work, memory.NONE, shared)
+    here = attempt.ThisHost(2, work, memory.NONE, shared)
     here.announce(one, more=more)
     return here.attempt(one, attempt.Limits(1, 1 << 62), threading.Event())
 
@@ -233,7 +233,7 @@ def test_who_waits_for_room_can_be_stopped(
     cells = all_of("a1", "a2", "-1")
     stop = threading.Event()
     stop.set()
-    here = attempt.Here(2, tmp_path, memory.NONE, shared)
+    here = attempt.ThisHost(2, tmp_path, memory.NONE, shared)
     with ExitStack() as held:
         come(shared, held, cells[0], more=True)
         with pytest.raises(InterruptedByUser):

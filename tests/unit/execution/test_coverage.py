@@ -43,7 +43,7 @@ def test_the_emulators_log_gives_pieces_of_code() -> None:
 
 
 def test_lines_that_ran_are_counted_and_the_others_named() -> None:
-    found = coverage.told("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
+    found = coverage.line_coverage("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
     assert (found.lines, found.ran, found.first, list(found.never)) == (3, 2, "b, seed 1", ["fs/one.c:9"])
     assert found.sentence == Facts(
         "linux 1a2b", "2 of 3 changed lines ran", "first in b, seed 1", "not fs/one.c:9", "fs/two.c is no part"
@@ -51,11 +51,11 @@ def test_lines_that_ran_are_counted_and_the_others_named() -> None:
 
 
 def test_a_patch_that_never_ran_is_no_no_difference() -> None:
-    assert coverage.told("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == Facts(
+    assert coverage.line_coverage("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == Facts(
         "linux 1a2b", "none of the 3 changed lines ran", "fs/two.c is no part", "no difference means nothing"
     )
     nothing = Changed({}, (), {"fs/two.c": "is no part of this kernel"})
-    assert coverage.told("linux 1a2b", nothing, []).sentence == Facts(
+    assert coverage.line_coverage("linux 1a2b", nothing, []).sentence == Facts(
         "linux 1a2b", "no changed line became code", "fs/two.c is no part", "no difference means nothing"
     )
 
@@ -63,19 +63,19 @@ def test_a_patch_that_never_ran_is_no_no_difference() -> None:
 def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> None:
     guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
     records: list[Any] = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
-    assert [one.sentence for one in run._ran(records)] == [Facts("linux 1a2b", "not known", "no git repository")]
+    assert [one.sentence for one in run._coverage(records)] == [Facts("linux 1a2b", "not known", "no git repository")]
 
 
 def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     (tmp_path / "ran.log").write_text(LOG)
-    coverage.note("ab", CHANGED, tmp_path / "ran.log")
-    assert coverage.noted("ab", CHANGED) == RAN
-    assert coverage.noted("cd", CHANGED) is None
+    coverage.keep("ab", CHANGED, tmp_path / "ran.log")
+    assert coverage.kept("ab", CHANGED) == RAN
+    assert coverage.kept("cd", CHANGED) is None
     other = Changed(CHANGED.code, [(BEGIN, BEGIN + 4)], {})
-    assert coverage.noted("ab", other) is None, "other code was watched"
+    assert coverage.kept("ab", other) is None, "other code was watched"
     next(tmp_path.rglob("ab.json")).write_text("{")
-    assert coverage.noted("ab", CHANGED) is None, "a damaged note is none"
+    assert coverage.kept("ab", CHANGED) is None, "a damaged note is none"
 
 
 def test_changed_lines_are_kept_as_they_were() -> None:

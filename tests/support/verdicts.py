@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict of a file system's own checker on an image, as a run of the lab gets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flashbed.execution import cell_medium
+from flashbed.machine.base import Outcome
+from flashbed.study.plan import Cell
+
+
+def verdict(cell: Cell, data: Path) -> str | None:
+    """Return the checker's output; "" for a clean image, None if the cell has no checker or it came to no verdict."""
+    return cell_medium.checked(cell, Outcome("measured"), data).medium_check
