@@ -73,15 +73,15 @@ def licences() -> Path:
 
 
 def checkers() -> Path:
-    """Where the programs are that check file systems, of an image that was taken in (packs/image_file.py); no folder if
-    none was. Raises SetupError as `cache_root`.
+    """Return the directory of file system checkers from an imported image (packs/image_file.py). It is missing if no
+    image was imported. Raises SetupError as `cache_root`.
     """
     return cache_root() / "checkers" / "bin"
 
 
 def given_image() -> Path | None:
-    """The image of guests that is to be taken in: what FLASHBED_IMAGE names, else that of the package flashbed_image,
-    if it is installed.
+    """Return the image of guests to import: the file that FLASHBED_IMAGE names, else that of the installed package
+    flashbed_image; None if there is neither.
     """
     if given := os.environ.get("FLASHBED_IMAGE"):
         return Path(given)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder of built things, each under the hash of its recipe. An entry is complete and whole, or it is built again.
+"""A cache of builds, each under the hash of its recipe. An incomplete or damaged entry is built again.
 
-Knows no kernel and no package: a recipe is any JSON value that names everything the build depends on, and the builder
-fills a folder.
+A recipe is any JSON value that names everything the build depends on. A builder fills a directory. Must not know what
+is built.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _log = logging.getLogger("flashbed")
 
 MANIFEST = "MANIFEST.json"
 LISTING = "FILES.txt"
-"""Size and name of each file of an entry that says which of its files are products."""
-
+"""The list of sizes and names of an entry's files. Only an entry that names its products has it."""
 
 USED_TO_S = 3600.0
+"""The precision of an entry's last use, in seconds."""
 
 
 @dataclass(frozen=True)
 class AskedEntry:
-    """An entry that was asked for. `recipe` is without what is of the host that builds, if anything is (`of_host`)."""
+    """A requested entry. `recipe` leaves out what depends on the building host; `of_host` is True if anything does."""
 
     name: str
     recipe: Any
@@ -48,7 +48,7 @@ _askers: list[list[AskedEntry]] = []
 
 @contextmanager
 def noting() -> Iterator[list[AskedEntry]]:
-    """Gives a list to which each entry is added that is asked for in the block, by any cache of this process."""
+    """Yield a list that collects each entry that any cache of this process is asked for in the block."""
     asked: list[AskedEntry] = []
     _askers.append(asked)
     try:
@@ -58,7 +58,7 @@ def noting() -> Iterator[list[AskedEntry]]:
 
 
 def digest_tree(*roots: Path) -> str:
-    """One SHA-256 over the names and contents of all files below `roots`, in a fixed order."""
+    """Return one SHA-256 over the names and contents of all files below `roots`, in a fixed order."""
     total = hashlib.sha256()
     for root in roots:
         files = [root] if root.is_file() else sorted(p for p in root.rglob("*") if p.is_file())
@@ -70,21 +70,23 @@ def digest_tree(*roots: Path) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished build: its folder and the SHA-256 of each file that the builder vouched for."""
+    """A finished build: its directory, and the SHA-256 of each product."""
 
     folder: Path
     digests: dict[str, str]
     mend: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
-    """For who builds on top of it: builds it again if a file that is no product is missing or has another size."""
+    """Build the entry again if a file that is no product is missing or has another size. Call it before building on top
+    of the entry.
+    """
 
     def path(self, name: str) -> Path:
         return self.folder / name
 
 
 class Cache:
-    """Builds under `root`, one folder an entry, named `NAME-HASH`.
+    """The builds under `root`, each in a directory `NAME-HASH`.
 
-    `thorough`: looks at the size of every file of each entry, whether or not it is a product.
+    If `thorough`, check the size of every file of an entry, not only its products.
     """
 
     def __init__(self, root: Path, *, thorough: bool = False) -> None:
@@ -102,14 +104,13 @@ class Cache:
         products: Sequence[str] | None = None,
         of_host: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Entry:
-        """The entry for `recipe`, built by `build(folder)` if it is absent or any of its `products` is not what was
-        built.
+        """Return the entry for `recipe`. If it is missing, or if one of its `products` is damaged, build it by
+        `build(folder)`.
 
-        Products are all files of the entry, unless it says which matter: to look at a kernel tree file by file takes
-        0.4 s, so that is left to `Entry.mend`. `of_host` returns what more the recipe has of the host that builds, such
-        as its compiler. An entry without that comes from an image (packs/image_file.py), and is used as it is. Two
-        processes that want the same entry wait for each other. Raises HostResourceError when the disk is full or
-        refuses.
+        By default all files of the entry are products. Checking a kernel tree file by file takes 0.4 s, so that is left
+        to `Entry.mend`. `of_host` returns the part of the recipe that depends on the building host, such as its
+        compiler. An entry without that part comes from an imported image (packs/image_file.py), and is used as it is.
+        Processes that want the same entry wait for each other. Raises HostResourceError if the host refuses to write.
         """
         entry = self._taken_in(name, recipe) if of_host else None
         if entry is None:
@@ -119,7 +120,7 @@ class Cache:
         return entry
 
     def _taken_in(self, name: str, recipe: Any) -> Entry | None:
-        """The entry without what is of a host."""
+        """Return the entry from an imported image; None if there is none, or if it is damaged."""
         final = self.root / name_of(name, recipe)
         if not final.is_dir():
             return None
@@ -146,14 +147,14 @@ class Cache:
         return replace(entry, mend=partial(self._mend, entry, text, build, products))
 
     def known(self, name: str, recipe: Any) -> Entry | None:
-        """The entry for `recipe` if it is there and whole, all its files products; None if not."""
-        found = self._whole(self.root / name_of(name, recipe), thorough=self._thorough)
-        if found is not None:
-            _note_use(found.folder)
-        return found
+        """Return the entry for `recipe`, all of whose files are products; None if it is missing or damaged."""
+        entry = self._whole(self.root / name_of(name, recipe), thorough=self._thorough)
+        if entry is not None:
+            _note_use(entry.folder)
+        return entry
 
     def _check_builds(self, final: Path) -> None:
-        """Before another's build is waited for: a cache that builds nothing raises here."""
+        """Raise an error if this cache may build nothing. It is called before waiting for another process's build."""
 
     def _mend(self, entry: Entry, recipe: str, build: Callable[[Path], object], products: Sequence[str] | None) -> None:
         if entry.folder in self._mended:
@@ -167,7 +168,7 @@ class Cache:
         self._mended.add(entry.folder)
 
     def _build(self, final: Path, recipe: str, build: Callable[[Path], object], products: Sequence[str] | None) -> None:
-        """Under the entry's lock."""
+        """Build the entry `final`. The caller holds the entry's lock."""
         scratch, old = (self.root / f".{final.name}.{ending}" for ending in LEFT)
         try:
             for left in (scratch, old):
@@ -189,7 +190,7 @@ class Cache:
                 final.rename(old)
             scratch.rename(final)
         except InterruptedByUser:
-            raise  # to remove a kernel tree takes longer than who stops this wants to wait: the next run does it
+            raise  # the next run removes it: removing a kernel tree takes too long after Ctrl-C
         except BaseException as error:
             locks.remove(scratch)
             if isinstance(error, OSError):
@@ -199,8 +200,8 @@ class Cache:
 
     @staticmethod
     def _whole(folder: Path, *, thorough: bool) -> Entry | None:
-        """The entry in `folder` if its manifest is there, with the recipe that the folder is named after, and every
-        product has the digest noted when it was built.
+        """Return the entry in `folder` if its manifest has the recipe of the directory's name, and if every product has
+        the digest of its build; else None.
         """
         try:
             manifest = json.loads((folder / MANIFEST).read_text())
@@ -221,7 +222,7 @@ class Cache:
         return locks.wait_for(self.root / f".{final.name}.lock", say)
 
     def _sweep(self) -> None:
-        """Once: removes what builds left that were stopped or killed."""
+        """Remove what stopped or killed builds left. Only the first call does anything."""
         if self._swept:
             return
         self._swept = True
@@ -234,35 +235,35 @@ class Cache:
         locks.sweep(self.root, self._remove_left)
 
     def _remove_left(self, lock: Path) -> None:
-        """What a flashbed of before has left."""
+        """Remove what an older flashbed left beside this lock."""
         for left in self.root.glob(f"{lock.stem}-????????"):
             locks.remove(left)
 
 
 def _note_use(entry: Path) -> None:
-    """Keep when an entry was last used, to an hour, as the time of its manifest (unused.py)."""
-    with suppress(OSError):  # of a cache that this user may only read, nothing is removed either
+    """Record an entry's last use, to the hour, as the timestamp of its manifest (unused.py)."""
+    with suppress(OSError):  # a user who may only read the cache removes nothing either
         if time.time() - (entry / MANIFEST).stat().st_mtime > USED_TO_S:
             os.utime(entry / MANIFEST)
 
 
 def name_of(name: str, recipe: Any) -> str:
-    """What the folder of an entry is called."""
+    """Return the name of an entry's directory."""
     return f"{name}{_ending(json.dumps(recipe, sort_keys=True))}"
 
 
 def _ending(recipe: str) -> str:
-    """Of the name of an entry's folder, behind what it is."""
+    """Return the end of an entry's directory name: the hash of its recipe."""
     return f"-{digest_bytes(recipe.encode())[:16]}"
 
 
 LEFT = ("part", "old")
-"""What the folder of an entry that is being made is called, behind its name, and that of the one in its place."""
+"""The suffixes of an entry's directory while it is built, and of the directory that it replaces."""
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """The size of each file below a folder, by its name seen from there; links are not followed."""
-    found, folders = {}, [""]
+    """Return the size of each file below a directory, by relative name. Links are not followed."""
+    sizes_by_name, folders = {}, [""]
     while folders:
         inside = folders.pop()
         with os.scandir(folder / inside) as entries:
@@ -270,13 +271,13 @@ def sizes(folder: Path) -> dict[str, int]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(f"{inside}{entry.name}/")
                 else:
-                    found[f"{inside}{entry.name}"] = entry.stat(follow_symlinks=False).st_size
-    return found
+                    sizes_by_name[f"{inside}{entry.name}"] = entry.stat(follow_symlinks=False).st_size
+    return sizes_by_name
 
 
 def _complete(folder: Path, digest: str | None) -> bool:
-    """True if each file of an entry is there and has its size; also if it has no listing, for then all files are
-    products. `digest` is that of the listing; older entries have none.
+    """Return True if each file of an entry exists and has its size. Without a listing, all files are products, and
+    nothing else is checked. `digest` is the listing's; older entries have none.
     """
     try:
         text = (folder / LISTING).read_bytes()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a build command and, when it fails, says which one, how, and with which last lines.
+"""Run a build command. If it fails, report the command, its exit status and its last lines.
 
-For what builds: machines that run cells have needs of their own.
+Machines that run cells are started elsewhere (machine/process.py).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
 NO_ROOM = re.compile(r"No space left on device|Wrote only \d+ of \d+ bytes")
-"""How programs say that the disk is full; tar, of a file that it could write a part of."""
+"""Messages of programs about a full disk. tar reports a partly written file in its own way."""
 
 TOO_LARGE = "File size limit exceeded"
-"""What a program says of another that the host ended because a file became larger than its user may have."""
+"""A shell's message about a program that the host ended because a file exceeded the user's limit."""
 
 
 GZIP = ("gzip", "-9", "-n", "-c")
-"""As Linux's own build packs a kernel; a command of packed_bytes()."""
+"""The command by which Linux's own build packs a kernel, for packed_bytes()."""
 
 
 def of_host() -> dict[str, str]:
-    """What the recipe of a program of this host has besides its sources."""
+    """Return the part of a host program's recipe that depends on this host."""
     return {"compiler": host_compiler()}
 
 
 def host_compiler() -> str:
-    """What programs of this host are compiled by, with its version: a part of their recipes."""
+    """Return the name and version of the compiler of this host's programs."""
     return run(["cc", "--version"]).splitlines()[0]
 
 
@@ -48,10 +48,10 @@ def run(
     stdin: str | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> str:
-    """Standard output and error of `command`, together. `on_line` is called with each line as it comes.
+    """Run `command`, and return its standard output and error together. Call `on_line` with each line as it comes.
 
-    The locale is C, so output can be parsed. The command ends when this process does, with all that it started. Raises
-    SetupError with the last lines if the command is missing or fails, HostResourceError if it found no room.
+    The locale is C, so output can be parsed. The command ends with this process, as do all programs that it started.
+    Raises SetupError with the last lines if the command is missing or fails, HostResourceError if the disk is full.
     """
     arguments = [str(part) for part in command]
     # A name with a slash is found from the folder that the command runs in, any other on the path
@@ -88,8 +88,8 @@ def run(
 
 
 def packed_bytes(file: Path, command: Sequence[str]) -> int:
-    """The length of what `command` makes of a file on its standard input. Raises SetupError if it fails, or is not
-    there.
+    """Return how many bytes `command` makes of a file on its standard input. Raises SetupError if it fails or is
+    missing.
     """
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "packed"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator: QEMU from Debian's source tarball with the lab's clock (emulator/), built by the host's compiler and
-cached.
+"""Build the emulator: QEMU from Debian's source tarball, with the lab's clock and devices (emulator/). It is built by
+the host's compiler, and cached.
 
-The tarball of a version never changes, only Debian's packaging around it, so what a guest sees does not depend on the
-host's QEMU, nor on whether it has one.
+The tarball of a version never changes, only Debian's packaging around it. So a guest does not depend on the host's
+QEMU.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OPTIONS: Sequence[str] = (
     "--without-default-devices",
     f"--with-devices-aarch64={DEVICES}",
 )
-"""Of QEMU's configure: a part of keys, as they decide on what a guest finds."""
+"""The options of QEMU's configure. They are part of keys, because they decide which devices a guest has."""
 
 OWN = {
     "lab-turns.c": "softmmu/lab-turns.c",
@@ -95,10 +95,10 @@ MEDIA_CORE = "block/media"
 """Where the media core lies in QEMU's source."""
 
 NO_PATHS = "-ffile-prefix-map={tree}=."
-"""No message names the folder that the emulator was built in; no answer depends on it, so keys do not."""
+"""Keeps the build directory out of the emulator's messages. It affects no result, so it is in no key."""
 
 COMPILE_STEPS = 1302
-"""Lines that ninja prints; for the progress bar only."""
+"""The number of lines that ninja prints, for the progress bar."""
 
 TOOLS = {
     "make": "make",
@@ -109,17 +109,16 @@ TOOLS = {
     "xz": "xz-utils",
 }
 HEADERS = {"glib.h": "libglib2.0-dev", "pixman.h": "libpixman-1-dev", "libfdt.h": "libfdt-dev"}
-"""What the build needs of the host, and the Debian package that has it."""
+"""Headers that the build needs, and the Debian package of each."""
 
 PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
-"""Where a header lies is known to pkg-config, by these names; others lie where the compiler looks."""
+"""The names by which pkg-config finds headers. The compiler finds the others itself."""
 
 
 @cache
 def digest() -> str:
-    """Of all that makes the emulator's answers, for the keys of results: tarball, own files, patches, media core,
-    options. What only observes is left out; and the host's compiler: a guest's answers are those of C and of the
-    patches, whichever compiler read them.
+    """Return the digest of all that decides what the emulator does, for the keys of results: tarball, own files,
+    patches, media core, options. Observers are left out. So is the host's compiler: it does not affect a guest.
     """
     seen = {file for name in OBSERVERS for file in _files_of(name)}
     return _digest_of(file for file in paths.emulator().rglob("*") if file not in seen)
@@ -127,7 +126,7 @@ def digest() -> str:
 
 @cache
 def observer_digest(name: str) -> str:
-    """Of a part that only observes, for the keys of results that have what it saw."""
+    """Return the digest of an observer, for the keys of results that contain its notes."""
     return digest_tree(*_files_of(name))
 
 
@@ -137,24 +136,24 @@ def _files_of(observer: str) -> list[Path]:
 
 
 def _digest_of(files: Iterable[Path]) -> str:
-    """Of an emulator with these files of emulator/."""
+    """Return the digest of an emulator with these files of emulator/."""
     own = digest_tree(*sorted(file for file in files if file.is_file()))
     core = (digest_tree(paths.media() / part) for part in ("src", "include"))
     return digest_bytes("\n".join((TARBALL, own, *core, *OPTIONS)).encode())
 
 
 def program() -> Path:
-    """The emulator, fetched and built if it is missing or damaged. Two minutes on two cores the first time.
+    """Return the emulator; fetch and build it if it is missing or damaged. A build takes two minutes on two cores.
 
-    Raises SetupError if the build lacks something on this host, or the archive has another tarball.
+    Raises SetupError if this host lacks something for the build, or if the archive has another tarball.
     """
     return _program(paths.cache_root())
 
 
 @contextmanager
 def beside() -> Iterator[None]:
-    """Builds the emulator, if it is missing, while the block builds what else is: either has steps that one core does
-    alone. The block begins when the source is fetched, for apt serves one at a time. Raises as `program` does.
+    """Build the emulator, if it is missing, while the block builds other things: both have steps that use one core.
+    The block begins when the source is fetched, because only one process can use apt. Raises SetupError.
     """
     root = paths.cache_root()
     begun, failed = threading.Event(), list[BaseException]()
@@ -179,7 +178,7 @@ def beside() -> Iterator[None]:
 
 
 _known: dict[Path, Path] = {}
-"""What was looked at, by the cache's folder: that takes a moment, and is asked for each repetition."""
+"""The emulators that were checked, by the cache's directory: a check per repetition would be slow."""
 
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
@@ -210,7 +209,7 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
     build = tree / "build"
     build.mkdir()
     with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
-        # Else a repository that the cache lies in would be asked for QEMU's version
+        # Otherwise the build takes QEMU's version from a repository that contains the cache
         mapped = f"--extra-cflags={NO_PATHS.format(tree=tree)}"
         run(["../configure", *OPTIONS, mapped], cwd=build, env={"GIT_CEILING_DIRECTORIES": str(folder)})
         run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=build, on_line=lambda _: progress.advance())
@@ -243,7 +242,7 @@ def _unpack(files: Sequence[Path], tree: Path) -> None:
 
 
 def missing_packages() -> list[str]:
-    """The Debian packages that the build needs and this host has not."""
+    """Return the Debian packages that the build needs and this host lacks."""
     tools = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if shutil.which("cc") is None:
         return ["gcc", *tools]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The media core's host programs, fbmedia and flashbed-replay, built from media/ by the host's own compiler.
+"""Build the media core's host programs, fbmedia and flashbed-replay, with the host's own compiler, and call them.
 
-The lab talks to it by command line and JSON only; nothing here knows a medium's parameters.
+The lab uses them by command line and JSON only. Must not know a medium's parameters.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Counter:
 
 
 class MediaTool:
-    """fbmedia and flashbed-replay, as functions of their arguments."""
+    """The programs fbmedia and flashbed-replay, with a method for each use."""
 
     def __init__(self, program: Path, replay_program: Path, build_digest: str) -> None:
-        """`build_digest` stands for the programs: another one, other answers."""
+        """`build_digest` identifies the build: another build may give other answers."""
         self.build_digest = build_digest
         self.program = program
         self.replay_program = replay_program
@@ -73,34 +73,33 @@ class MediaTool:
         return [Counter(**described) for described in self._json("counters")]
 
     def create(self, state: Path, parameters: Mapping[str, int | str]) -> None:
-        """Writes the state of a fresh medium. Raises InputError with fbmedia's own words if a parameter is refused."""
+        """Write the state of a new medium. Raises InputError with fbmedia's message if it refuses a parameter."""
         self._run(self.program, "create", "--state", state, *_words(parameters))
 
     def create_content(self, state: Path, data: Path) -> None:
-        """Writes the content of a medium that nobody has used: nothing, or all erased with the factory's marks."""
+        """Write the content of a new medium: zeros, or erased pages with the factory's bad-block marks."""
         self._run(self.program, "content", "--state", state, "--data", data)
 
     def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> dict[str, Any]:
-        """Parameters, counters and wear of a medium.
+        """Return the parameters, counters and wear of a medium, as fbmedia prints them.
 
-        Raises HostResourceError with fbmedia's own words if the file is no medium, or has other parameters than those
-        given.
+        Raises HostResourceError with fbmedia's message if the file is no medium, or if it has other parameters.
         """
         return dict(self._json("inspect", "--state", state, *_words(parameters or {})))
 
     def digest(self, parameters: Mapping[str, int | str]) -> str:
-        """What tells a medium with these parameters from others: 16 hex digits. Raises InputError like `create`."""
+        """Return the digest of a medium's parameters, 16 hex digits. Raises InputError if fbmedia refuses one."""
         words = tuple(_words(parameters))
         if words not in self._digests:
             self._digests[words] = self._run(self.program, "digest", *words).strip()
         return self._digests[words]
 
     def age(self, state: Path, days: int) -> None:
-        """Lets days pass while a medium lies switched off. Raises InputError if they are too many."""
+        """Let days pass while a medium is switched off. Raises InputError if they are too many."""
         self._run(self.program, "age", "--state", state, "--days", str(days))
 
     def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
-        """What came of a replay on a medium: `arguments` are those of flashbed-replay, but for --state and --json."""
+        """Run flashbed-replay on a medium, and return its result. `arguments` are without --state and --json."""
         return dict(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))
 
     def _json(self, *arguments: str | Path) -> Any:
@@ -111,7 +110,7 @@ class MediaTool:
         if done.returncode == 0:
             return done.stdout
         files = [argument for argument in arguments if isinstance(argument, Path)]
-        # It maps its files, which have holes; and a file may be larger than its user's may be
+        # The programs map sparse files, so a full disk is SIGBUS. A file may also exceed the user's limit
         too_large = done.returncode == -signal.SIGXFSZ
         if done.returncode == -signal.SIGBUS or too_large or NO_ROOM.search(done.stderr):
             raise no_room(files[-1], too_large=too_large)
@@ -124,7 +123,7 @@ def _words(parameters: Mapping[str, int | str]) -> list[str]:
 
 
 def build(cache: Cache) -> MediaTool:
-    """Compiles the programs if their sources or the compiler changed."""
+    """Return the programs; compile them if their sources or the compiler changed."""
     sources = paths.media()
     parts = [sources / name for name in ("include", "src", "host", "Makefile", "sources.mk")]
     recipe = {"sources": digest_tree(*parts)}
@@ -133,7 +132,7 @@ def build(cache: Cache) -> MediaTool:
         scratch = folder / "media"
         shutil.copytree(sources, scratch, ignore=shutil.ignore_patterns("build", "tests"))
         with stage("Building fbmedia"):
-            # No debug information: it would hold the folders of this build, and the same source gives the same bytes
+            # Debug information would contain the directory of this build, and change the bytes
             run(["make", "-C", scratch, f"-j{os.cpu_count()}", f"BUILD={folder / 'build'}", "CFLAGS=-O2"])
         for program in PROGRAMS:
             shutil.move(folder / "build" / program, folder / program)
