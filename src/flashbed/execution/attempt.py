@@ -25,13 +25,13 @@ from flashbed.execution.repetition import Finished, Repetition
 
 @dataclass(frozen=True)
 class Limits:
-    """What a repetition may take of the host that it runs on."""
+    """The limits of a repetition on its host."""
 
     host_s: float
     """Seconds after which its guest counts as hung."""
     smallest_medium: int
-    """Bytes of the study's smallest medium. A disk without room for that is full, which ends the run; where it has
-    that, a medium for which it has none is too large, and its cell fails alone.
+    """Bytes of the study's smallest medium. A disk without room for it is full, and the run ends. If the disk has room
+    for it and not for a larger medium, only the cell of that medium fails.
     """
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a study to its records: what is in the store, and what is measured because it is not; and their table.
+"""Run a study: take from the store what it has, measure the rest, and return the records and their table.
 
 Knows neither QEMU nor reports. Whatever stops a run (a key press, a signal, a full disk), finished results stay, and
 the next run goes on.
@@ -41,18 +41,18 @@ DEFAULT_LIMIT_S = 900.0
 
 
 MANY = 5000
-"""Repetitions; to plan more takes seconds, and says so."""
+"""Planning more repetitions takes seconds, so a progress stage is shown."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A study's records in the order of its plan; how many were run now, and how many were there before."""
+    """A study's records in the order of its plan. `fresh` is how many repetitions were run now."""
 
     study: Study
     records: Sequence[Record]
     fresh: int
     different: Sequence[Different] = ()
-    """Second results that differ from those here: there must be none."""
+    """Pairs of results of the same key that differ. There must be none."""
     coverage: Sequence[LineCoverage] = ()
     """For each kernel that is a change of another: whether the changed lines ran."""
 
@@ -62,13 +62,14 @@ class Run:
 
 
 def open_store() -> Store:
-    """The store of results."""
+    """Return the store of results."""
     return Store(paths.cache_root() / "results")
 
 
 def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lines: bool = True) -> list[Repetition]:
-    """The repetitions of a study, with their keys. Builds the guest if that is missing; with `locked`, of nothing but
-    what the study's lock names; without `lines`, no kernel is compiled once more to see where its changed lines are.
+    """Return the repetitions of a study, with their keys. Build the guest if it is missing. With `locked`, use only
+    what the study's lock names. Without `lines`, do not compile a kernel again to find its changed lines.
+
     Raises InputError for a medium that the media core does not take, and for programs that
     no guest can have; SetupError for what is not as locked; with `only_built`, NotBuilt in place of fetching or
     building anything of the guest.
@@ -100,7 +101,7 @@ def _prepared(cell: Cell, guest: guest_image.GuestImage, progress: Stage | None)
 
 @contextmanager
 def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
-    """A stage, if there are so many repetitions that it takes seconds."""
+    """Open a progress stage if there are MANY repetitions."""
     if repetitions < MANY:
         yield None
         return
@@ -109,7 +110,7 @@ def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
 
 
 def _of_profile(study: Study, error: PartError) -> InputError:
-    """With file and line of the profile that wants this part."""
+    """Return the error with the file and line of the profile that needs this part."""
     kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
     for kind in kinds:
         for text in study.axes.get(kind) or (study.fixed[kind],):
@@ -120,7 +121,7 @@ def _of_profile(study: Study, error: PartError) -> InputError:
 
 
 def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
-    """Where a profile names a part: as a value, in a list, or in one of its options."""
+    """Yield the keys under which a profile names a part: as a value, in a list, or in one of its options."""
     said = profile.get(key)
     if said == name:
         yield (key,)
@@ -142,8 +143,8 @@ def run(
     lines: bool = True,
     site: Site | None = None,
 ) -> Run:
-    """Runs what is missing at `site`; without one on this host, `jobs` guests at a time. Raises FlashbedError for what
-    stops the whole run, InterruptedByUser.
+    """Measure at `site` what the store lacks. Without a site, measure on this host, `jobs` guests at a time. Raises
+    FlashbedError for what stops the whole run, and InterruptedByUser.
     """
     host_commands.check(study)
     scheduler.clean()
@@ -165,8 +166,8 @@ def run(
 
 
 def stored(study: Study) -> Run:
-    """What the store has of a study, without measuring, fetching or building a guest. Raises InputError for a study
-    with a kernel of its own that is not allowed.
+    """Return what the store has of a study. Measure, fetch and build nothing. Raises InputError for a study with a
+    kernel of its own that is not allowed.
     """
     store = open_store()
     if not store.keys():
@@ -218,13 +219,13 @@ def _rerun_for_coverage(records: Sequence[Record], seed: int, limits: attempt.Li
 
 
 def rows(done: Run) -> list[ResultRow]:
-    """The table that reports and users see."""
+    """Return the table that reports and users see."""
     return [row_of(record.result, done.study.axes, _row_inputs(record, done.study)) for record in done.records]
 
 
 def find_study(name: str) -> Path:
-    """The file of a study: `name` as a path, with or without .toml, else one of the shipped studies; as with profiles,
-    a study of one's own wins. Raises InputError.
+    """Return the file of a study: `name` as a path, with or without .toml, else a shipped study of that name. As with
+    profiles, the user's own study comes first. Raises InputError if there is none.
     """
     for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
         if own_file.is_file(path):
@@ -255,8 +256,8 @@ def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
 
 
 def _condition(study: Study, missing: Sequence[Repetition]) -> None:
-    """Makes the states that cells start from, before any of them runs: a large one takes a minute. Raises InputError,
-    with the line, for media that do not live through it.
+    """Make the states that cells start from, before any of them runs: a large one takes a minute. Raises InputError,
+    with the line, for media that wear out meanwhile.
     """
     wanted = {id(r.cell.medium): r for r in missing if r.cell.medium.conditioned}
     if not wanted:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures repetitions, several at a time and beside other runs, and keeps each as soon as it is finished.
+"""Measure repetitions, several at a time and beside other runs, and keep each as soon as it is finished.
 
-A cell that fails stops no other; what stops a run is a key press, a signal, or a host that refuses what the lab itself
-writes. Knows neither studies nor QEMU.
+A cell that fails does not stop the others. A key press, a signal, or a host that refuses the lab's own files stops a
+run. Knows neither studies nor QEMU.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from flashbed.result.store import RESULT, Store
 _log = logging.getLogger("flashbed")
 
 ELSEWHERE_POLL_S = 0.5
-"""Between two looks at what other runs have finished, host seconds."""
+"""Host seconds between two looks at the results of other runs."""
 
 MOST_AT_A_TIME = 2000
-"""Attempts of one run, wherever they are made: each has a thread here that waits for it, and an open file."""
+"""Most attempts of one run at a time, at any site: a thread and an open file here wait for each."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Record:
 
 
 def failure_folder(key: str) -> Path:
-    """Where the last failed attempt at a repetition is kept: not in the store, since another attempt may succeed."""
+    """Return the directory of the last failed attempt. It is not in the store, because another attempt may succeed."""
     return paths.cache_root() / "failures" / key
 
 
 def clean() -> None:
-    """Removes what killed runs have left."""
+    """Remove the files of killed runs."""
     for left in (attempt.work_folder(), _failures_under_way()):
         locks.clean(left)
     memory.clean()
@@ -63,6 +63,7 @@ def _failures_under_way() -> Path:
 
 
 def stored(store: Store, wanted: Repetition) -> Record | None:
+    """Return the record of a repetition; None if the store lacks it."""
     found = store.get(wanted.key)
     if found is None:
         return None
@@ -70,15 +71,15 @@ def stored(store: Store, wanted: Repetition) -> Record | None:
 
 
 def for_cell(record: Record, wanted: Repetition) -> Record:
-    """The record of another cell that has the same key: two kernels may come out the same to the last byte, and
-    schedulers be named for raw flash, which has no queue.
+    """Return the record of another cell with the same key: two kernels may have the same bytes, and a scheduler does
+    nothing on raw flash, which has no queue.
     """
     return Record(wanted, replace(record.result, coordinates=dict(wanted.cell.coordinates)), record.folder)
 
 
 def _record(wanted: Repetition, document: object, folder: Path) -> Record:
-    """The key does not know how a study names its axes, and the same repetition may serve several studies. Raises
-    InputError for a document that is no result.
+    """Return the record of a stored result, with the coordinates of `wanted`: several studies may share a repetition,
+    and name its axes differently. Raises InputError for a document that is no result.
     """
     result = evaluation.read(document, folder, wanted.cell.medium.size_bytes)
     return for_cell(Record(wanted, result, folder), wanted)
@@ -171,7 +172,7 @@ class Queue:
 
 
 def _failed_since(wanted: Repetition, before: object) -> Record | None:
-    """The failure that another run has kept since its state was `before`."""
+    """Return the failure that another run has kept since the state was `before`; None if there is none."""
     now, folder = _state_of_failure(wanted.key), failure_folder(wanted.key)
     if now is None or now == before:
         return None
@@ -191,7 +192,7 @@ def _reported(record: Record, progress: Stage) -> Record:
 
 
 def run_again(wanted: Repetition, limits: Limits) -> None:
-    """Runs a guest for what is noted beside its result; that is there already, and stays as it is."""
+    """Run the guest of a repetition that has a result, for what is kept beside results. The result stays as it is."""
     with attempt.this_host(1) as site:
         site.attempt(wanted, limits, threading.Event())
 
@@ -204,7 +205,9 @@ def _claimed(
 
 
 def _attempted(store: Store, wanted: Repetition, site: Site, limits: Limits, stop: threading.Event) -> Record:
-    """Raises HostResourceError if the host refuses what the lab itself writes."""
+    """Attempt a repetition, a second time if it was killed, and keep the result or the failure. Raises
+    HostResourceError if the host refuses the lab's own files.
+    """
     try:
         finished = site.attempt(wanted, limits, stop)
         if finished.result.outcome == "killed":  # says nothing about the cell: memory may be there again
@@ -229,8 +232,8 @@ def _kept(store: Store, wanted: Repetition, finished: Finished) -> Record:
 
 
 def _keep_failure(key: str, finished: Finished) -> Path:
-    """In place of what was kept of an attempt before: whole or not at all. To be called by who has the key's claim.
-    Raises ForeignNameError for a name that leads elsewhere.
+    """Replace the failed attempt of a key atomically. The caller must hold the key's claim. Raises ForeignNameError for
+    a name that leads elsewhere.
     """
     folder = failure_folder(key)
     with locks.scratch(_failures_under_way()) as scratch:
@@ -247,7 +250,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
 
 
 def _state_of_failure(key: str) -> object:
-    """Changes whenever a failure is kept; None without any."""
+    """Return a value that changes whenever a failure is kept; None if there is none."""
     try:
         told = (failure_folder(key) / RESULT).stat()
     except OSError:
