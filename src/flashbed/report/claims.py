@@ -23,7 +23,7 @@ from flashbed.analysis.claim_words import (
 )
 from flashbed.analysis.words import Scale, Words, capitalized, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report
-from flashbed.report.queues import remark
+from flashbed.report.queues import no_scheduler
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
 from flashbed.study.format import Claim, Where
@@ -146,7 +146,7 @@ def queue(report: Report, judgement: Judgement) -> str:
     }
     if SCHEDULER not in compared_axes or judgement.claim.is_about_systems:
         return ""
-    return remark(report, dict.fromkeys(cell for finding in judgement.findings for cell in finding.cells))
+    return no_scheduler(report, dict.fromkeys(cell for finding in judgement.findings for cell in finding.cells))
 
 
 def _table(judgement: Judgement, words: Words) -> ReportTable:

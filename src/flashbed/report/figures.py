@@ -20,7 +20,7 @@ from flashbed.report import limits
 from flashbed.report.colours import Colours
 from flashbed.report.missing_cells import Gap, gaps
 from flashbed.report.model import Report
-from flashbed.report.queues import remark
+from flashbed.report.queues import no_scheduler
 from flashbed.study.format import Figure
 
 LOG_FROM = 8
@@ -179,7 +179,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
         notes=[
             direction(metric),
             _how_to_read(figure.kind, [spreads[cell] for cell in cells if cell in spreads]),
-            *filter(None, [remark(report, cells), limits.remark(report, cells, [figure.y])]),
+            *filter(None, [no_scheduler(report, cells), limits.remark(report, cells, [figure.y])]),
         ],
         gaps=gaps(report, figure.y, cells, spreads),
     )

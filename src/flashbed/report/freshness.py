@@ -15,11 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashbed.common import atomic
 from flashbed.report import folder
 from flashbed.report.inputs import ReportInputs
 from flashbed.result import columns
 
 if TYPE_CHECKING:
+    from flashbed.report.model import Report
     from flashbed.result.columns import ResultRow
 
 _NOT_INPUTS = ("path", "library", "kernels")
@@ -37,15 +39,27 @@ def bring_up_to_date(inputs: ReportInputs, out_dir: Path, owner: str = "") -> Pa
     digest = inputs_digest(inputs)
     if not folder.is_current(out_dir, digest):
         from flashbed.report.model import report_of
-        from flashbed.report.writer import write_report
 
         if owner:
             folder.check(out_dir, owner)
             folder.begin(out_dir, owner)
-        write_report(report_of(inputs), out_dir, digest)
+        _write(report_of(inputs), out_dir, digest)
         if owner:
             folder.end(out_dir, owner)
     return out_dir / folder.REPORT
+
+
+def _write(report: Report, out_dir: Path, digest: str) -> None:
+    """Write the exports, then report.html, which has the digest of the inputs of all. Each file is whole or absent."""
+    from flashbed.report import export
+    from flashbed.report.html import render
+
+    table = export.frame_of(report.results)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    atomic.write(out_dir / "results.csv", export.csv_bytes(table))
+    atomic.write(out_dir / "results.parquet", export.parquet_bytes(table))
+    atomic.write(out_dir / folder.JSON, export.json_bytes(report))
+    atomic.write(out_dir / folder.REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())
 
 
 def inputs_digest(inputs: ReportInputs) -> str:

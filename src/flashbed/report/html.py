@@ -31,7 +31,7 @@ from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.names import fixed, legend
-from flashbed.report.queues import remark
+from flashbed.report.queues import no_scheduler
 
 STYLES = ("report.css", "matrix.css", "print.css")
 SCRIPTS = ("report.js", "matrix.js")
@@ -102,7 +102,7 @@ def _by_default(report: Report) -> str:
 def _queues(report: Report) -> str:
     """What must be said of schedulers where the study compares them."""
     compared = any(SCHEDULER in question.compare for question in report.questions)
-    return remark(report, report.results.combinations()) if compared else ""
+    return no_scheduler(report, report.results.combinations()) if compared else ""
 
 
 def _keys(pictures: Sequence[Matrix]) -> list[tuple[str, str, str]]:

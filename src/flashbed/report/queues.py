@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a study varies the I/O scheduler of cells that have none, and how a report says so.
+"""A remark on cells without an I/O scheduler, in a study that varies the scheduler.
 
 On a raw chip nothing passes the block layer (docs/raw-nand.md), and the lab leaves the scheduler out of such a guest.
 That its results are the same whatever the study calls the scheduler is no finding then, and must not look like one.
@@ -18,8 +18,8 @@ NAMED_BY = ("medium", "filesystem")
 """The axes that say which cells are meant."""
 
 
-def remark(report: Report, cells: Iterable[Combination]) -> str:
-    """What must be said where these cells stand side by side; nothing if the scheduler is one, or counts in all."""
+def no_scheduler(report: Report, cells: Iterable[Combination]) -> str:
+    """Return a sentence if some of these cells differ in a scheduler that none of them has; else ""."""
     shown = [cell for cell in cells if cell in report.queueless]
     if not shown:
         return ""

@@ -17,7 +17,7 @@ from flashbed.report import limits
 from flashbed.report.figures import Drawing
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
-from flashbed.report.queues import remark
+from flashbed.report.queues import no_scheduler
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import Metric
 from flashbed.study.format import Table
@@ -117,7 +117,7 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
                 [
                     _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
                     "▸ is clearly the best of its row." if marks_best else "",
-                    remark(report, cells),
+                    no_scheduler(report, cells),
                     limits.remark(report, cells, wanted.metric),
                 ],
             )

@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.report import claims, figures, tables
 from flashbed.report.model import Report
-from flashbed.report.queues import remark
+from flashbed.report.queues import no_scheduler
 from flashbed.study.plan import plan
 from tests.support.made_up_papers import PAPERS, paper, paper_rows
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
@@ -59,8 +59,8 @@ def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Rep
 def test_nothing_is_said_where_the_scheduler_counts_or_is_one(lee2013: Report) -> None:
     cells = list(lee2013.results.combinations())
     axes = list(lee2013.results.axes)
-    assert remark(lee2013, [cell for cell in cells if cell not in lee2013.queueless]) == ""
-    assert remark(lee2013, [cell for cell in cells if cell[axes.index("scheduler")] == "cfq"]) == ""
+    assert no_scheduler(lee2013, [cell for cell in cells if cell not in lee2013.queueless]) == ""
+    assert no_scheduler(lee2013, [cell for cell in cells if cell[axes.index("scheduler")] == "cfq"]) == ""
 
 
 def test_the_trace_shows_nilfs2_under_each_scheduler(lee2013: Report) -> None:
