@@ -45,8 +45,8 @@ class Titles:
         return SimpleNamespace(title=titles[selector.partition(":")[0]], compresses=False)
 
     def medium(self, selector: str) -> Any:
-        provides = "mtd" if selector.startswith("slc-nand") else "block"
-        return SimpleNamespace(title=f"{selector}, a medium", provides=provides)
+        provides, kind = ("mtd", "nand") if selector.startswith("slc-nand") else ("block", "null")
+        return SimpleNamespace(title=f"{selector}, a medium", provides=provides, kind=kind)
 
     def texts(self, _: Any) -> dict[str, str]:
         return {}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from flashbed.common import atomic, locks
 from flashbed.common.errors import InputError, SetupError, host_refusal
@@ -67,9 +67,14 @@ class Archive:
         self._kept_to = kept_to
         self._notes = root / NOTES
 
-    def of(self, architecture: str) -> Archive:
+    @classmethod
+    def below(cls, cache_root: Path, architecture: str, kept_to: Pins | None = None) -> Self:
+        """Return the archive of an architecture, with its state at its place below the cache `cache_root`."""
+        return cls(cache_root / f"debian-{architecture}", architecture, kept_to)
+
+    def of(self, architecture: str) -> Self:
         """Return the archive of another architecture, beside this one."""
-        return type(self)(self.root.with_name(f"debian-{architecture}"), architecture, self._kept_to)
+        return self.below(self.root.parent, architecture, self._kept_to)
 
     @property
     def _apt(self) -> Apt:

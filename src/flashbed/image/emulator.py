@@ -195,7 +195,7 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
     if missing := missing_packages():
         raise SetupError(f"the emulator cannot be built: `apt-get install {' '.join(missing)}` brings what is missing")
     tree = folder / "tree"
-    archive = Archive(root / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    archive = Archive.below(root, ARCHITECTURE)
     resolved = archive.resolve([SOURCE], source=True)
     with stage(f"Fetching and unpacking the source of QEMU {VERSION}"):
         files = archive.fetch([SOURCE], resolved, source=True)

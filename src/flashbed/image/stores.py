@@ -45,7 +45,7 @@ class NotedOnly(Archive):
 
 def open_archive(kind: type[Archive] = Archive) -> Archive:
     """Return the archive of Debian's packages for the guest, and of sources."""
-    return kind(paths.cache_root() / f"debian-{ARCHITECTURE}", ARCHITECTURE)
+    return kind.below(paths.cache_root(), ARCHITECTURE)
 
 
 def open_cache(kind: type[Cache] = Cache, *, thorough: bool = False) -> Cache:

@@ -39,12 +39,15 @@ SURVIVES_MKFS: tuple[Condition, ...] = ("used", AGED)
 data for the device, as after long use of a file system that does not discard freed blocks.
 """
 
+_WORN = "written in order once, then as much again at random in 64 KiB"
+_USED = f"{_WORN}, and mkfs could discard none of it"
+
 MEANINGS: Mapping[Condition, str] = {
     "fresh": "never written",
     "full": "written in order once",
-    "worn": "written in order once, then as much again at random in 64 KiB",
-    "used": "written in order once, then as much again at random in 64 KiB, and mkfs could discard none of it",
-    "aged": "written in order once, then as much again at random in 64 KiB, and mkfs could discard none of it",
+    "worn": _WORN,
+    "used": _USED,
+    "aged": _USED,
 }
 """A description of each condition for people: what was written to the whole device before mkfs."""
 

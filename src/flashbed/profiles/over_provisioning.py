@@ -8,7 +8,9 @@ Garbage collection needs spare flash; the more there is, the fewer pages move. D
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+
+from flashbed.profiles.profile import Medium
 
 LEAST_PERCENT, MOST_PERCENT = 2.0, 30.0
 """In percent of the capacity. Outside of this range, hardly any device on the market fits the profile."""
@@ -40,14 +42,12 @@ class Flash:
         )
 
 
-def flash_of(medium: Any) -> Flash | None:
+def flash_of(medium: Medium) -> Flash | None:
     """Return the flash of a medium; None if it has no translation layer or no known geometry."""
-    if getattr(medium, "kind", "") != "flash":
+    if medium.kind != "flash":
         return None
-    numbers = medium.parameters
-    raw = 1
-    for name in ("dies", "blocks_per_die", "pages_per_block", "page_bytes"):
-        if type(numbers.get(name)) is not int:
-            return None
-        raw *= numbers[name]
-    return Flash(raw, medium.capacity_bytes)
+    numbers = medium.numbers()
+    geometry = [numbers.get(name) for name in ("dies", "blocks_per_die", "pages_per_block", "page_bytes")]
+    if None in geometry:
+        return None
+    return Flash(prod(filter(None, geometry)), medium.capacity_bytes)

@@ -50,8 +50,7 @@ LINK_FLAGS = ("-static", "-no-pie", "-nostdlib", "-Wl,--gc-sections", "-Wl,--bui
 
 def archive_of(target: Architecture) -> Archive:
     """Return the archive of Debian's packages for an architecture."""
-    name = DEBIAN_NAMES[target.name]
-    return Archive(paths.cache_root() / f"debian-{name}", name)
+    return Archive.below(paths.cache_root(), DEBIAN_NAMES[target.name])
 
 
 def own(cache: Cache, target: Architecture) -> Path:

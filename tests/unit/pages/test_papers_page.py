@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from flashbed.execution import run
+from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report
 from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
 from flashbed.report.sentences import rows
-from flashbed.study.loading import Study
 from pages import papers
 from pages.page_text import wrapped
 from tests.support.facts import Facts
@@ -120,9 +120,9 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     asked: list[str] = []
 
-    def noted(study: Study, _rows: object, environment: dict[str, Any]) -> Report:
-        asked.append(study.name)
-        return report_of(study, [], environment)
+    def noted(inputs: ReportInputs) -> Report:
+        asked.append(inputs.study.name)
+        return report_of(inputs.study, [], {})
 
     monkeypatch.setattr(papers, "report_of", noted)
     assert papers.main(["--only", "lee2013"]) == 1

@@ -130,7 +130,9 @@ def test_what_the_guest_printed() -> None:
 def test_a_report_says_what_was_done() -> None:
     class Media(Titles):
         def medium(self, selector: str) -> SimpleNamespace:
-            return SimpleNamespace(kind="flash", capacity_bytes=64 * 10**9, parameters={}, condition="aged")
+            return SimpleNamespace(
+                kind="flash", capacity_bytes=64 * 10**9, parameters={}, numbers=dict, condition="aged"
+            )
 
     library: Any = Media()
     study = replace(made_up_study(), library=library)

@@ -225,7 +225,7 @@ def test_media_of_one_title_stand_each_with_its_parameters() -> None:
         )
         for selector in study.axes["medium"]
     ]  # fmt: skip
-    done: Any = SimpleNamespace(study=study, records=records, ran=[])
+    done: Any = SimpleNamespace(study=study, records=records, coverage=[])
     told = reporting._manifest(done)
     title = "medium: 2 GB USB 2.0 flash stick"
     assert told[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
