@@ -78,6 +78,10 @@ def compiler(cache: Cache, archive: Archive) -> Compiler:
     return Compiler(resolved.files, environment)
 
 
+REPRODUCIBLE = ("KBUILD_BUILD_TIMESTAMP=1970-01-01", "KBUILD_BUILD_USER=flashbed", "KBUILD_BUILD_HOST=flashbed")
+"""Arguments of `make` that keep the time and the host of a build out of a kernel."""
+
+
 def make(*arguments: str | Path, jobs: int) -> list[str]:
     """Return the first arguments of a `make` command for the guest. The products have the same bytes wherever and
     whenever it runs.
@@ -87,9 +91,7 @@ def make(*arguments: str | Path, jobs: int) -> list[str]:
         f"-j{jobs}",
         "ARCH=arm64",
         f"CROSS_COMPILE={PREFIX}",
-        "KBUILD_BUILD_TIMESTAMP=1970-01-01",
-        "KBUILD_BUILD_USER=flashbed",
-        "KBUILD_BUILD_HOST=flashbed",
+        *REPRODUCIBLE,
         *(str(argument) for argument in arguments),
     ]
 

@@ -124,11 +124,11 @@ def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     arguments = [str(files.emulator), *fixed, "-serial", f"file:{folder / process.CONSOLE}"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     # A forked guest gets files in place of those beside its load. Linux knows them by their canonical paths
-    arguments += ["-icount", f"load={_escaped(files.load.resolve())}"] if files.load else []
+    arguments += ["-icount", f"load={escaped(files.load.resolve())}"] if files.load else []
     for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
         arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
     box = folder / OUTBOX
-    backend = f"memory-backend-file,id=outbox,share=on,mem-path={_escaped(box)},size={box.stat().st_size}"
+    backend = f"memory-backend-file,id=outbox,share=on,mem-path={escaped(box)},size={box.stat().st_size}"
     return [*arguments, "-object", backend, "-device", f"ivshmem-plain,memdev=outbox,addr={OUTBOX_SLOT}"]
 
 
@@ -212,7 +212,7 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
 
 def _noting(folder: Path, samples: bool) -> list[str]:
     """Return the arguments for notes beside the results. QEMU merges a second -icount with the first."""
-    price, profile = (_escaped(folder / name) for name in (process.PRICE, RAW))
+    price, profile = (escaped(folder / name) for name in (process.PRICE, RAW))
     return ["-icount", f"price={price}" + (f",profile={profile}" if samples else "")]
 
 
@@ -245,6 +245,6 @@ def step_reason(files: Mapping[str, bytes]) -> str:
     return f"step {failed}: {foreign_text.line(why)}"
 
 
-def _escaped(path: Path) -> str:
-    """Return the path escaped for a value of QEMU's options."""
+def escaped(path: Path) -> str:
+    """Return the path with its commas doubled: a single comma ends a value of QEMU's options."""
     return str(path).replace(",", ",,")

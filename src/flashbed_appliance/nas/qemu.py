@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common.errors import SetupError
+from flashbed.machine.qemu import escaped
 from flashbed_appliance.nas import compiling
 from flashbed_appliance.nas.building import Appliance
 from flashbed_appliance.shrinking.architecture import Architecture
@@ -87,12 +88,7 @@ def command(
         words += ["-append", f"{line} {appliance.words}".rstrip()]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
-        words += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={_escaped(disk)}"]
+        words += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={escaped(disk)}"]
         words += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
     forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-{port.to}:{port.inside}" for port in ports)
     return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]
-
-
-def _escaped(path: Path) -> str:
-    """Return the path with its commas doubled: a single comma ends a value of QEMU's -drive option."""
-    return str(path).replace(",", ",,")

@@ -21,7 +21,7 @@ from pathlib import Path
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import kernel, stores
+from flashbed.image import kernel, stores, toolchain
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
@@ -180,11 +180,9 @@ def make(target: Architecture, source: Path, *arguments: str | Path, jobs: int) 
         source,
         f"ARCH={target.name}",
         f"CROSS_COMPILE={target.prefix}",
-        "KBUILD_BUILD_TIMESTAMP=1970-01-01",
-        "KBUILD_BUILD_USER=flashbed",
-        "KBUILD_BUILD_HOST=flashbed",
+        *toolchain.REPRODUCIBLE,
         "KBUILD_BUILD_VERSION=1",
-        f"KCFLAGS=-ffile-prefix-map={source}=.",
+        f"KCFLAGS={kernel.prefix_map(source)}",
         *arguments,
     ]
 

@@ -119,10 +119,10 @@ def left(target: Architecture, image: Path) -> BootMemory | None:
             text=True,
         ) as process:
             said = process.communicate()[1]
-        return told(console.read_text(errors="replace"), said)
+        return reported(console.read_text(errors="replace"), said)
 
 
-def told(console: str, complaint: str = "") -> BootMemory:
+def reported(console: str, complaint: str = "") -> BootMemory:
     """Return the memory that a console reports. Raises SetupError if it reports none."""
     found = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
     if len(found) != 2:
