@@ -137,7 +137,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     [judgement] = report.judgements()
     found = trust(report, judgement)
     # F2FS and ext2, two sizes of file each; only F2FS's longer one falls, and ext2's two agree
-    assert (found.cells, found.not_steady, found.too_short) == (4, 1, 1)
+    assert (found.cells, found.number("not steady"), found.number("too short")) == (4, 1, 1)
     assert "1 of 4 too short" in found.short
     assert "only the beginning of a longer one with another rate in 1" in found.sentence
     [comparison] = report.comparisons(answer)

@@ -103,6 +103,6 @@ def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
 
 
 def test_a_claim_says_how_many_of_its_cells_have_not_settled() -> None:
-    found = Trust(4, not_settled=3)
+    found = Trust(4, {"not settled": 3})
     assert found.short == "3 of 4 not settled"
     assert found.sentence == Facts("4 cells compared", "another write amplification in 3")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from flashbed.analysis.decisive import MEMORY
 from flashbed.report.claims import overview, shown
 from flashbed.report.export import json_bytes
 from flashbed.report.model import Report
@@ -45,7 +46,7 @@ def found(one: Report) -> Trust:
 
 def test_each_reason_is_counted() -> None:
     told = found(report(limit={"4k": "memory", "16k": "cpu"}, steady={"64k": "not steady: it rises"}))
-    assert (told.cells, told.memory, told.not_steady, told.cpu) == (8, 1, 1, 1)
+    assert (told.cells, told.number(*MEMORY), told.number("not steady"), told.number("CPU")) == (8, 1, 1, 1)
     assert told.short == Facts("1 of 8 cells not steady", "bytes in 1 of 8", "CPU decided in 1 of 8")
     assert told.sentence.startswith(
         "Of the 8 cells compared, memory kept the bytes in 1, the rate was not steady in 1 and the CPU decided in 1."
@@ -71,18 +72,18 @@ def test_it_says_whether_the_comparison_that_decides_is_one_of_them() -> None:
 
 def test_what_is_no_speed_is_told_of_memory_alone() -> None:
     told = found(report("write_amplification", limit={"4k": "memory"}, steady={"64k": "not steady: it rises"}))
-    assert (told.memory, told.not_steady) == (1, 0)
+    assert (told.number(*MEMORY), told.number("not steady")) == (1, 0)
 
 
 def test_memory_has_no_part_in_what_is_counted_to_the_end() -> None:
     """The requests of a small write come with the sync after the load: they are all there, and memory kept none."""
-    assert found(report("medium_requests", limit={"4k": "memory"})).memory == 0
-    assert found(report("medium_written_bytes", limit={"4k": "memory"})).memory == 1
+    assert found(report("medium_requests", limit={"4k": "memory"})).number(*MEMORY) == 0
+    assert found(report("medium_written_bytes", limit={"4k": "memory"})).number(*MEMORY) == 1
 
 
 def test_of_several_metrics_figures_are_counted() -> None:
     told = found(report("bandwidth", "iops", steady={"64k": "not steady: it rises"}))
-    assert (told.cells, told.not_steady) == (16, 2)
+    assert (told.cells, told.number("not steady")) == (16, 2)
     assert told.short == "2 of 16 figures not steady"
 
 
