@@ -261,12 +261,16 @@ LabMediumTraits lab_medium_traits(BlockDriverState *bs)
     };
 }
 
+bool lab_two_numbers(const char *words, uint64_t *first, uint64_t *second)
+{
+    return !qemu_strtou64(words, &words, 10, first) && *words == ' ' && !qemu_strtou64(words + 1, NULL, 10, second);
+}
+
 static bool arm_cut(LabMedium *lab, const char *words)
 {
     uint64_t requests, after_ns;
 
-    if (!lab->undo || qemu_strtou64(words, &words, 10, &requests) || *words != ' ' || !requests ||
-        qemu_strtou64(words + 1, NULL, 10, &after_ns) || after_ns > INT64_MAX / 2) {
+    if (!lab->undo || !lab_two_numbers(words, &requests, &after_ns) || !requests || after_ns > INT64_MAX / 2) {
         return false;
     }
     lab->requests_until_cut = requests;

@@ -86,6 +86,9 @@ void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle);
  */
 int64_t lab_medium_told(const char *text, int64_t guest_ns);
 
+/* Whether `words` are two whole numbers with a blank between. */
+bool lab_two_numbers(const char *words, uint64_t *first, uint64_t *second);
+
 /* The machine ends: what is noted last is noted. */
 void lab_medium_end(void);
 

@@ -204,18 +204,13 @@ static uint64_t power(const LabNand *nand)
     return nand->off ? LAB_NAND_OFF : nand->cut_in ? LAB_NAND_CUT_ARMED : LAB_NAND_ON;
 }
 
-static bool two_numbers(const char *words, uint64_t *first, uint64_t *second)
-{
-    return !qemu_strtou64(words, &words, 10, first) && *words == ' ' && !qemu_strtou64(words + 1, NULL, 10, second);
-}
-
 static bool told(void *opaque, const char *text)
 {
     LabNand *nand = opaque;
     uint64_t count, seed;
     const char *words;
 
-    if (strstart(text, "cut ", &words) && two_numbers(words, &count, &seed) && count && !nand->off) {
+    if (strstart(text, "cut ", &words) && lab_two_numbers(words, &count, &seed) && count && !nand->off) {
         nand->cut_in = count;
         nand->cut_seed = seed;
         return true;
