@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Parameters of a medium from arguments key=value, with a message for each that does not fit */
+/* Parses a medium's parameters from key=value arguments; reports each that is invalid */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static bool belongs(int param, const struct fb_params *params)
 	return fb_param_rule(param)->kinds & 1u << params->kind;
 }
 
-/* Each parameter of the kind is given or has a default, and no other is given */
+/* Checks that each mandatory parameter of the kind is given, and none of another kind */
 static bool complete(struct fb_params *params)
 {
 	int i;

@@ -5,7 +5,7 @@
 
 #include "fb_params.h"
 
-/* False: a message that names the key and its range is on stderr */
+/* On failure prints the key and its range to stderr and returns false */
 bool arguments_read(int count, char **arguments, struct fb_params *params);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What blkparse prints by default (blkparse(1), "Default event formats"):
- *	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]
- * One action of each request is taken, the others passed over, as is the summary behind them. A flush has no sectors.
+ * Parses blkparse's default output (blkparse(1), "Default event formats"):
+ * 	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]
+ * One action of each request is used. The others are skipped, and so is the summary at the end. A flush has no sectors.
  */
 #include <string.h>
 
@@ -88,7 +88,7 @@ static bool read_extent(const struct blkparse *b, char *rest, struct fb_request 
 	return wrong_word(b, "SECTOR + SECTORS is expected, not", sector);
 }
 
-/* The letters of RWBS: F (flush before), then what it is, then how: F (through the cache), S, A, M */
+/* RWBS letters: F (flush before), then the operation, then its modifiers: F (FUA), S, A, M */
 static bool read_request(struct blkparse *b, struct trace_entry *entry, struct word rwbs, char *rest)
 {
 	struct fb_request *request = &entry->request;
@@ -105,7 +105,7 @@ static bool read_request(struct blkparse *b, struct trace_entry *entry, struct w
 	if (what == rwbs.text + rwbs.length || !digit(*extent.text))
 		return true;
 	if (*what != 'R' && *what != 'W' && *what != 'D')
-		return true;	/* a command of another kind moves no data of the medium */
+		return true;	/* other commands transfer no data of the medium */
 	if (!read_extent(b, rest, request))
 		return false;
 	request->fua = *what == 'W' && memchr(what + 1, 'F', rwbs.text + rwbs.length - what - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The content of a medium that nobody has used, as a file: sparse, but for a raw chip */
+/* The content file of a new medium: sparse, except for a raw chip */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static bool erase(int fd, u64 bytes)
 	return true;
 }
 
-/* Of a 16-bit chip the mark is a word */
+/* On a 16-bit chip the mark is a word */
 static bool mark_bad_blocks(int fd, const struct fb_medium *medium)
 {
 	static const unsigned char mark[2];

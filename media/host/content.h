@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The content of a new medium */
+/* The content file of a new medium */
 #ifndef CONTENT_H
 #define CONTENT_H
 
 #include "fb_medium.h"
 
 /*
- * Writes the file that lies beside the state of a medium nobody has used. Of a raw chip: all 0xff, but for the marks of
- * blocks that are bad from the factory; of any other medium: a hole. False: a message is on stderr.
+ * Writes the content file of a new medium. A raw chip's is all 0xff, except for the marks of factory-bad blocks; any
+ * other medium's is a hole. On failure prints a message to stderr and returns false.
  */
 bool content_create(const char *path, const struct fb_medium *medium);
 

@@ -34,7 +34,7 @@ static void print_param(const struct fb_param_rule *rule)
 	printf(", \"meaning\": \"%s\"}", rule->meaning);
 }
 
-/* Instead of a range it has values */
+/* A parameter with words has a list of values instead of a range */
 static void print_word_param(enum fb_param param)
 {
 	const struct fb_param_rule *rule = fb_param_rule(param);
@@ -118,7 +118,7 @@ void describe_counters_of(const struct fb_medium *medium, const struct fb_counte
 	printf("}");
 }
 
-/* The share of the promised erases that a block has left in the mean; it may be negative */
+/* The mean share of the rated erases that a block has left; it may be negative */
 static void print_life_left(const struct fb_wear *wear, u64 endurance_erases)
 {
 	if (endurance_erases)
@@ -163,14 +163,14 @@ static void print_amplification_of(const struct fb_medium *medium)
 		       (double)counters->flash_programmed_pages * params->page_bytes / counters->host_written_bytes);
 }
 
-/* What requests waited for collection or for the buffer is not work of a part, nor is that any of them is under way */
+/* Waits for collection or for the buffer are no work of a part; nor is the time in which any request is under way */
 static bool is_time_of_a_part(enum fb_counter counter)
 {
 	return !strcmp(fb_counter_rule(counter)->unit, "ns") && counter != FB_COUNTER_collection_ns &&
 	       counter != FB_COUNTER_buffer_wait_ns && counter != FB_COUNTER_busy_ns;
 }
 
-/* Every counter that is a time, as its share of the time of all parts */
+/* Prints each counter of time as its share of the time of all parts */
 static void print_time_of(const struct fb_medium *medium)
 {
 	const struct fb_counters *counters = fb_medium_counters(medium);
@@ -195,7 +195,7 @@ static void print_time_of(const struct fb_medium *medium)
 	printf("},\n");
 }
 
-/* What the last power cut left */
+/* Prints the effects of the last power cut */
 static void print_power_of(const struct fb_medium *medium)
 {
 	printf(" \"power\": {\"off\": %s, \"unreadable_sectors\": %" PRIu64 ", \"half_erased_blocks\": %" PRIu64 "},\n",

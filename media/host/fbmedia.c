@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * fbmedia: makes and looks at the state of a medium. Results go to stdout, messages to stderr.
+ * fbmedia: creates and inspects the state of a medium. Results go to stdout, messages to stderr.
  * Exit codes: 0 done, 1 the file cannot be used, 2 wrong arguments.
  */
 #include <ctype.h>
@@ -44,7 +44,7 @@ static int create(const char *path, int count, char **arguments)
 	return state_file_create(path, &params) ? DONE : FAILED;
 }
 
-/* The first parameter that differs is enough to tell two media apart */
+/* Reports only the first parameter that differs */
 static bool same_params(const char *path, const struct fb_params *is, const struct fb_params *expected)
 {
 	char text[200];
@@ -89,7 +89,7 @@ static int digest(int count, char **arguments)
 	return DONE;
 }
 
-/* Options in any order, each once, each with a value */
+/* Options in any order, each at most once, each with a value */
 static bool read_options(int count, char **arguments, const char *const *names, const char **values)
 {
 	int i, name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * fio's iolog (fio's HOWTO, "Trace file format"). Version 2: "FILE ACTION [OFFSET LENGTH]", without times but for the
- * action "wait", microseconds since the last one. Version 3: "MICROSECONDS FILE ACTION [OFFSET LENGTH]".
+ * Parses fio's iolog (fio's HOWTO, "Trace file format"). Version 2: "FILE ACTION [OFFSET LENGTH]"; it has no times
+ * except the action "wait", microseconds since the last one. Version 3: "MICROSECONDS FILE ACTION [OFFSET LENGTH]".
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct iolog {
 	struct trace *trace;
 	int version;
 	u64 time_ns;
-	struct word file;	/* the one that the trace is about; its text is the log's own */
+	struct word file;	/* the trace's file; the text belongs to the log */
 };
 
 static const char *const heads[] = { "fio version 2 iolog", "fio version 3 iolog" };
@@ -45,7 +45,7 @@ static bool wrong_word(const struct iolog *log, const char *what, struct word wo
 	return complain_line(log->lines->path, log->lines->number, "%s \"%.*s\"", what, (int)word.length, word.text);
 }
 
-/* A medium is one device: offsets in two files would fall together */
+/* A medium is one device: offsets in two files would overlap */
 static bool same_file(struct iolog *log, struct word file)
 {
 	if (!log->file.text)

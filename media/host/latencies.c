@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Latencies of requests, sorted when a percentile is asked for */
+/* Request latencies and their percentiles */
 #include "latencies.h"
 
 static void swap(u64 *a, u64 *b)
@@ -17,7 +17,7 @@ static u64 middle_of(u64 a, u64 b, u64 c)
 	return c < a ? a : c > b ? b : c;
 }
 
-/* Hoare's selection: afterwards value[rank] is what sorting would put there */
+/* Hoare's selection: moves to value[rank] what sorting would put there */
 static u64 select(u64 *value, size_t count, size_t rank)
 {
 	size_t low = 0, high = count - 1;
@@ -35,7 +35,10 @@ static u64 select(u64 *value, size_t count, size_t rank)
 				break;
 			swap(&value[i++], &value[j--]);
 		}
-		/* Left of i nothing is above the pivot, right of j nothing below; if they met, the pivot is there */
+		/*
+		 * No value left of i exceeds the pivot, and none right of j is below it; if they met, value[i] is the
+		 * pivot
+		 */
 		if (i == j && rank == i)
 			break;
 		if (rank < i)

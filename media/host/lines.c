@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A trace line by line and word by word, with the place of an error */
+/* Reads a trace by lines and words, and locates its errors */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "lines.h"
 #include "message.h"
 
-/* Behind what is read: room for the newline that a last line may lack, and for looking at eight bytes at a time */
+/* Space behind the data: for the newline that the last line may lack, and for reading eight bytes at a time */
 enum { INITIAL_CAPACITY = 1 << 20, ROOM_BEHIND = 16 };
 
 bool lines_open(struct lines *lines, const char *path)
@@ -34,7 +34,7 @@ void lines_close(struct lines *lines)
 	free(lines->buffer);
 }
 
-/* Reads on behind what is there; a line longer than the buffer makes it larger. False: no more, or an error */
+/* Reads more behind the data; grows the buffer for a line longer than it. False at the end or on an error. */
 static bool fill(struct lines *lines)
 {
 	ssize_t got;
@@ -94,7 +94,7 @@ static bool separates(char c)
 	return c == ' ' || c == '\t' || c == '\r' || !c;
 }
 
-/* Where the word that begins there ends. Most characters are above the blank, and need no second look. */
+/* Returns the end of the word. Most characters are above the blank and need only one comparison. */
 static char *word_end(char *text)
 {
 	while ((unsigned char)*text > ' ' || !separates(*text))
@@ -117,7 +117,7 @@ struct word word_next(char **rest)
 	return (struct word) { begin, *rest - begin };
 }
 
-/* Numbers of so many digits fit, whatever they are */
+/* Any number of this many digits fits */
 enum { SAFE_DIGITS = 19 };
 
 bool word_number(struct word word, u64 *number)
@@ -139,7 +139,7 @@ bool word_number(struct word word, u64 *number)
 	return word.length;
 }
 
-/* The first of the bytes at text in the lowest eight bits */
+/* Loads eight bytes, the first in the lowest eight bits */
 static u64 eight_bytes(const char *text)
 {
 	u64 bytes;
@@ -151,9 +151,8 @@ static u64 eight_bytes(const char *text)
 #define EACH_BYTE 0x0101010101010101ull
 
 /*
- * How many of the eight bytes are digits, up to the first other one. Such a byte has its highest bit set, or gets it by
- * adding 0x46 ('9' + 1 becomes 0x80), or, if it is below '0', by subtracting '0'; a borrow or carry only reaches bytes
- * behind it.
+ * Counts the leading digits of eight bytes. A byte that is no digit has its highest bit set, or gets it by adding 0x46
+ * ('9' + 1 becomes 0x80), or, if it is below '0', by subtracting '0'. A borrow or carry reaches later bytes only.
  */
 static unsigned int digits_of(u64 bytes)
 {
@@ -162,7 +161,10 @@ static unsigned int digits_of(u64 bytes)
 	return others ? __builtin_ctzll(others) / 8 : 8;
 }
 
-/* Of the first `count` digits, 1 to 8: all move up, as behind leading zeros, then pairs, fours and eights are joined */
+/*
+ * Converts the first `count` digits, 1 to 8. The digits are shifted up, as if behind leading zeros; then pairs, fours
+ * and eights are combined.
+ */
 static u64 number_of(u64 bytes, unsigned int count)
 {
 	u64 ones = (bytes & 0x0f * EACH_BYTE) << (64 - 8 * count);
@@ -172,7 +174,7 @@ static u64 number_of(u64 bytes, unsigned int count)
 	return (u32)(10000 * hundreds + (hundreds >> 32));
 }
 
-/* Numbers that have any length, as traces have them, make a loop over their digits guess its end wrong each time */
+/* Numbers in traces vary in length, so a loop over their digits would mispredict its end each time */
 bool word_next_number(char **rest, struct word *word, u64 *number)
 {
 	static const u64 power_of_10[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };

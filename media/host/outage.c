@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A power cut in the middle of a replay: when it comes, and what it did */
+/* A power cut during a replay: its time and its effects */
 #include "outage.h"
 #include "random.h"
 
@@ -8,7 +8,7 @@ bool outage_wanted(const struct outage *outage)
 	return outage->at_request || outage->after_ns != FB_NEVER;
 }
 
-/* The core draws from the seed itself; this is another stream */
+/* A stream separate from the core's, which draws from the seed itself */
 u64 outage_moment(const struct outage *outage, u64 now_ns, u64 done_ns)
 {
 	u64 random = ~outage->seed;
@@ -18,7 +18,7 @@ u64 outage_moment(const struct outage *outage, u64 now_ns, u64 done_ns)
 
 struct telling {
 	struct outage_told *told;
-	u64 torn_before;	/* 1 + sequence of the last part that was torn: it is told in pieces */
+	u64 torn_before;	/* 1 + sequence of the last torn part, which is reported in pieces */
 };
 
 static void tell(void *context, const struct fb_fated *fated)

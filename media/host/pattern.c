@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A made-up trace: all that a medium shows, in order or at random, some times over */
+/* A synthetic trace: passes over the whole medium, in order or at random */
 #include <stdint.h>
 
 #include "message.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Puts a trace to a medium, request by request, as fast as its queue allows or at the trace's times */
+/* Replays a trace on a medium, as fast as its queue allows or at the trace's times */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 enum { PROGRESS_STEP = 1 << 20 };
 
-/* When requests that are under way are done, the earliest first: a binary heap */
+/* The completion times of pending requests: a binary heap, earliest first */
 struct under_way {
 	u64 *done_ns;
 	u64 count;
@@ -78,7 +78,7 @@ static u64 moment_in_time(const struct outage *outage, u64 begin_ns)
 	return outage->after_ns < FB_NEVER - begin_ns ? begin_ns + outage->after_ns : FB_NEVER;
 }
 
-/* The requests behind request i */
+/* Prefetches for the requests behind request i */
 static void prefetch_next(const struct fb_medium *medium, const struct trace *trace, size_t i)
 {
 	u32 step;
@@ -94,7 +94,7 @@ static void prefetch_next(const struct fb_medium *medium, const struct trace *tr
 	}
 }
 
-/* Returns when the power fails; FB_NEVER if it does not, or would do so when all is done */
+/* Returns the time of the power cut; FB_NEVER if there is none, or if it would come after everything is done */
 static u64 put_all(struct fb_medium *medium, const struct trace *trace, const struct player_options *options,
 		   struct under_way *under_way, struct played *played)
 {

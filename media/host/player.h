@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Puts the requests of a trace to a medium, and notes how long each takes */
+/* Replays a trace on a medium, and records the latencies */
 #ifndef PLAYER_H
 #define PLAYER_H
 
@@ -12,24 +12,24 @@
 enum { OP_COUNT = FB_FLUSH + 1 };
 
 struct player_options {
-	bool as_fast_as_possible;	/* the trace's times are not looked at */
-	u64 queue_depth;		/* requests that the medium has at a time; 0: no limit */
-	bool no_percentiles;		/* latencies are summed up, and not kept: so many requests take no memory */
+	bool as_fast_as_possible;	/* ignores the trace's times */
+	u64 queue_depth;		/* maximum of pending requests; 0: no limit */
+	bool no_percentiles;		/* latencies are summed up, not kept, so that requests take no memory */
 	struct outage outage;
 	FILE *completions;		/* gets "submitted_ns done_ns" for each request; or NULL */
 };
 
 /*
- * A latency counts from the time in the trace, or, as fast as possible, from the time at which the medium gets the
- * request. Requests that were under way when the power failed count as if they had been finished.
+ * A latency counts from the time in the trace or, with as_fast_as_possible, from the time at which the request is
+ * issued. Requests under way at a power cut count as if they had been finished.
  */
 struct played {
 	struct latencies of[OP_COUNT];
 	u64 bytes[OP_COUNT];
-	u64 begin_ns;			/* the first request comes */
-	u64 end_ns;			/* the last one is done, or the power fails */
+	u64 begin_ns;			/* the first request is issued */
+	u64 end_ns;			/* the last request is done, or the power fails */
 	struct outage_told outage;
-	struct fb_counters counters;	/* what the requests added to them */
+	struct fb_counters counters;	/* the requests' increments */
 };
 
 /* False: a message is on stderr */

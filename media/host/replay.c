@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * flashbed-replay: puts a trace to a medium and prints what came of it. Results go to stdout, messages to stderr.
+ * flashbed-replay: replays a trace on a medium and prints the results. Results go to stdout, messages to stderr.
  * Exit codes: 0 done, 1 a file cannot be used, 2 wrong arguments.
  */
 #define _GNU_SOURCE
@@ -165,7 +165,7 @@ static bool read_option(int code, const char *name, struct options *o)
 	return false;
 }
 
-/* The rest is TRACE and the parameters of a new medium, in any order */
+/* The other words are TRACE and the parameters of a new medium, in any order */
 static bool read_rest(int count, char **words, struct options *o)
 {
 	int params = 0, i;
@@ -232,7 +232,7 @@ static bool all_done_before(const struct played *played)
 	return complain("power cut", text);
 }
 
-/* While it has more, none is put before another */
+/* With more than the maximum, no request is put before another */
 static int more_than_it_orders(u64 depth, u64 max)
 {
 	char name[40], text[80];

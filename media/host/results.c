@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What came of a replay, as a table or as JSON */
+/* Prints the results of a replay, as a table or as JSON */
 #include <inttypes.h>
 
 #include "describe.h"

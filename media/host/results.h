@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What a replay came to, on stdout: a table for people, or JSON */
+/* Prints the results of a replay to stdout: a table, or JSON */
 #ifndef RESULTS_H
 #define RESULTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The state of a medium in a file: made, taken up, saved */
+/* A medium's state file: created, opened, saved */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "state_file.h"
 
 /*
- * The guest sees the file as a PCI memory region, which has a power of two of bytes, and at least a page; QEMU wants
- * the file to have that size already.
+ * The guest maps the file as a PCI memory region, whose size is a power of two and at least a page. QEMU requires the
+ * file to have that size already.
  */
 static size_t file_bytes(size_t state_bytes)
 {
@@ -35,7 +35,7 @@ static void *map_all(int fd, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* What is never written of the file takes no space on disk */
+/* Unwritten parts of the file take no space on disk */
 static bool fill_new(int fd, const void *source)
 {
 	const struct fb_params *params = source;
@@ -70,7 +70,7 @@ static bool fill_copy(int fd, const void *source)
 	return true;
 }
 
-/* mkstemp() makes private files; a state is as readable as any other file of the user's */
+/* mkstemp() makes private files; this gives the state the usual permissions */
 static bool take_usual_mode(int fd)
 {
 	mode_t mask = umask(0);
@@ -114,7 +114,7 @@ bool state_file_save(const char *path, const struct fb_medium *medium)
 	return write_file(path, fill_copy, medium);
 }
 
-/* Its tables are looked into at random places: with small pages most of the time would go into address translation */
+/* Tables are accessed at random: with small pages, address translation would take most of the time */
 struct fb_medium *state_file_make(const struct fb_params *params)
 {
 	size_t bytes = fb_state_bytes(params);

@@ -6,15 +6,15 @@
 #include "fb_medium.h"
 
 /*
- * Writes a new state, in a file with a power of two of bytes: to a temporary file beside it, which then takes its name.
- * False: a message is on stderr.
+ * Writes a new state to a file whose size is a power of two, through a temporary file that is then renamed. On failure
+ * prints a message to stderr and returns false.
  */
 bool state_file_create(const char *path, const struct fb_params *params);
 
-/* Writes the state as it is in memory, in the same way */
+/* Saves the state from memory, in the same way */
 bool state_file_save(const char *path, const struct fb_medium *medium);
 
-/* A new medium in memory alone. NULL: a message is on stderr. */
+/* Makes a new medium in memory only. NULL: a message is on stderr. */
 struct fb_medium *state_file_make(const struct fb_params *params);
 
 /* Maps a state; changes stay in memory. NULL: a message is on stderr. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A trace from a file, whichever of the two formats it has; which requests it may hold */
+/* Reads a trace of either format, and checks its requests */
 #include <stdlib.h>
 
 #include "message.h"

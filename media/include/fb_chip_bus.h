@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A raw NAND chip as its bus sees it: command, address and data cycles, in place of the operations of fb_chip.h, and
- * the content with it. A controller puts its driver's cycles on it, and lets the bus take its time.
+ * The bus interface of a raw NAND chip: command, address and data cycles in place of the operations of fb_chip.h,
+ * together with the content. A controller forwards its driver's cycles and models the bus time.
  *
- * Unlike the medium this has pointers: it lies in the controller's memory and begins anew with the power.
+ * Unlike the medium, this structure has pointers. It lies in the controller's memory and starts afresh at each
+ * power-on.
  *
- *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
- *				the last address cycle; 80h-10h
- *	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
- *				80h-10h, 85h, 15h; several planes: 80h-11h
- *	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
+ * 	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
+ * 				the last address cycle; 80h-10h
+ * 	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
+ * 				80h-10h, 85h, 15h; several planes: 80h-11h
+ * 	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
  *
- * Other commands are ignored, as is what a chip without cache operations cannot do. A page with wrong bits is read
- * wrong. What is read behind the last column is 0xff.
+ * Unknown commands are ignored, and so are cache commands if the chip has no cache operations. A page with wrong bits
+ * reads wrong. Bytes behind the last column read as 0xff.
  */
 #ifndef FB_CHIP_BUS_H
 #define FB_CHIP_BUS_H
@@ -31,18 +32,18 @@ struct fb_chip_bus {
 	u8 *content;			/* fb_content_bytes() */
 	u8 *registers;			/* fb_bus_register_bytes(): for each plane a page, what its last block to be
 					   erased held, and what the pages of its last two programs held before */
-	u64 ready_ns;			/* R/B# is high from then on */
+	u64 ready_ns;			/* R/B# goes high */
 
-	u32 command;			/* that waits for addresses, data or another command */
-	u32 cycles;			/* of address since then */
+	u32 command;			/* waits for addresses, data or another command */
+	u32 cycles;			/* address cycles since then */
 	u8 address[FB_BUS_MAX_CYCLES];
-	u32 output;			/* enum fb_bus_output: what the next data cycle gives */
-	u32 at;				/* ... and from where */
-	u32 area;			/* small pages: where a column counts from */
+	u32 output;			/* enum fb_bus_output: the source of the next data cycle */
+	u32 at;				/* ... and the position in it */
+	u32 area;			/* small pages: the origin of columns */
 	u32 read_page;			/* of plane 0, in the data register for a cached read */
-	u32 out_page;			/* whose register is read */
-	struct fb_chip_span loading;	/* what is programmed next; bytes from the first to the last that was loaded */
-	u32 queued;			/* planes that are loaded, or told to be erased or read */
+	u32 out_page;			/* the page whose register is read */
+	struct fb_chip_span loading;	/* the next program; from the first to the last loaded byte */
+	u32 queued;			/* planes loaded, or queued for an erase or read */
 	u32 queued_page[FB_CHIP_PLANES];
 	u32 before_page[FB_CHIP_PLANES][2];	/* of the last two programs of each plane ... */
 	u32 before_turn[FB_CHIP_PLANES];	/* ... which of them is the last */
@@ -51,19 +52,19 @@ struct fb_chip_bus {
 
 size_t fb_bus_register_bytes(const struct fb_params *params);
 
-/* All memory belongs to the caller; the content is that of the chip */
+/* The caller owns all memory; the content is that of the chip */
 void fb_bus_init(struct fb_chip_bus *bus, struct fb_medium *chip, u8 *content, u8 *registers);
 
-/* A cycle ends at now_ns. The chip is busy until ready_ns of *bus. */
+/* Ends a cycle at now_ns. The chip is busy until bus->ready_ns. */
 void fb_bus_command(struct fb_chip_bus *bus, u8 command, u64 now_ns);
 void fb_bus_address(struct fb_chip_bus *bus, u8 address, u64 now_ns);
 void fb_bus_write(struct fb_chip_bus *bus, const u8 *bytes, u32 count);
 void fb_bus_read(struct fb_chip_bus *bus, u8 *bytes, u32 count, u64 now_ns);
 
-/* The power goes: tears the content of what is under way. The seed decides what nobody can know. */
+/* Cuts the power: tears the content of what is under way. The seed decides what is undetermined. */
 void fb_bus_cut(struct fb_chip_bus *bus, u64 cut_ns, u64 seed);
 
-/* The parameter page: what the chip's parameters say, with its checksum */
+/* Fills in the parameter page from the chip's parameters, with its checksum */
 void fb_onfi_page(const struct fb_params *params, u8 page[FB_ONFI_PAGE_BYTES]);
 
 #endif

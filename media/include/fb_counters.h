@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a medium counts about itself, since its state was made. FB_COUNTERS is the one place where counters are named:
- * fields of struct fb_counters, lines of the device's notes and keys of "fbmedia inspect". Nanoseconds are summed over
- * the parts that are busy at the same time: two dies that read at once count twice. Only busy_ns counts each moment
- * once.
+ * What a medium counts since its state was made. FB_COUNTERS is the only list of the counters: it makes the fields of
+ * struct fb_counters, the lines of the device's notes and the keys of "fbmedia inspect". Nanoseconds are summed over
+ * parts that are busy at the same time: two dies that read at once count twice. Only busy_ns counts each moment once.
  */
 #ifndef FB_COUNTERS_H
 #define FB_COUNTERS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The parameters of a medium. FB_PARAMS is the one place where they are named: the same words are the keys of a media
- * profile, the arguments of fbmedia and the fields of struct fb_params. All are unsigned integers, a few of which are
- * written as words; a name ends in its unit.
+ * The parameters of a medium. FB_PARAMS is the only list of them: it makes the keys of a media profile, the arguments
+ * of fbmedia and the fields of struct fb_params. All are unsigned integers; the values of some are written as words. A
+ * name ends in its unit.
  */
 #ifndef FB_PARAMS_H
 #define FB_PARAMS_H
@@ -40,7 +40,7 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 #define FB_OF_DISK	(1u << FB_DISK)
 #define FB_OF_TIMED	(FB_OF_FLASH | FB_OF_DISK)
 #define FB_OF_CHIP	(1u << FB_NAND)
-/* Kinds with NAND in them: their arrays, wear, failures and bit errors have the same parameters (nand_faults.h) */
+/* Kinds with NAND: their arrays, wear, failures and bit errors have the same parameters (nand_faults.h) */
 #define FB_OF_NAND	(FB_OF_FLASH | FB_OF_CHIP)
 /* Kinds that answer requests for sectors (fb_submit()) */
 #define FB_OF_BLOCK	(FB_OF_TIMED | 1u << FB_NULL)
@@ -52,8 +52,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 #define FB_MAX_PS	1000000000ull
 
 /*
- * P(name, kinds, min, max, default, meaning). A parameter without a default must be given.
- * Ranges that depend on other parameters are narrowed in fb_check_params().
+ * P(name, kinds, min, max, default, meaning). A parameter without a default is mandatory. fb_check_params() narrows
+ * ranges that depend on other parameters.
  */
 #define FB_PARAMS(P) \
 	P(kind, FB_OF_ALL, 0, FB_KIND_COUNT - 1, FB_NO_DEFAULT, \
@@ -305,7 +305,7 @@ struct fb_params {
 	};
 };
 
-/* What is to be known about a parameter, in the order of enum fb_param */
+/* The rule of a parameter, in the order of enum fb_param */
 struct fb_param_rule {
 	const char *name;
 	const char *meaning;
@@ -315,7 +315,7 @@ struct fb_param_rule {
 	u32 kinds;
 };
 
-/* Why fb_check_params() refused. The range is the one that holds beside the other parameters. */
+/* Why fb_check_params() refused. The range is the one that holds given the other parameters. */
 struct fb_complaint {
 	enum fb_param param;
 	u64 value;
@@ -327,19 +327,16 @@ struct fb_complaint {
 const struct fb_param_rule *fb_param_rule(enum fb_param param);
 const char *fb_kind_word(enum fb_kind kind);
 
-/* The word for a value of a parameter whose values are words; NULL if it is a number, or if there is no such value */
+/* The word for a parameter's value; NULL if the parameter is a number, or if there is no such value */
 const char *fb_param_word(enum fb_param param, u64 value);
 
-/*
- * False, and *complaint filled in, at the first parameter that does not fit. Parameters of other kinds are not looked
- * at.
- */
+/* Returns false and fills in *complaint at the first invalid parameter. Parameters of other kinds are not checked. */
 bool fb_check_params(const struct fb_params *params, struct fb_complaint *complaint);
 
-/* A number that stands for the parameters: media with the same kind and parameters have the same one, others another */
+/* A digest of the parameters: two media have the same one if and only if their kind and parameters are equal */
 u64 fb_params_digest(const struct fb_params *params);
 
-/* Bytes of a page of a raw chip with its spare area, and its pages */
+/* The bytes of a raw chip's page with its spare area, and the number of its pages */
 static inline u64 fb_raw_page_bytes(const struct fb_params *params)
 {
 	return params->page_bytes + params->spare_bytes;
@@ -350,19 +347,19 @@ static inline u64 fb_chip_pages(const struct fb_params *params)
 	return params->pages_per_block * params->blocks_per_die;
 }
 
-/* What the block device shows */
+/* The size of the block device */
 static inline u64 fb_exposed_bytes(const struct fb_params *params)
 {
 	return params->used_bytes ? params->used_bytes : params->capacity_bytes;
 }
 
-/* What is kept of the medium's content beside its state */
+/* The size of the content that is stored beside the state */
 static inline u64 fb_content_bytes(const struct fb_params *params)
 {
 	return params->kind == FB_NAND ? fb_chip_pages(params) * fb_raw_page_bytes(params) : fb_exposed_bytes(params);
 }
 
-/* The unit in which a flash device discards: what a log-block layer maps as one, else a page. 0: it does not. */
+/* The discard unit of a flash device: the mapping unit of a log-block layer, else a page. 0: no discard. */
 static inline u64 fb_discard_bytes(const struct fb_params *params)
 {
 	if (params->kind != FB_FLASH || !params->discard)
@@ -372,7 +369,7 @@ static inline u64 fb_discard_bytes(const struct fb_params *params)
 	return params->page_bytes * params->pages_per_block * params->blocks_per_group * params->planes * params->dies;
 }
 
-/* Must what was written be flushed before it is safe? */
+/* True if a write must be flushed before it is safe */
 static inline bool fb_volatile_cache(const struct fb_params *params)
 {
 	return (params->kind == FB_DISK && params->write_cache_bytes) ||

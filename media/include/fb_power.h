@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A power cut: which writes the medium has when its power goes at a given moment, which it has lost, and which sectors
- * it cannot read any more. The core says where; whoever keeps the content carries it out (fb_undo.h).
+ * A power cut: which writes the medium keeps when its power fails at a given moment, which it loses, and which sectors
+ * become unreadable. The core reports the sectors; whoever keeps the content carries it out (fb_undo.h).
  *
- * Each write is known in parts (a page, a run of sectors), numbered in the order in which they came, until it is on the
- * medium. A medium knows a bounded number of them; a write that finds no room waits for the oldest.
+ * Until a write is on the medium, it is tracked in parts (a page, a run of sectors), numbered in the order of arrival.
+ * A medium tracks a bounded number of parts; a write that finds no room waits for the oldest.
  */
 #ifndef FB_POWER_H
 #define FB_POWER_H
@@ -14,52 +14,52 @@
 enum fb_fate {
 	FB_KEPT,		/* the new content is there */
 	FB_LOST,		/* the old content stays, or comes back */
-	FB_UNREADABLE,		/* neither, until it is written again */
+	FB_UNREADABLE,		/* neither, until the sector is written again */
 };
 
-/* Something that overtook a run of whole sectors */
+/* The fate of a run of whole sectors */
 struct fb_fated {
-	u64 sequence;		/* of the part of a write; what is told follows it */
+	u64 sequence;		/* of the write's part; reports come in this order */
 	u64 offset_bytes;
 	u64 length_bytes;
 	enum fb_fate fate;
-	bool torn;		/* the part was under way at that very moment */
-	bool neighbour;		/* nobody wrote here: it shares cells with a page that was under way */
+	bool torn;		/* the part was under way at the cut */
+	bool neighbour;		/* not written itself: shares cells with a page that was under way */
 };
 
 typedef void fb_tell(void *context, const struct fb_fated *fated);
 
 /*
- * The power goes at cut_ns, which no request is later than. Tells the fate of each write that was not known to be on
- * the medium, in the order in which they came; a part that is torn is told in pieces, in the order of addresses. The
- * seed decides what nobody can know. A raw chip has fb_chip_cut() in its place. Then the medium is off: the next call
- * is fb_power_on(), which charges the restart.
+ * Cuts the power at cut_ns; no request may be later. Reports the fate of each write that was not known to be on the
+ * medium, in the order of arrival. A torn part is reported in pieces, in the order of addresses. The seed decides what
+ * is undetermined. A raw chip has fb_chip_cut() instead. Afterwards the medium is off: the next call must be
+ * fb_power_on(), which charges the restart.
  */
 void fb_cut(struct fb_medium *medium, u64 cut_ns, u64 seed, fb_tell *tell, void *context);
 
-/* The power went and did not come back yet */
+/* True from a cut until the next power-on */
 bool fb_off(const struct fb_medium *medium);
 
-/* Erase blocks, of all planes of a die, that the last cut left half erased; the restart erases them again */
+/* The erase blocks, over all planes of a die, that the last cut left half erased; the restart erases them again */
 u64 fb_half_erased_blocks(const struct fb_medium *medium);
 
-/* When the last request came */
+/* The time of the last request */
 u64 fb_last_request_ns(const struct fb_medium *medium);
 
-/* The number that the first part of the next write will have */
+/* The sequence number of the next write's first part */
 u64 fb_next_sequence(const struct fb_medium *medium);
 
 /* No part before this one can be lost any more, unless it shares cells with a later one */
 u64 fb_oldest_pending(const struct fb_medium *medium);
 
-/* A cut made it unreadable, in part or as a whole, and it was not written since: to read it is an error */
+/* True if a cut made any of these sectors unreadable and it was not written since: reading them is an error */
 bool fb_unreadable(const struct fb_medium *medium, u64 offset_bytes, u64 length_bytes);
 u64 fb_unreadable_sectors(const struct fb_medium *medium);
 
-/* How many parts a medium with these parameters may have pending */
+/* The maximum number of pending parts for these parameters */
 u64 fb_pending_parts(const struct fb_params *params);
 
-/* Bytes of all parts that a medium with these parameters may have pending, not counting the newest request */
+/* The maximum bytes of all pending parts for these parameters, without the newest request */
 u64 fb_pending_bytes(const struct fb_params *params);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The integer types of the media core: the kernel's own names, wherever the core is compiled.
- * The only header of the core that knows whether it is in the kernel or on the host.
+ * The integer types of the media core, by the kernel's names, in the kernel and on the host. No other header of the
+ * core depends on where it is compiled.
  */
 #ifndef FB_TYPES_H
 #define FB_TYPES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Small integer arithmetic that several rooms of the core need */
+/* Small integer arithmetic for several files of the core */
 #ifndef FB_ARITH_H
 #define FB_ARITH_H
 
@@ -26,8 +26,8 @@ static inline bool fb_power_of_two(u64 number)
 }
 
 /*
- * A divisor that stays the same, with its reciprocal 2^32 / by. Quotients of numbers below 2^32 then take
- * multiplications only: number * reciprocal / 2^32 is the quotient, or one less.
+ * A constant divisor with its reciprocal 2^32 / by. Quotients of numbers below 2^32 then take only multiplications:
+ * number * reciprocal / 2^32 is the quotient, or one less.
  */
 struct fb_divisor {
 	u64 by;
@@ -54,13 +54,13 @@ static inline u64 fb_remainder(const struct fb_divisor *d, u64 number)
 	return number - fb_quotient(d, number) * d->by;
 }
 
-/* Time of a transfer, rounded up to whole nanoseconds */
+/* The time of a transfer, rounded up to whole nanoseconds */
 static inline u64 fb_transfer_ns(u64 bytes, u64 ps_per_byte)
 {
 	return fb_div_round_up(bytes * ps_per_byte, 1000);
 }
 
-/* Largest r with r * r <= number: Newton's method, from a power of two above */
+/* The largest r with r * r <= number, by Newton's method from a power of two above */
 static inline u64 fb_isqrt(u64 number)
 {
 	u64 root, next;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The flash array below a translation layer: pages that are read, programmed and erased. It is the model of one
- * (nand.h), or another that whoever makes the medium brings along, as media_ftl brings real flash. A medium on another
- * array lies in no file, because its state has a pointer in it, and takes no requests: its layer is called.
+ * The flash array below a translation layer: pages that are read, programmed and erased. It is either the model
+ * (nand.h) or one that the creator of the medium supplies; media_ftl supplies real flash. A medium on another array
+ * cannot lie in a file, because its state holds a pointer. It takes no requests: its layer is called directly.
  *
- * Nearly all media are on the model, so that is called directly; another one is a table of functions.
+ * Nearly all media use the model, which is called directly. Another array is a table of functions.
  */
 #ifndef FB_ARRAY_H
 #define FB_ARRAY_H
@@ -12,10 +12,10 @@
 #include "state.h"
 
 struct fb_array {
-	/* Adds its tables to the state, at least that of blocks. other and special need not be filled in. */
+	/* Adds its tables to the state, at least the blocks. `other` and `special` need not be filled in. */
 	struct fb_nand_layout (*layout)(const struct fb_params *params, u64 *end_offset);
 
-	/* As fb_nand_read(), ..., in nand.h */
+	/* The contracts are those of fb_nand_read() and the like in nand.h */
 	u64 (*read)(struct fb_medium *m, u32 die, u32 ppn, u64 ready_ns, u64 transfer_bytes);
 	u64 (*program)(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 ready_ns);
 	u64 (*erase)(struct fb_medium *m, u32 die, u32 block, u64 ready_ns);
@@ -28,7 +28,7 @@ static inline const struct fb_array *fb_other_array(const struct fb_nand_layout 
 	return layout->special & FB_OTHER_ARRAY ? layout->other : NULL;
 }
 
-/* As fb_state_bytes() and fb_init(), of a flash medium on another array */
+/* fb_state_bytes() and fb_init() for a flash medium on another array */
 size_t fb_array_state_bytes(const struct fb_params *params, const struct fb_array *array);
 enum fb_error fb_array_init(void *memory, size_t bytes, const struct fb_params *params, const struct fb_array *array);
 
@@ -54,7 +54,7 @@ static inline u64 fb_array_erase(struct fb_medium *m, u32 die, u32 block, u64 re
 	return other ? other->erase(m, die, block, ready_ns) : fb_nand_erase(m, die, block, ready_ns);
 }
 
-/* When the die has finished what was issued to it so far */
+/* The time at which the die has finished everything issued to it so far */
 static inline u64 fb_array_free_ns(const struct fb_medium *m, u32 die)
 {
 	const struct fb_array *other = fb_other_array(&m->flash.nand.layout);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Checks of one parameter, for the rules that a kind has between its parameters. False: *complaint is filled in. */
+/*
+ * Range checks of one parameter, for rules between a kind's parameters. On failure they fill in *complaint and return
+ * false.
+ */
 #ifndef FB_CHECK_H
 #define FB_CHECK_H
 
@@ -14,7 +17,7 @@ bool fb_check_whole(struct fb_complaint *complaint, const struct fb_params *para
 		    u64 unit, const char *reason);
 bool fb_check_multiple(struct fb_complaint *complaint, const struct fb_params *params, enum fb_param param);
 
-/* What every kind checks that has sectors */
+/* The checks shared by all kinds with sectors */
 bool fb_check_sectors(const struct fb_params *params, struct fb_complaint *complaint);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What a raw NAND chip does when it is told to: how long its array takes, what fails, which rules are broken */
+/* The operations of a raw NAND chip: the array's times, failures, and broken rules */
 #include "chip.h"
 #include "arith.h"
 #include "nand_faults.h"
 #include "state.h"
 
-/* Times programmed: of the page, and of its spare area where that counts apart */
+/* A page's program counts: of the page, and of its spare area if that is counted separately */
 #define PROGRAMS(count)		((count) & 0xf)
 #define SPARE_PROGRAMS(count)	((count) >> 4)
 #define MAX_PROGRAMS		0xfu
@@ -15,7 +15,7 @@ bool fb_chip_bad_from_factory(const struct fb_medium *m, u32 block)
 	return block < m->params.blocks_per_die && fb_chip_block(m, block)->flags & FB_BLOCK_FACTORY_BAD;
 }
 
-/* Where the makers put it: the sixth byte of the spare area of small pages, the first of large ones */
+/* The makers' position: the sixth byte of the spare area of small pages, the first of large ones */
 u32 fb_chip_bad_mark_column(const struct fb_params *p)
 {
 	return p->page_bytes + (p->page_bytes == 512 ? 5 : 0);
@@ -39,7 +39,7 @@ static void breach(struct fb_medium *m, enum fb_chip_breach which)
 	m->counters.violations++;
 }
 
-/* Returns FB_NEVER; nothing is carried out, and planes told before are forgotten */
+/* Returns FB_NEVER. Nothing is carried out, and queued planes are dropped. */
 static u64 refuse(struct fb_medium *m, enum fb_chip_breach which)
 {
 	breach(m, which);
@@ -47,7 +47,7 @@ static u64 refuse(struct fb_medium *m, enum fb_chip_breach which)
 	return FB_NEVER;
 }
 
-/* When the chip takes up what comes at now_ns */
+/* The time at which the chip starts an operation issued at now_ns */
 static u64 take_up(struct fb_medium *m, u64 now_ns)
 {
 	m->chip.breach = FB_CHIP_KEPT;
@@ -65,7 +65,7 @@ static bool within(const struct fb_medium *m, const struct fb_chip_span *span)
 	return span->page < fb_chip_pages(&m->params) && span->column <= end && span->bytes <= end - span->column;
 }
 
-/* Pages of one number in blocks of different planes, and nothing but one operation */
+/* True if the span joins the queued planes: the same operation and page number, in a block of another plane */
 static bool fits_the_others(const struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span)
 {
 	const struct fb_chip_work *queued = &m->chip.queued;
@@ -115,7 +115,7 @@ static u32 age_hours(const struct fb_medium *m)
 	return fb_age_ns(m) / FB_HOUR_NS;
 }
 
-/* One more program, unless that was counted as often as can be */
+/* Increments a program count, saturating at its maximum */
 static u32 once_more(u32 count)
 {
 	return count < MAX_PROGRAMS ? count + 1 : count;
@@ -130,7 +130,7 @@ static void count_program(struct fb_medium *m, const struct fb_chip_span *span)
 	u8 *count = fb_chip_programs(m, span->page);
 	u32 main = PROGRAMS(*count), spare = SPARE_PROGRAMS(*count);
 	bool in_main = !p->spare_partial_programs || span->column < p->page_bytes;
-	/* Also a program of no bytes counts, where it points */
+	/* A program of no bytes counts too, where it points */
 	bool in_spare = p->spare_partial_programs &&
 			(span->column >= p->page_bytes || span->column + span->bytes > p->page_bytes);
 
@@ -212,7 +212,7 @@ static void count_time(struct fb_counters *counters, enum fb_chip_op op, u64 len
 		counters->flash_erase_ns += length_ns;
 }
 
-/* The array begins with what is queued, at begin_ns; returns when it has done */
+/* Starts the queued operation on the array at begin_ns; returns its end */
 static u64 begin(struct fb_medium *m, u64 begin_ns)
 {
 	struct fb_chip *chip = &m->chip;
@@ -241,7 +241,7 @@ static void add(struct fb_chip_work *queued, enum fb_chip_op op, const struct fb
 	queued->span[queued->planes++] = *span;
 }
 
-/* The last plane, or the only one; waits for the array */
+/* Issues the last or only plane; waits for the array */
 static u64 operate(struct fb_medium *m, enum fb_chip_op op, const struct fb_chip_span *span, u64 now_ns)
 {
 	u64 begin_ns = take_up(m, now_ns);
@@ -275,7 +275,7 @@ u64 fb_chip_read(struct fb_medium *m, u32 page, u64 now_ns)
 	return operate(m, FB_CHIP_READ, &span, now_ns);
 }
 
-/* The array reads the page as a whole; only the caller knows that no data are wanted */
+/* The array reads the whole page; only the caller knows that it wants no data */
 u64 fb_chip_read_spare(struct fb_medium *m, u32 page, u64 now_ns)
 {
 	u64 ready_ns = fb_chip_read(m, page, now_ns);
@@ -284,7 +284,7 @@ u64 fb_chip_read_spare(struct fb_medium *m, u32 page, u64 now_ns)
 	return ready_ns;
 }
 
-/* The page that is sensed, or was, goes on to the cache register; then the array may have the next */
+/* Moves the page that is being sensed to the cache register; then the array may sense the next */
 u64 fb_chip_read_cached(struct fb_medium *m, bool last, u64 now_ns)
 {
 	struct fb_chip *chip = &m->chip;
@@ -340,7 +340,7 @@ u64 fb_chip_erase(struct fb_medium *m, u32 block, u64 now_ns)
 	return operate(m, FB_CHIP_ERASE, &span, now_ns);
 }
 
-/* --- what the driver asks --- */
+/* --- queries of the driver --- */
 
 struct fb_chip_status fb_chip_status(const struct fb_medium *m, u64 now_ns)
 {

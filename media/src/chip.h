@@ -8,7 +8,7 @@
 
 #define FB_CHIP_NO_PAGE 0xffffffffu
 
-/* What the array was told: all planes of it together */
+/* An operation of the array, with all its planes */
 struct fb_chip_work {
 	u64 begin_ns;
 	u64 end_ns;
@@ -20,17 +20,17 @@ struct fb_chip_work {
 struct fb_chip {
 	u64 blocks_offset;		/* struct fb_nand_block */
 	u64 pasts_offset;		/* struct fb_nand_past, of each block */
-	u64 pages_offset;		/* a byte each: times programmed, its spare area in the upper half */
+	u64 pages_offset;		/* a byte each: the page's program count; its spare area's in the upper half */
 	u64 array_free_ns;
-	u64 ready_ns;			/* R/B# is high from then on */
+	u64 ready_ns;			/* R/B# goes high */
 	u64 breach;			/* enum fb_chip_breach */
-	u64 failed;			/* bit 0: the program or erase told last; bit 1: the one before */
+	u64 failed;			/* bit 0: the last program or erase; bit 1: the one before */
 	u64 loaded;			/* 1 + page in the data register of plane 0, for a cached read; 0: none */
 	struct fb_chip_work queued;
-	struct fb_chip_work work[2];	/* told last, and the one before it, which the array may still have */
+	struct fb_chip_work work[2];	/* the last operation, and the one before, which the array may still execute */
 };
 
-/* For the rooms of the chip */
+/* For the other files of the chip */
 struct fb_nand_block *fb_chip_block(const struct fb_medium *m, u32 block);
 struct fb_nand_past *fb_chip_past(const struct fb_medium *m, u32 block);
 u8 *fb_chip_programs(const struct fb_medium *m, u32 page);

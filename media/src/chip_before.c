@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What pages held before the programs and erases that are under way */
+/* The content of pages before the programs and erases that are under way */
 #include "chip_before.h"
 
 enum { BEFORE = 2 /* a cached program begins while another is under way */ };

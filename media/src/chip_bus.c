@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The bus of a raw NAND chip: command, address and data cycles become operations of the chip, and its content. What a cut
- * needs of the content before is in chip_before.c.
+ * The bus of a raw NAND chip: turns command, address and data cycles into operations of the chip and changes of its
+ * content. chip_before.c keeps the old content that a cut needs.
  */
 #include "chip_before.h"
 #include "fb_chip_bus.h"
@@ -68,7 +68,7 @@ static u32 number(const u8 *bytes, u32 count)
 	return value;
 }
 
-/* A bus of 16 bits counts columns in words */
+/* A 16-bit bus counts columns in words */
 static u32 column_of(const struct fb_chip_bus *bus)
 {
 	return bus->area + number(bus->address, column_cycles(bus)) * (u32)(params_of(bus)->bus_bits / 8);
@@ -81,7 +81,7 @@ static u32 row_of(const struct fb_chip_bus *bus, u32 skipped)
 
 /* --- reading --- */
 
-/* What is sensed of a page, with what is wrong of it */
+/* Fills the register with the page's content, including its wrong bits */
 static void sense(struct fb_chip_bus *bus, u32 page)
 {
 	u8 *reg = register_of(bus, page);
@@ -119,7 +119,7 @@ static void read_page(struct fb_chip_bus *bus, u64 now_ns)
 		bus->area = 0;
 }
 
-/* Only of the planes that were read last; the register holds what goes on to the cache register */
+/* Covers only the planes that were read last; the register's content moves to the cache register */
 static void read_cached(struct fb_chip_bus *bus, bool last, u64 now_ns)
 {
 	u64 ready_ns = fb_chip_read_cached(bus->chip, last, now_ns);
@@ -198,7 +198,7 @@ static void begin_load(struct fb_chip_bus *bus, bool clear)
 	bus->at = bus->loading.column;
 	if (clear)
 		__builtin_memset(register_of(bus, bus->loading.page), 0xff, fb_raw_page_bytes(params_of(bus)));
-	else	/* copy-back: what was read is programmed, as a whole */
+	else	/* copy-back: programs the whole page that was read */
 		bus->loading = (struct fb_chip_span) { bus->loading.page, 0, fb_raw_page_bytes(params_of(bus)) };
 }
 
@@ -322,7 +322,7 @@ static void tear(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u64 s
 	}
 }
 
-/* The chip counts a cut only where the power goes; a reset leaves it on */
+/* The chip counts a cut only if the power fails; a reset leaves it on */
 static void tear_all(struct fb_chip_bus *bus, const struct fb_chip_torn *torn, u32 count, u64 seed)
 {
 	u32 i;
@@ -361,7 +361,7 @@ static bool takes_addresses(u32 command)
 	return false;
 }
 
-/* Small pages: the pointer stays where it was told, but for 01h */
+/* Small pages: the pointer stays as set, except after 01h */
 static void point(struct fb_chip_bus *bus, u8 command)
 {
 	if (!small_page(bus))
@@ -372,7 +372,7 @@ static void point(struct fb_chip_bus *bus, u8 command)
 		bus->area = command == READ_HALF ? 256 : 0;
 }
 
-/* A second command: what came before is carried out */
+/* A confirming command: carries out what the first command prepared */
 static void go(struct fb_chip_bus *bus, u8 command, u64 now_ns)
 {
 	bool loaded = bus->command == LOAD || bus->command == LOAD_COLUMN;
@@ -430,7 +430,7 @@ void fb_bus_command(struct fb_chip_bus *bus, u8 command, u64 now_ns)
 		bus->output = FB_BUS_OF_PAGE;
 	if (command == READ_1 || command == READ_HALF || command == READ_SPARE)
 		point(bus, command);
-	/* 85h changes the column of what is loaded; else it begins a copy-back */
+	/* 85h changes the column of the data being loaded; otherwise it begins a copy-back */
 	bus->command = command == LOAD_COLUMN && !loading ? LOAD_COLUMN | NONE : command;
 	bus->cycles = 0;
 }

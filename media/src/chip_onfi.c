@@ -31,7 +31,7 @@ static u16 crc_of(const u8 *page)
 	return crc;
 }
 
-/* A value and a power of ten to multiply it with, as the page wants numbers of erases */
+/* Splits a number of erases into a value and a power of ten, as the page's format asks */
 static void put_erases(u8 *page, u32 at, u64 erases)
 {
 	u32 power = 0;
@@ -76,7 +76,7 @@ void fb_onfi_page(const struct fb_params *p, u8 page[FB_ONFI_PAGE_BYTES])
 	put_erases(page, 105, p->endurance_erases);
 	page[107] = 1;
 	page[110] = p->partial_programs;
-	page[112] = p->ecc_codeword_bytes == 512 ? p->ecc_bits : 0xff;	/* of 512 bytes; else said elsewhere */
+	page[112] = p->ecc_codeword_bytes == 512 ? p->ecc_bits : 0xff;	/* per 512 bytes; 0xff: see elsewhere */
 	page[113] = logarithm(p->planes);
 	put(page, 129, 2, 0x3f);	/* timing modes 0 to 5 */
 	put(page, 133, 2, p->program_ns / 1000);

@@ -144,7 +144,7 @@ static u32 block_erases(const struct fb_medium *m, u64 block)
 	return fb_chip_block(m, block)->erase_count;
 }
 
-/* None of its own: fb_chip_cut() */
+/* None of its own: see fb_chip_cut() */
 static u64 pending_parts(const struct fb_params *p)
 {
 	(void)p;

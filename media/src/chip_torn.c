@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What is left of a raw chip's pages when its power goes, or when it is reset, while it programs or erases */
+/* What is left of a raw chip's pages when a power cut or a reset interrupts a program or an erase */
 #include "chip.h"
 #include "arith.h"
 #include "random.h"
@@ -14,7 +14,7 @@ static u32 done_of(const struct fb_chip_work *work, u64 cut_ns)
 	return (cut_ns - work->begin_ns) * WHOLE / (work->end_ns - work->begin_ns);
 }
 
-/* The pages that share cells with it and were programmed before it */
+/* Reports the pages that share cells with a torn page and were programmed before it */
 static u32 tell_neighbours(const struct fb_medium *m, const struct fb_chip_torn *of, struct fb_chip_torn *torn)
 {
 	u32 lower = fb_chip_page_kind(&m->params, of->span.page);
@@ -33,7 +33,7 @@ static u32 tell_neighbours(const struct fb_medium *m, const struct fb_chip_torn 
 	return count;
 }
 
-/* A block that is half erased may not be programmed, as if all of it had been */
+/* Fills a half-erased block, so that no page of it may be programmed */
 static void fill_block(struct fb_medium *m, u32 number)
 {
 	u32 row;
@@ -90,7 +90,7 @@ u64 fb_chip_reset(struct fb_medium *m, u64 now_ns, struct fb_chip_torn *torn, u3
 	return m->chip.ready_ns;
 }
 
-/* In noise, a bit is set with `set` of 1024 */
+/* Noise: each bit is set with probability `set` / 1024 */
 static u8 noise(u64 *state, u32 set)
 {
 	u8 byte = 0;
@@ -102,9 +102,9 @@ static u8 noise(u64 *state, u32 set)
 }
 
 /*
- * A program clears bits and an erase sets them, each the more of them the longer it ran: a bit that is clear before a
- * program stays so, and what is erased before an erase, a bad-block mark of 0xff too. What a torn neighbour's cells hold
- * is half of each.
+ * A program clears bits and an erase sets them; the longer it ran, the more. A bit that is clear before a program stays
+ * clear. An erased bit stays erased, and so does a bad-block mark of 0xff. The cells of a torn neighbour are noise:
+ * half of the bits are set.
  */
 static u8 torn_byte(const struct fb_chip_torn *torn, const u8 *before, u8 byte, u64 *state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A rotating disk as a kind of medium: its requests, through buffer, cache and arm, and its state */
+/* A rotating disk as a kind of medium: its state, and the way of requests through buffer, cache and arm */
 #include "arith.h"
 #include "check.h"
 #include "kind.h"
@@ -12,7 +12,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	if (!fb_check_sectors(p, complaint) ||
 	    !fb_check_range(complaint, p, FB_PARAM_zones, 1, fb_min(p->cylinders, FB_MAX_ZONES),
 			    "no more than cylinders") ||
-	    /* So that the parts of any write that the cache takes fit into the ring of pending_parts() */
+	    /* The parts of any write that the cache accepts must fit into the ring of pending_parts() */
 	    !fb_check_range(complaint, p, FB_PARAM_inner_sectors_per_track,
 			    fb_div_round_up(FB_CACHED_PART_BYTES, p->sector_bytes), p->outer_sectors_per_track,
 			    "tracks of 4096 bytes or more, and no more than outer_sectors_per_track") ||
@@ -67,7 +67,7 @@ static bool undamaged(const struct fb_medium *m)
 	       disk->arm.track.cylinder < m->params.cylinders && disk->arm.track.head < m->params.heads;
 }
 
-/* The write cache counts as written back: who switches a disk off properly flushes it before */
+/* The write cache counts as written back: a proper shutdown flushes it */
 static void power_on(struct fb_medium *m)
 {
 	u32 i;
@@ -82,7 +82,7 @@ static void power_on(struct fb_medium *m)
 		m->disk.buffer.segment[i] = (struct fb_segment) { 0 };
 }
 
-/* The run as part of the arm's work; *last: the arm is left there */
+/* Adds the run to the arm's work; sets *last if the arm stays there afterwards */
 static struct fb_pass carry_out(struct fb_medium *m, struct fb_run run, bool *last)
 {
 	struct fb_pass pass;
@@ -127,7 +127,7 @@ static u64 read(struct fb_medium *m, u64 first, u64 count, u64 command_done_ns)
 		else
 			buffered_ns = read_platter(m, first, count, command_done_ns, &link_ready_ns);
 	}
-	/* Sectors go out as they come in: the last one follows when it is there and the others are gone */
+	/* Sectors are sent as they are read: the last one follows when it is there and the others are gone */
 	sent_ns = fb_link_take(m, link_ready_ns, count * m->params.sector_bytes);
 	return fb_max(sent_ns, buffered_ns + fb_transfer_ns(m->params.sector_bytes, m->params.link_ps_per_byte));
 }
@@ -159,7 +159,7 @@ static u64 write(struct fb_medium *m, u64 first, u64 count, bool fua, u64 comman
 	return fb_cache_write(m, first, first + count, arrived_ns);
 }
 
-/* The controller takes up one request after another; returns when it is through */
+/* The controller takes one request after another; returns the time at which it is done with this one */
 static u64 take_controller(struct fb_medium *m)
 {
 	m->counters.controller_ns += m->params.command_ns;
@@ -184,7 +184,7 @@ static u64 submit(struct fb_medium *m, const struct fb_request *request)
 	case FB_DISCARD:
 		break;
 	}
-	return command_done_ns;		/* a disk has nothing to discard */
+	return command_done_ns;		/* a disk has no discard */
 }
 
 static const char *verify(const struct fb_medium *m)
@@ -209,7 +209,7 @@ static u64 pending_parts(const struct fb_params *p)
 	return FB_MAX_PARTS + p->write_cache_bytes / FB_CACHED_PART_BYTES;
 }
 
-/* Tracks, of the shortest */
+/* Counts tracks, each as short as the shortest */
 static u64 parts_of(const struct fb_medium *m, u64 length_bytes)
 {
 	return length_bytes / m->params.sector_bytes / m->params.inner_sectors_per_track + 2;

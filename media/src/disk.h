@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A rotating disk: an arm that seeks, a spindle that never stops, a buffer for what was read and a cache for what is to
- * be written. The arm's work is disk_arm.h, the buffer disk_buffer.h, the write cache disk_cache.h.
+ * A rotating disk: an arm that seeks, a spindle that never stops, a buffer for reads and a cache for writes. The arm's
+ * work is disk_arm.h, the buffer disk_buffer.h, the write cache disk_cache.h.
  *
- * Simplifications: when a request is done is settled as it comes, so the order of requests changes only where that
- * delays none (disk_arm.h); no spare sectors; a request arrives over the link as a whole before it is written; a read
- * of which a part is in the write cache is read from the platter as a whole.
+ * Simplifications: the completion time of a request is fixed when it arrives, so requests are reordered only where that
+ * delays none (disk_arm.h); there are no spare sectors; a write is received as a whole before it is written; a read
+ * that is partly in the write cache is read from the platter as a whole.
  */
 #ifndef FB_DISK_H
 #define FB_DISK_H

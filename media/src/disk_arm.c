@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The arm of a disk: what it does when, and the runs that it has reserved time for */
+/* The arm of a disk: its movements, and the runs that have reserved time on it */
 #include "arith.h"
 #include "state.h"
 
@@ -42,7 +42,7 @@ static void rotate(const struct fb_geometry *g, struct fb_pass *pass, u64 angle_
 	pass->rotation_ns += wait_ns;
 }
 
-/* Until the place is under the head */
+/* Adds the wait until the run's first sector is under the head */
 static void go(const struct fb_medium *m, struct fb_pass *pass, const struct fb_run *run, const struct fb_place *place)
 {
 	move(m, pass, place->track, run->writes);
@@ -128,14 +128,14 @@ static void put(struct fb_medium *m, u64 at, const struct fb_run *run, const str
 	count(&m->counters, pass);
 }
 
-/* Is the arm, done with before and then with the run, at the next one's first sector in time? */
+/* True if the arm, after `before` and then the run, is at the next run's first sector in time */
 static bool fits(const struct fb_medium *m, const struct fb_pass *before, const struct fb_run *run, u64 angle_ns,
 		 const struct fb_reservation *after)
 {
 	u64 min_ns = run->count * m->disk.geometry.revolution_ns / run->place.sectors_per_track;
 	u64 ns = before->end_ns;
 
-	/* Most gaps are too short whatever the arm does: the cheapest question first */
+	/* Most gaps are too short for any movement: the cheapest test first */
 	if (ns + min_ns > after->pass.begin_ns)
 		return false;
 	ns += fb_arm_move_ns(m, before->track, run->place.track, run->writes);
@@ -148,8 +148,8 @@ static bool fits(const struct fb_medium *m, const struct fb_pass *before, const 
 }
 
 /*
- * The arm is on its way to the first reservation that is not done, so that one stays first. One more than reorder_depth
- * cannot be looked at.
+ * The arm is on its way to the first unfinished reservation, so that one stays first. At most reorder_depth
+ * reservations are considered.
  */
 bool fb_arm_insert(struct fb_medium *m, const struct fb_run *run, struct fb_pass *pass)
 {

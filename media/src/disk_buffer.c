@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The segments of a disk's buffer: what was read, and what the disk reads on by itself */
+/* The segments of a disk's read buffer, filled by reads and by read-ahead */
 #include "arith.h"
 #include "state.h"
 
@@ -49,7 +49,9 @@ u64 fb_buffer_idle_ns(const struct fb_medium *m)
 	return fb_arm_plan(m, m->disk.arm.track, &rest).end_ns;
 }
 
-/* The sectors of a track that passed by now_ns; the arm follows. True if those were all that the track has left. */
+/*
+ * Adds the sectors of the current track that have passed by now_ns; the arm follows. True if they complete the track.
+ */
 static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
 	const struct fb_geometry *g = &m->disk.geometry;
@@ -65,7 +67,7 @@ static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 	begin_ns = fb_arm_begin(m, m->disk.arm.track, &run).begin_ns;
 	if (begin_ns + fb_geometry_pass_ns(g, &place, 1) > now_ns)
 		return false;
-	/* Sectors take a whole number of ns or one more, so this may be one or two too many */
+	/* A sector takes a whole number of ns or one more, so the estimate may be one or two too high */
 	count = fb_min((now_ns - begin_ns) * place.sectors_per_track / g->revolution_ns + 1, max);
 	while (begin_ns + fb_geometry_pass_ns(g, &place, count) > now_ns)
 		count--;
@@ -76,7 +78,7 @@ static bool pass_track(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 	return count == max;
 }
 
-/* Reading on to the limit is over: going on from there begins with a wait for the platter */
+/* True if read-ahead has reached its limit: continuing from there begins with a wait for the platter */
 static bool came_to_limit(struct fb_medium *m, struct fb_segment *s, u64 now_ns)
 {
 	u64 min_ns = (s->limit - s->end) * m->disk.geometry.revolution_ns / m->params.outer_sectors_per_track;
@@ -110,7 +112,7 @@ void fb_buffer_leave(struct fb_medium *m, u64 now_ns)
 	m->disk.buffer.reading = 0;
 }
 
-/* The head goes on to end, which becomes part of the arm's work */
+/* Reads ahead up to `end`, as part of the arm's work */
 static void read_on(struct fb_medium *m, struct fb_segment *s, u64 end)
 {
 	struct fb_run run = ahead(m, s, end);
@@ -148,7 +150,7 @@ u64 fb_buffer_read(struct fb_medium *m, u64 first, u64 end, u64 command_done_ns)
 	for (i = 0; i < b->in_use; i++) {
 		struct fb_segment *s = &b->segment[i];
 
-		/* Most segments lie elsewhere: one comparison for both ends */
+		/* Most segments are elsewhere: one comparison covers both ends */
 		if (first - s->start > s->limit - s->start || s->start == s->limit)
 			continue;
 		if (s == stream) {
@@ -201,7 +203,7 @@ void fb_buffer_add(struct fb_medium *m, u64 first, u64 end, u64 end_ns)
 
 void fb_buffer_add_closed(struct fb_medium *m, u64 first, u64 end, u64 end_ns)
 {
-	/* With one segment, what the arm will read on into later is worth more */
+	/* With a single segment, later read-ahead is worth more */
 	if (sectors(m, m->params.segment_bytes) && m->params.segments > 1)
 		add(m, first, end, end, end_ns);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The write cache of a disk: extents that wait, those on their way over the link, and what is written back when */
+/* The write cache of a disk: waiting extents, writes still on the link, and the order of destaging */
 #include "arith.h"
 #include "state.h"
 
@@ -17,7 +17,7 @@ static struct fb_extent *by_sector(struct fb_cache *c, u64 at)
 	return &c->extent[c->by_sector[at]];
 }
 
-/* The number, in the order of sectors, of the first extent that ends at a sector or behind it */
+/* Returns the index, in sector order, of the first extent that ends at or behind a sector */
 static u64 find(const struct fb_cache *c, u64 sector)
 {
 	u64 low = 0, high = c->extents;
@@ -50,7 +50,7 @@ static void remove_slot(u8 *order, u64 at, u64 count)
 		order[i - 1] = order[i];
 }
 
-/* The newest; `at` is its number in the order of sectors */
+/* Inserts the newest extent; `at` is its index in sector order */
 static u8 insert_extent(struct fb_cache *c, u64 at, u64 first, u64 end)
 {
 	u8 slot = c->by_age[c->extents];
@@ -85,14 +85,14 @@ static void remove_extent(struct fb_cache *c, u64 at_sector, u64 at_age)
 	c->by_sector[c->extents] = c->by_age[c->extents] = slot;
 }
 
-/* Makes note of where an extent begins: that is asked far more often than it changes */
+/* Caches the place where an extent begins: it is read far more often than it changes */
 static void place(struct fb_medium *m, u8 slot, const struct fb_place *at)
 {
 	m->disk.cache.extent[slot].place = *at;
 	m->disk.cache.angle_ns[slot] = fb_geometry_angle_ns(&m->disk.geometry, at);
 }
 
-/* As much of an extent as lies on its first track */
+/* The part of an extent on its first track */
 static struct fb_run piece(const struct fb_extent *e, u64 start_ns)
 {
 	return (struct fb_run) {
@@ -104,7 +104,7 @@ static struct fb_run piece(const struct fb_extent *e, u64 start_ns)
 	};
 }
 
-/* All that are older than this one, in the order of age, were passed over once more */
+/* Counts that all extents older than this one, in age order, were passed over once more */
 static void pass_over(struct fb_cache *c, u64 at)
 {
 	if (!at)
@@ -114,10 +114,10 @@ static void pass_over(struct fb_cache *c, u64 at)
 }
 
 /*
- * Which of the oldest comes under the head first; its number in the order of age. Nobody was passed over oftener than
- * the oldest, so if somebody waited too long, it did. What the arm does is worked out for those only that the platter
- * does not rule out: before an angle comes nothing is written there, and no seek to another cylinder is shorter than
- * that to the next.
+ * Returns the index, in age order, of that one of the oldest extents which comes under the head first. No extent was
+ * passed over more often than the oldest, so only the oldest can have waited too long. The arm's plan is computed only
+ * for extents that the platter does not rule out: nothing is written before its angle comes, and no seek to another
+ * cylinder is shorter than the seek to the next.
  */
 static u64 choose(const struct fb_medium *m, u64 start_ns)
 {
@@ -164,7 +164,7 @@ static void note_written_back(struct fb_medium *m, struct fb_extent *e, const st
 		.begin_ns = pass->begin_ns, .durable_ns = pass->end_ns });
 }
 
-/* Extents from..before, in the order of sectors, become one in the place of the oldest; returns its slot */
+/* Merges the extents [from, before), in sector order, into the slot of the oldest; returns the slot */
 static u8 melt(struct fb_medium *m, u64 from, u64 before)
 {
 	struct fb_cache *c = &m->disk.cache;
@@ -190,7 +190,7 @@ static u8 melt(struct fb_medium *m, u64 from, u64 before)
 	return kept;
 }
 
-/* Puts [first, end) and all that it touches into one extent; returns its slot */
+/* Merges [first, end) with all extents that it touches; returns the slot */
 static u8 put(struct fb_medium *m, u64 first, u64 end)
 {
 	struct fb_cache *c = &m->disk.cache;
@@ -199,7 +199,7 @@ static u8 put(struct fb_medium *m, u64 first, u64 end)
 	struct fb_extent *e;
 	u8 slot;
 
-	/* Extents are apart, so those that touch what came are all that touch the whole */
+	/* Extents never touch each other, so those that touch the new one are all */
 	for (; before < c->extents && by_sector(c, before)->first <= end; before++)
 		c->sectors -= by_sector(c, before)->end - by_sector(c, before)->first;
 	if (before == from)
@@ -224,7 +224,7 @@ static void join(struct fb_medium *m, const struct fb_arrival *arrival)
 }
 
 
-/* What has arrived by then is in the cache. Asked far more often than there is something. */
+/* Adds the writes that have arrived to the cache. Usually there are none. */
 static void take_arrivals(struct fb_medium *m, u64 now_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
@@ -238,7 +238,7 @@ static void take_arrivals(struct fb_medium *m, u64 now_ns)
 	}
 }
 
-/* Writes back one piece, from start_ns on; something is there then */
+/* Destages one piece, starting at start_ns. The cache must not be empty then. */
 static void destage(struct fb_medium *m, u64 start_ns)
 {
 	struct fb_cache *c = &m->disk.cache;
@@ -271,7 +271,7 @@ static void destage(struct fb_medium *m, u64 start_ns)
 	m->counters.disk_destages++;
 }
 
-/* From now_ns on, when the arm can begin to write something back; there is something, or it is on its way */
+/* The first time from now_ns on at which the arm can begin to destage. Something must be cached or arriving. */
 static u64 destage_ns(const struct fb_medium *m, u64 now_ns)
 {
 	const struct fb_cache *c = &m->disk.cache;
@@ -295,7 +295,7 @@ void fb_cache_catch_up(struct fb_medium *m, u64 now_ns)
 	take_arrivals(m, c->known_ns);
 }
 
-/* Sectors of the last piece that the head has not passed yet */
+/* The sectors of the last piece that the head has not passed yet */
 static u64 leaving(const struct fb_cache *c, u64 now_ns)
 {
 	if (now_ns >= c->left_ns)
@@ -304,7 +304,7 @@ static u64 leaving(const struct fb_cache *c, u64 now_ns)
 	       c->leaving - (now_ns - c->leave_ns) * c->leaving / (c->left_ns - c->leave_ns);
 }
 
-/* When no more than so many of them are left */
+/* The time at which at most `max` of them are left */
 static u64 leaving_no_more_than(const struct fb_cache *c, u64 max)
 {
 	if (max >= c->leaving)
@@ -313,8 +313,8 @@ static u64 leaving_no_more_than(const struct fb_cache *c, u64 max)
 }
 
 /*
- * When there is room for so many sectors more if nothing else is written back: they take the places of those of the
- * last piece as the head passes them, but that piece is an extent until its end. FB_NEVER: more must go.
+ * The time at which `count` more sectors fit without destaging another piece. They replace sectors of the last piece as
+ * the head passes them, but that piece counts as an extent until its end. FB_NEVER: more must be destaged.
  */
 static u64 vacant_ns(const struct fb_medium *m, u64 count)
 {
@@ -345,7 +345,7 @@ static u64 make_room(struct fb_medium *m, u64 count, u64 now_ns)
 	return fb_max(now_ns, ready_ns);
 }
 
-/* By tracks, as they are written back; when, nobody knows yet */
+/* Notes the write by tracks, the unit of destaging; its times are still undecided */
 static void note_cached(struct fb_medium *m, struct fb_arrival *arrival)
 {
 	u64 sector_bytes = m->params.sector_bytes;
@@ -409,7 +409,7 @@ u64 fb_cache_flush(struct fb_medium *m, u64 now_ns)
 	return fb_max(now_ns, c->written_ns);
 }
 
-/* Both orders have all slots, and the same in front */
+/* Both orders hold every slot, and the same ones in front */
 static const char *verify_slots(const struct fb_cache *c)
 {
 	u64 sector_slots = 0, age_slots = 0, i;
@@ -462,7 +462,7 @@ static const char *verify_parts(const struct fb_medium *m)
 	const struct fb_cache *c = &m->disk.cache;
 	u64 parts = 0, i;
 
-	/* A cut has told what becomes of them */
+	/* A cut has already decided their fate */
 	if (m->power.cut)
 		return NULL;
 	for (i = 0; i < c->extents; i++)

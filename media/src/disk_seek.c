@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* How long a seek takes: a curve through the figures of a data sheet */
+/* Seek times: a curve through the figures of a data sheet */
 #include "arith.h"
 #include "disk_seek.h"
 
-/* Square roots carry 16 binary places */
+/* Square roots have 16 binary places */
 #define ROOT_ONE (1ull << 16)
 
 /*
- * Of all pairs of cylinders, those a share x of the stroke apart have the weight 2 (1 - x). With it, the average of the
- * curve's two parts is 27/135 of the time for one cylinder, 88/135 of that for a third of the stroke and 20/135 of that
- * for all of it (for many cylinders, where one is nothing against a third).
+ * Over all pairs of cylinders, a distance x of the stroke has the weight 2 (1 - x). The average of the curve's two
+ * parts is then 27/135 of the one-cylinder time, 88/135 of the time for a third of the stroke and 20/135 of the
+ * full-stroke time. (This assumes many cylinders, so that one is negligible against a third.)
  */
 enum { WEIGHT_TRACK = 27, WEIGHT_THIRD = 88, WEIGHT_FULL = 20, WEIGHTS = 135 };
 
@@ -35,7 +35,7 @@ struct fb_seek_curve fb_read_curve(const struct fb_params *p)
 	return curve_of(p->seek_track_ns, p->seek_average_ns, p->seek_full_ns, p->cylinders - 1);
 }
 
-/* What writing adds to the average it adds to the full stroke too; without that figure, settling is all it adds */
+/* What writing adds to the average, it adds to the full stroke too. Without a write average it adds only settling. */
 struct fb_seek_curve fb_write_curve(const struct fb_params *p)
 {
 	u64 more_ns = p->write_seek_average_ns ? p->write_seek_average_ns - p->seek_average_ns : p->write_settle_ns;
@@ -91,7 +91,7 @@ u64 fb_max_average_ns(const struct fb_params *p)
 	return (WEIGHT_TRACK * p->seek_track_ns + (WEIGHTS - WEIGHT_TRACK) * p->seek_full_ns) / WEIGHTS;
 }
 
-/* The full stroke grows with the average to write, so it is not enough to put the one for the other above */
+/* The full stroke grows with the write average, so inserting one for the other above is not enough */
 u64 fb_max_write_average_ns(const struct fb_params *p)
 {
 	return p->seek_track_ns + p->write_settle_ns + 4 * p->seek_full_ns - 4 * p->seek_average_ns;

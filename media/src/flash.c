@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A flash device as a kind of medium: its requests, cut into pages, through controller, link and buffers */
+/* A flash device as a kind of medium: cuts requests into pages and takes them through controller, link and buffers */
 #include "arith.h"
 #include "array.h"
 #include "check.h"
@@ -8,10 +8,10 @@
 #include "nand_health.h"
 #include "state.h"
 
-/* Page numbers within a die are 32 bits wide, and the tables use three values for "none", "erased" and "stale" */
+/* Page numbers within a die have 32 bits, and the tables reserve three values for "none", "erased" and "stale" */
 #define MAX_PAGES_PER_DIE 0xfffffffcull
 
-/* Pages of a block are counted in 16 bits */
+/* The page count of a block has 16 bits */
 #define MAX_PAGES_IN_STEP 65535ull
 
 static bool check(const struct fb_params *p, struct fb_complaint *complaint)
@@ -38,7 +38,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 	       fb_ftl(p)->check(p, complaint);
 }
 
-/* On an array, or NULL: the model of one */
+/* Lays out the array; `other` is NULL for the model */
 static struct fb_nand_layout array_layout(const struct fb_params *p, const struct fb_array *other, u64 *end_offset)
 {
 	struct fb_nand_layout layout;
@@ -51,7 +51,7 @@ static struct fb_nand_layout array_layout(const struct fb_params *p, const struc
 	return layout;
 }
 
-/* Fills in what follows from the parameters; behind what every medium has */
+/* Derives the layout from the parameters; it follows the part that every medium has */
 static u64 lay_out(const struct fb_params *p, const struct fb_array *other, struct fb_flash *flash)
 {
 	u64 end_offset = fb_common_bytes(p);
@@ -100,7 +100,7 @@ enum fb_error fb_array_init(void *memory, size_t bytes, const struct fb_params *
 	return FB_OK;
 }
 
-/* Structures of 64-bit numbers only */
+/* Compares structures of 64-bit numbers only */
 static bool same(const void *a, const void *b, size_t bytes)
 {
 	const u64 *left = a;
@@ -140,8 +140,8 @@ static void power_on(struct fb_medium *m)
 }
 
 /*
- * The controller takes up a request in the lane that is free first; returns when it is through. Firmware puts a write
- * into its buffer and its map; a read it finds, and waits for. So writes may have other cores.
+ * Takes the first free lane of the controller; returns the time at which the request has passed it. Firmware handles a
+ * write by updating its buffer and map, but must find and await a read. Writes may therefore have cores of their own.
  */
 static u64 take_lane(struct fb_medium *m, enum fb_op op)
 {
@@ -163,8 +163,8 @@ static u64 take_lane(struct fb_medium *m, enum fb_op op)
 }
 
 /*
- * The layer scans the dies, and half-erased blocks are erased again. A die erases one block at a time, and all dies
- * work at the same time.
+ * The layer scans the dies and erases half-erased blocks again. A die erases one block at a time; all dies work in
+ * parallel.
  */
 static u64 restart(struct fb_medium *m)
 {
@@ -189,7 +189,7 @@ static const char *verify(const struct fb_medium *m)
 	return fault ? fault : fb_ftl(&m->params)->verify(m);
 }
 
-/* From one of the buffers, from flash, or, if it was never written, from nowhere; and over the link */
+/* Reads from a buffer or from flash, or returns at once if the page was never written; then transfers over the link */
 static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_ns)
 {
 	const struct fb_fetched *fetched;
@@ -213,7 +213,7 @@ static u64 read_page(struct fb_medium *m, u64 page, u64 bytes, u64 command_done_
 	return fb_link_take(m, flash_done_ns, bytes);
 }
 
-/* The part of a page that was programmed last. The rest of the page is safe where it was. */
+/* Notes the written part of the page programmed last. The rest of the page is safe at its old place. */
 static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes)
 {
 	const struct fb_programming *last = &m->flash.nand.last;
@@ -237,8 +237,8 @@ static void note_pending(struct fb_medium *m, u64 offset_bytes, u64 length_bytes
 }
 
 /*
- * The old content that a part-page write needs can be fetched while the new content is still on the link. The program
- * waits for both. If it cannot be corrected, all of the page but what is written is lost.
+ * Fetches the old content for a part-page write, possibly while the new content is still on the link. The program waits
+ * for both. If the old content is uncorrectable, all of the page but the written part is lost.
  */
 static u64 fetch_rest(struct fb_medium *m, u64 page, u64 skip, u64 bytes, u64 ready_ns)
 {
@@ -272,7 +272,7 @@ static u64 write_page(struct fb_medium *m, u64 page, u64 skip, u64 bytes, bool t
 	return through ? programmed_ns : done_ns;
 }
 
-/* Pages that are not covered whole stay mapped; a trace may discard what the device has no command for */
+/* Partly covered pages stay mapped. Traces may hold discards for devices without discard. */
 static void discard(struct fb_medium *m, const struct fb_request *request)
 {
 	u64 first = fb_div_round_up(request->offset_bytes, m->params.page_bytes);
@@ -285,8 +285,8 @@ static void discard(struct fb_medium *m, const struct fb_request *request)
 }
 
 /*
- * A write buffer's pages go onto flash, so their rows are padded; they are found again after a power cut only when the
- * journal of the map is on flash, too. Its units go to the dies in turn, each when the one before it is there.
+ * Flushes a write buffer: its pages go to flash, so their rows are padded. A restart finds them only if the map's
+ * journal is on flash too. The journal's units go to the dies in turn, each after the one before it.
  */
 static u64 write_log(struct fb_medium *m, u64 ready_ns)
 {
@@ -379,7 +379,7 @@ static u32 block_erases(const struct fb_medium *m, u64 block)
 	return fb_nand_block(&m->flash.nand, 0, block)->erase_count;
 }
 
-/* A small device has fewer, so that the ring of parts stays small beside its tables */
+/* A small device has fewer, so that the ring of parts stays small compared with its tables */
 static u64 pending_parts(const struct fb_params *p)
 {
 	u64 parts = fb_min(FB_MAX_PARTS, p->capacity_bytes / p->page_bytes / FB_PAGES_PER_PART);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A flash device: cuts requests into pages and sends them over the host link to the translation layer (ftl.h), which
- * finds them flash pages on the dies (nand.h). Without a write buffer a write is done when its last page is programmed.
+ * maps them to flash pages on the dies (nand.h). Without a write buffer, a write is done when its last page is
+ * programmed.
  */
 #ifndef FB_FLASH_H
 #define FB_FLASH_H
@@ -19,9 +20,9 @@ struct fb_flash {
 	struct fb_ftl_layout ftl;
 	struct fb_write_buffer buffer;
 	struct fb_read_ahead ahead;
-	u64 write_bytes;		/* of the write at hand */
-	u64 unlogged;			/* 1: something was written since the journal of the map was */
-	u64 log_die;			/* that takes its next unit */
+	u64 write_bytes;		/* of the current write */
+	u64 unlogged;			/* 1: something was written since the last journal write */
+	u64 log_die;			/* the die of the journal's next unit */
 	u64 lane_free_ns[FB_MAX_LANES];
 	u64 write_lane_free_ns[FB_MAX_LANES];
 };

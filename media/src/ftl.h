@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A translation layer: it decides where on the dies a logical page lies and makes room for new ones. Each is a table of
- * functions, found by the parameter "ftl"; whoever has a page to read or to write knows only this file. The layer keeps
- * what it knows in tables of the state that only it reads.
+ * A translation layer: it maps logical pages to flash pages and makes room for new ones. Each layer is a table of
+ * functions, selected by the parameter "ftl". Its users know only this file. A layer's tables lie in the state, and
+ * only the layer reads them.
  */
 #ifndef FB_FTL_H
 #define FB_FTL_H
@@ -12,7 +12,7 @@
 #include "fb_medium.h"
 #include "nand.h"
 
-/* Where the layers' tables lie, in bytes from the start of the state; each layer uses those that it has */
+/* Offsets of the layers' tables from the start of the state; each layer uses its own */
 struct fb_ftl_layout {
 	u64 map_offset;
 	u64 owner_offset;
@@ -53,51 +53,50 @@ struct fb_ftl_layout {
 };
 
 struct fb_ftl {
-	/* The layer's rules between parameters; false: *complaint is filled in */
+	/* The layer's rules between parameters; returns false and fills in *complaint */
 	bool (*check)(const struct fb_params *params, struct fb_complaint *complaint);
 	struct fb_ftl_layout (*layout)(const struct fb_params *params, u64 *end_offset);
 	void (*init)(struct fb_medium *m);
 
-	/* What the controller had in its own memory is gone; NULL: nothing that matters */
+	/* Drops what the controller held in its own memory; NULL: nothing that matters */
 	void (*power_on)(struct fb_medium *m);
 
 	bool (*mapped)(const struct fb_medium *m, u64 page);
 
-	/* The page will be read (step 0 only) or written soon (fb_prefetch()); NULL: the layer has no use for that */
+	/* Prefetches for a page that is read (step 0 only) or written soon (fb_prefetch()); NULL: nothing to do */
 	void (*prefetch)(const struct fb_medium *m, u64 page, u32 step);
 
-	/* Brings bytes of a page to the controller; ready_ns, if it is not on flash */
+	/* Transfers bytes of a page to the controller; returns ready_ns if the page is not on flash */
 	u64 (*read)(struct fb_medium *m, u64 page, u64 bytes, u64 ready_ns);
 
-	/* Puts a page, which is in the controller at ready_ns, into a fresh flash page; returns when it is there */
+	/* Programs a page, in the controller at ready_ns, to a fresh flash page; returns the end of the program */
 	u64 (*write)(struct fb_medium *m, u64 page, u64 ready_ns);
 
-	/* Collection or folding has moved a page of the die to another flash page; NULL: nobody else need know */
+	/* Collection or folding has moved a page of the die; NULL: nothing to update */
 	void (*moved)(struct fb_medium *m, u32 die, u32 index, u64 ready_ns);
 
-	/* What was written goes onto flash: rows that are partly programmed are padded. NULL: there are none. */
+	/* Pads partly programmed rows, so that written pages go to flash. NULL: there are no such rows. */
 	void (*pad)(struct fb_medium *m);
 
-	/* Pages from first to before end hold nothing any more */
+	/* Unmaps the pages [first, end) */
 	void (*discard)(struct fb_medium *m, u64 first, u64 end);
 
-	/* All idle work that is left; returns when it is done. NULL: the layer does nothing while idle. */
+	/* Does all background work; returns the time at which it is done. NULL: there is none. */
 	u64 (*rest)(struct fb_medium *m);
 
-	/* The logical page whose newest content lies there; FB_NO_PAGE, if there is none */
+	/* The logical page whose newest content is there, or FB_NO_PAGE */
 	u64 (*page_at)(const struct fb_medium *m, u32 die, u32 ppn);
 
-	/* Pages of each die that the firmware reads after a power cut, to know again what lies where */
+	/* The pages of each die that the firmware reads after a power cut to rebuild its map */
 	u64 (*scan_pages)(const struct fb_medium *m);
 
 	/*
-	 * In a new medium of one die and one plane: what a scan of it found, as the layer would have it. pages[ppn] is
-	 * 0, or 1 + the logical page whose newest content lies there; programmed[block] counts pages from the block's
-	 * start.
+	 * Restores a new medium of one die and one plane from the result of a scan. pages[ppn] is 0, or 1 + the logical
+	 * page whose newest content is there. programmed[block] counts pages from the block's start.
 	 */
 	void (*restore)(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
-	/* NULL if the layer's tables agree with each other and with the dies, else what does not */
+	/* NULL if the layer's tables agree with each other and with the dies, else the contradiction */
 	const char *(*verify)(const struct fb_medium *m);
 };
 
@@ -106,7 +105,7 @@ extern const struct fb_ftl fb_ftl_bast;
 extern const struct fb_ftl fb_ftl_fast;
 extern const struct fb_ftl fb_ftl_dftl;
 
-/* By the values of the parameter */
+/* Indexed by the parameter's value */
 extern const struct fb_ftl *const fb_ftls[FB_FTL_COUNT];
 
 static inline const struct fb_ftl *fb_ftl(const struct fb_params *params)

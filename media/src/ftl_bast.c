@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * BAST, block-associative sector translation: each log takes the pages of one logical group. When no log is left, the
- * one that was used longest ago is merged, also if it is nearly empty. Some cards gather short writes beside that, in
- * shared logs: on them random writes of 4 KiB are some ten times faster than those of 16 KiB.
+ * BAST, block-associative sector translation: each log takes the pages of one logical group. If no log is free, the
+ * least recently used one is merged, even if it is nearly empty. Some cards also gather short writes in shared logs: on
+ * them, random writes of 4 KiB are some ten times faster than those of 16 KiB.
  */
 #include "ftl_log.h"
 
@@ -21,7 +21,7 @@ static u32 log_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 
 	return FB_NO_LOG;
 }
 
-/* A log that is not in use; else the one that was used longest ago */
+/* Returns a free log, else the least recently used one */
 static u32 next_log(const struct fb_medium *m, const struct fb_log_tables *t)
 {
 	u32 log, oldest = 0;

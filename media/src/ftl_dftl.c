@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * DFTL: the page-mapped layer for a controller that cannot hold the map. The map lies on flash, in pages of page_bytes
- * / 4 entries each on the die whose pages it maps; they are written to an open block of their own and collected like
- * others. The controller keeps those used last. A lookup that misses reads a page of the map; a page of the map that
- * was changed is written when it is evicted, and when collection moves a page, its entry changes too.
+ * DFTL: the page-mapped layer for a controller that cannot hold the map. The map is stored on flash in map pages of
+ * page_bytes / 4 entries, each on the die whose pages it maps. Map pages are written to an open block of their own and
+ * collected like others. The controller caches the most recently used ones. A lookup that misses reads a map page. A
+ * dirty map page is written when it is evicted. When collection moves a page, its map entry changes too.
  *
  * Gupta et al. 2009, "DFTL: a flash translation layer employing demand-based selective caching of page-level address
- * mappings", which caches single entries; this layer caches whole pages of the map.
+ * mappings", caches single entries; this layer caches whole map pages.
  *
- * With map_update_bytes the controller keeps changed entries by themselves, as the paper's does: neither a write nor a
- * move needs the page of the map in the cache for that. While a die has more of them than its part, each page of a
- * request makes it go on through its pages of the map in turn, and write those that have changes, with all of them, as
- * many as it has planes.
- * Collection of a block changes entries all over the map, so what such a write costs is shared by those that came since
- * the last one.
+ * With map_update_bytes the controller keeps changed entries separately, as the paper's does: neither a write nor a
+ * move needs the cached map page. While a die exceeds its share of changed entries, each page of a request makes it
+ * write map pages. It takes those that have changes in turn, as many as it has planes, with all their changes.
+ * Collection of a block changes entries all over the map, so all changes since the last write of a map page share its
+ * cost.
  *
- * Simplifications: where the pages of the map lie is always known; so is it, with map_update_bytes, that a page which
- * was written again is stale, where a controller learns it from the page of the map that it reads to change it; the
- * cache survives when the power is turned off. Collection may put more pages into the cache than it holds; the writes
- * that follow bring it back to its size.
+ * Simplifications: the places of the map pages are always known; with map_update_bytes, so is the fact that a rewritten
+ * page is stale, which a controller learns when it reads the map page to change it; the cache survives a power-off.
+ * Collection may put more pages into the cache than it holds; the following writes bring it back to its size.
  */
 #include "ftl_page.h"
 
-/* Changed pages of the map that a request evicts at most */
+/* The maximum of dirty map pages that one request evicts */
 #define MAX_EVICTIONS 8
 
 #define MAX_PLANES 8
 
-/* For the host, for what collection moves, for the map */
+/* For the host, for collection, for the map */
 #define OPEN_BLOCKS 3
 
-/* A changed entry, with the number of its page */
+/* A changed entry with its page number */
 #define CHANGE_BYTES 8
 
-/* The pages of the map, all dies' one after another, then the head of the ring of cached ones, used last first */
+/*
+ * The map pages of all dies, one die after another, then the head of the ring of cached ones, most recently used first
+ */
 struct fb_cached_map {
 	u32 next;
 	u32 previous;
-	u32 state;		/* of the head: how many are cached */
-	u32 changes;		/* with map_update_bytes: entries that are newer than what is on flash */
+	u32 state;		/* of the head: the number of cached map pages */
+	u32 changes;		/* with map_update_bytes: entries newer than those on flash */
 };
 
 enum { NOT_CACHED, CLEAN, CHANGED };
@@ -77,7 +77,7 @@ static bool check(const struct fb_params *p, struct fb_complaint *complaint)
 			   "the map needs room, too");
 }
 
-/* A bit for each entry of a page of the map; pages have 512 bytes at least */
+/* A bit for each entry of a map page; pages have at least 512 bytes */
 static u64 words_of_page(const struct fb_params *p)
 {
 	return p->page_bytes / sizeof(u32) / 32;
@@ -126,13 +126,13 @@ static u32 data_pages_per_die(const struct fb_medium *m)
 	return m->flash.ftl.logical_pages_per_die - m->flash.ftl.map_pages_per_die;
 }
 
-/* Logical page of the die that holds a page of its map; they come behind the data */
+/* The die's logical page that holds a map page; map pages follow the data */
 static u32 index_of(const struct fb_medium *m, u32 entry)
 {
 	return data_pages_per_die(m) + entry % (u32)m->flash.ftl.map_pages_per_die;
 }
 
-/* --- entries that are newer than their page of the map --- */
+/* --- entries newer than their map page --- */
 
 static u32 *change_words(const struct fb_medium *m, u32 die, u32 index)
 {
@@ -167,7 +167,7 @@ static void forget_changes(struct fb_medium *m, struct fb_page_die *d, u32 die, 
 	entry->changes = 0;
 }
 
-/* The next pages of the die's map that have changes, as many as it has planes; returns how many there are */
+/* Finds the die's next map pages with changes, as many as it has planes; returns their number */
 static u32 next_changed(struct fb_medium *m, struct fb_page_die *d, u32 die, u32 *found)
 {
 	u32 pages = m->flash.ftl.map_pages_per_die;
@@ -183,7 +183,7 @@ static u32 next_changed(struct fb_medium *m, struct fb_page_die *d, u32 die, u32
 	return count;
 }
 
-/* What the cache does not have of them is read first */
+/* Reads those that are not cached first */
 static void write_changes(struct fb_medium *m, u32 die, u64 ready_ns)
 {
 	u32 pages = m->flash.ftl.map_pages_per_die;
@@ -211,7 +211,7 @@ static void write_changes(struct fb_medium *m, u32 die, u64 ready_ns)
 }
 
 /*
- * Makes the page of the map that has a data page's entry the one used last; returns when it is in the controller. It
+ * Makes the map page of a data page the most recently used one; returns the time at which it is in the controller. It
  * may be called in the middle of a collection, so it must not collect.
  */
 static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 ready_ns)
@@ -248,7 +248,7 @@ static u64 look_up(struct fb_medium *m, u32 die, u32 index, bool change, u64 rea
 	return fb_page_fetch(m, die, index_of(m, entry), m->params.page_bytes, ready_ns);
 }
 
-/* The pages that were used longest ago are evicted, until the cache has its size again */
+/* Evicts the least recently used map pages until the cache has its size again */
 static void evict(struct fb_medium *m, u32 asked_die, u64 ready_ns)
 {
 	u32 head = head_of(m);

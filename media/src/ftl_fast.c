@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * FAST, fully-associative sector translation: one log takes a write that begins at the start of a logical group and
- * those that follow it in order; all others go to random logs, which take the pages of any group and are filled one
- * after another. When no random log is left, every logical group that has a valid page in the oldest is merged. With
- * merge_step_pages the sequential log is completed along with writes, and those that would begin it meanwhile go to a
- * random one.
+ * FAST, fully-associative sector translation. One sequential log takes a write at the start of a logical group and
+ * those that follow it in order. All others go to random logs, which take pages of any group and are filled one after
+ * another. If no random log is free, every logical group with a valid page in the oldest one is merged. With
+ * merge_step_pages the sequential log is completed step by step along with writes; meanwhile writes that would begin a
+ * new one go to a random log.
  */
 #include "ftl_log.h"
 
@@ -23,7 +23,7 @@ static bool follows(const struct fb_log_tables *t, u32 page)
 	       t->groups[log->group].programmed_pages == page % t->pages_per_group;
 }
 
-/* In steps, a log or a group that is not done yet is not waited for: the write goes to a random log */
+/* In steps, the write does not wait for an unfinished log or group: it goes to a random log */
 static bool may_begin(const struct fb_medium *m, const struct fb_log_tables *t, u32 logical_group)
 {
 	return !m->params.merge_step_pages ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What the log-block layers share: their tables, and how a page is read, added to its data group or to a log, and
- * discarded. Groups, merges, shared logs, verification, BAST and FAST have files of their own.
+ * The common part of the log-block layers: their tables, reads, writes to a data group or a log, and discards. Groups,
+ * merges, shared logs, verification, BAST and FAST have files of their own.
  */
 #include "ftl_log_group.h"
 #include "nand_health.h"
@@ -16,7 +16,7 @@ static u64 groups(const struct fb_params *p)
 	return fb_health_good_blocks(p) / p->blocks_per_group;
 }
 
-/* Groups that are kept free for merges to write to: for one at once, and one in steps */
+/* The groups kept free for merge targets: one for merges at once, one for merges in steps */
 static u64 free_groups(const struct fb_params *p)
 {
 	return p->merge_step_pages ? 2 : 1;
@@ -111,7 +111,7 @@ void fb_log_power_on(struct fb_medium *m)
 		t.known[i] = 0;
 }
 
-/* Puts a logical group in front of those that are known; was it among them? */
+/* Makes a logical group the most recently used of the known ones; true if it was known */
 static bool use_known(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group)
 {
 	u32 last = m->params.known_groups - 1;
@@ -127,7 +127,7 @@ static bool use_known(struct fb_medium *m, struct fb_log_tables *t, u32 logical_
 	return found;
 }
 
-/* The spare area of a group's page, which takes no time on the channel */
+/* Reads the spare area of a group's page, which takes no channel time */
 static u64 look_up(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns)
 {
 	struct fb_log_spot at = fb_log_spot_in(m, group, offset);
@@ -244,7 +244,7 @@ void fb_log_discard(struct fb_medium *m, u64 first, u64 end)
 		discard_group(m, &t, group);
 }
 
-/* The first page of each group says whose it is; of a log, the spare areas of all pages say what they are */
+/* The first page of each group tells its owner; the spare areas of a log's pages tell what each holds */
 u64 fb_log_scan_pages(const struct fb_medium *m)
 {
 	struct fb_log_tables t = fb_log_tables(m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Groups of the log-block layers: which are free, which blocks they are made of, and what lies where in them. Groups
- * are made of good blocks, so one that goes bad while it is programmed or erased gets a spare one in its place.
+ * Groups of the log-block layers: free groups, their blocks, and the places of their pages. Groups are made of good
+ * blocks, so a spare block replaces one that goes bad while it is programmed or erased.
  */
 #include "ftl_log_group.h"
 #include "nand_health.h"
@@ -27,7 +27,7 @@ u32 fb_log_take_free(struct fb_log_tables *t, u32 user)
 	return group;
 }
 
-/* The first good block of the die that is in no group. There is one as long as the die has a reserve. */
+/* Returns the first good block of the die that is in no group. There is one as long as the die has a reserve. */
 static u32 spare_block(const struct fb_medium *m, u32 die)
 {
 	u32 block = 0;
@@ -53,14 +53,14 @@ void fb_log_put_blocks(struct fb_medium *m, u32 die)
 			put_at(m, die, layer_block++, block);
 }
 
-/* Another block takes the place of a bad one */
+/* Replaces a bad block */
 static void replace(struct fb_medium *m, u32 die, u32 layer_block, u32 by)
 {
 	*fb_log_layer_block(m, die, *fb_log_block_at(m, die, layer_block)) = 0;
 	put_at(m, die, layer_block, by);
 }
 
-/* A failed program: its time passes, and its block is bad; returns when that is known */
+/* Spends the time of a failed program and retires its block; returns the time at which the failure is known */
 static u64 fail_program(struct fb_medium *m, const struct fb_log_spot *at, u64 ready_ns)
 {
 	ready_ns = fb_array_program(m, at->die, at->ppn, FB_NO_PAGE, ready_ns);
@@ -70,7 +70,10 @@ static u64 fail_program(struct fb_medium *m, const struct fb_log_spot *at, u64 r
 	return ready_ns;
 }
 
-/* The first pages of a block to the beginning of another; false: it failed, and *ready_ns is when that is known */
+/*
+ * Copies the first pages of a block to the beginning of another. If a program fails, returns false and sets *ready_ns
+ * to the time at which that is known.
+ */
 static bool copy_block(struct fb_medium *m, u32 die, u32 from, u32 to, u32 pages, u64 *ready_ns)
 {
 	struct fb_log_spot at = { die, to };
@@ -116,7 +119,7 @@ u64 fb_log_fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_n
 	return ready_ns;
 }
 
-/* If it fails, a spare block takes its place */
+/* Erases a block; if that fails, a spare block replaces it */
 static u64 erase(struct fb_medium *m, u32 die, u32 layer_block, u64 ready_ns)
 {
 	u32 block = *fb_log_block_at(m, die, layer_block);

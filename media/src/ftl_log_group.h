@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Groups of a log-block layer, and where their pages lie on the dies. What a page takes is inline: it is done for each
- * one that is read or programmed.
+ * Groups of a log-block layer, and the places of their pages on the dies. Functions that run for each page read or
+ * programmed are inline.
  */
 #ifndef FB_FTL_LOG_GROUP_H
 #define FB_FTL_LOG_GROUP_H
@@ -9,11 +9,11 @@
 #include "array.h"
 #include "ftl_log.h"
 
-/* Puts a group behind all that are free; takes the one that waited longest, for a user (FB_GROUP_...) */
+/* Queues a group behind all free ones; takes the first free one for a user (FB_GROUP_...) */
 void fb_log_put_free(struct fb_log_tables *t, u32 group);
 u32 fb_log_take_free(struct fb_log_tables *t, u32 user);
 
-/* Makes the groups' blocks on a new die of its good ones, in order */
+/* Assigns the good blocks of a new die to groups, in order */
 void fb_log_put_blocks(struct fb_medium *m, u32 die);
 
 /* Entries of block_at[] and layer_block[] */
@@ -30,7 +30,7 @@ static inline u32 *fb_log_layer_block(const struct fb_medium *m, u32 die, u32 bl
 	       die * (u32)m->flash.nand.layout.blocks_per_die + block;
 }
 
-/* Where a page lies */
+/* The place of a page */
 struct fb_log_spot {
 	u32 die;
 	u32 ppn;
@@ -49,7 +49,7 @@ static inline struct fb_log_spot fb_log_spot_in(const struct fb_medium *m, u32 g
 	};
 }
 
-/* Of a page that holds something */
+/* The place of a page that holds data */
 static inline struct fb_log_spot fb_log_spot_of(const struct fb_medium *m, const struct fb_log_tables *t, u32 page)
 {
 	u32 offset = page % t->pages_per_group;
@@ -63,10 +63,16 @@ static inline struct fb_log_spot fb_log_spot_of(const struct fb_medium *m, const
 	return fb_log_spot_in(m, t->logs[slot / t->pages_per_group].group, slot % t->pages_per_group);
 }
 
-/* Programs that fail, until the group's page at this offset lies where none will; returns when that is known */
+/*
+ * Spends failing programs until the group's page at this offset lies in a block where its program succeeds; returns the
+ * time at which the last failure is known
+ */
 u64 fb_log_fail_programs(struct fb_medium *m, u32 group, u32 offset, u64 ready_ns);
 
-/* Programs a logical page, or FB_NO_PAGE for a pad, behind those of the group; returns when the die is done */
+/*
+ * Programs a logical page, or FB_NO_PAGE for padding, as the group's next page; returns the time at which the die is
+ * done
+ */
 static inline u64 fb_log_program_next(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 page, u64 ready_ns)
 {
 	u32 offset = t->groups[group].programmed_pages++;
@@ -78,7 +84,7 @@ static inline u64 fb_log_program_next(struct fb_medium *m, struct fb_log_tables 
 	return fb_array_program(m, to.die, to.ppn, page, ready_ns);
 }
 
-/* Erases the blocks of a group that have something on them, and frees it; returns when all are erased */
+/* Erases the programmed blocks of a group and frees it; returns the time at which all are erased */
 u64 fb_log_release(struct fb_medium *m, struct fb_log_tables *t, u32 group, u64 ready_ns);
 
 #endif

@@ -25,7 +25,7 @@ u64 fb_log_drop(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready
 	return fb_log_release(m, t, group, ready_ns);
 }
 
-/* Offset behind the last page of a logical group that holds something */
+/* The offset behind the last page of a logical group that holds data */
 static u32 end_of(const struct fb_log_tables *t, u32 logical_group)
 {
 	u32 first = logical_group * t->pages_per_group;
@@ -36,7 +36,7 @@ static u32 end_of(const struct fb_log_tables *t, u32 logical_group)
 	return end;
 }
 
-/* Whether the page goes to the plane that it comes from, so that it need not leave it */
+/* True if the page stays in its plane, so that copy-back can move it */
 static bool stays_in_plane(const struct fb_medium *m, const struct fb_log_tables *t, u32 page, u32 to_group)
 {
 	u32 planes = m->params.planes;
@@ -49,7 +49,7 @@ static bool stays_in_plane(const struct fb_medium *m, const struct fb_log_tables
 	return from.die == to.die && from.ppn % planes == to.ppn % planes;
 }
 
-/* The log that lies in a group */
+/* The log that occupies a group */
 static u32 log_in(const struct fb_log_tables *t, u32 group)
 {
 	u32 user = t->groups[group].user;
@@ -57,7 +57,7 @@ static u32 log_in(const struct fb_log_tables *t, u32 group)
 	return user >= FB_GROUP_DATA ? FB_NO_LOG : user - FB_GROUP_LOG;
 }
 
-/* Copies a few pages of a logical group to the end of a group that has all before them */
+/* Appends up to `count` pages of a logical group to a group that has all pages before them */
 static u64 copy_some(struct fb_medium *m, struct fb_log_tables *t, u32 to_group, u32 page, u32 count, u64 ready_ns)
 {
 	u64 read_ns[COPY_PAGES];
@@ -107,7 +107,7 @@ static u64 copy(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group,
 	return done_ns;
 }
 
-/* The group has the newest of all pages and becomes the data group; the old one is erased */
+/* The group holds the newest version of all pages and becomes the data group; the old one is erased */
 static u64 become_data(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u32 group, u64 ready_ns)
 {
 	u32 old = t->map[logical_group];
@@ -173,7 +173,7 @@ u64 fb_log_end_merge(struct fb_medium *m, struct fb_log_tables *t, u32 logical_g
 	return t->free->merging == logical_group ? fb_log_go_on_merging(m, t, &all, ready_ns) : ready_ns;
 }
 
-/* The log's own pages are at their offsets, unless a newer one is in another log; the rest is copied behind them */
+/* The log's own pages are at their offsets, unless another log has a newer one; the rest is copied behind them */
 static u64 complete_log(struct fb_medium *m, struct fb_log_tables *t, u32 log, u64 ready_ns)
 {
 	u32 logical_group = t->logs[log].logical_group;

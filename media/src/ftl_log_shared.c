@@ -2,7 +2,7 @@
 /* Shared logs: they take pages of any group, one log after another; merges empty the one that was filled first */
 #include "ftl_log.h"
 
-/* A full merge leaves nothing valid in a log of the group's own */
+/* A full merge leaves no valid page in the group's own log */
 static u64 merge_group(struct fb_medium *m, struct fb_log_tables *t, u32 logical_group, u64 ready_ns)
 {
 	u32 log;
@@ -24,7 +24,7 @@ static bool has_own_log(const struct fb_medium *m, const struct fb_log_tables *t
 	return false;
 }
 
-/* The first group that a log holds a valid page of, from *offset on, which is left there */
+/* The next group of which a log holds a valid page, searching from *offset; updates *offset */
 static u32 next_group(const struct fb_log_tables *t, u32 log, u32 *offset)
 {
 	for (; *offset < t->pages_per_group; ++*offset) {
@@ -61,7 +61,7 @@ static u32 groups_in(struct fb_log_tables *t, u32 log)
 	return count;
 }
 
-/* Copies so many pages, and drops the log when none of it is left to merge */
+/* Copies up to `pages` pages, and drops the log once nothing is left to merge */
 static u64 empty_some(struct fb_medium *m, struct fb_log_tables *t, u32 pages, u64 ready_ns)
 {
 	struct fb_free_groups *f = t->free;
@@ -96,7 +96,7 @@ static u64 empty_some(struct fb_medium *m, struct fb_log_tables *t, u32 pages, u
 	return ready_ns;
 }
 
-/* As much that all is done when the newest log takes its last page, evenly */
+/* Empties the old log at an even pace, so that it is done when the newest log takes its last page */
 static u64 empty_along(struct fb_medium *m, struct fb_log_tables *t, u64 ready_ns)
 {
 	const struct fb_free_groups *f = t->free;
@@ -126,7 +126,7 @@ static void begin_emptying(const struct fb_medium *m, struct fb_log_tables *t)
 	t->free->groups_left = groups_in(t, oldest);
 }
 
-/* Makes sure that the newest shared log has room */
+/* Makes room in the newest shared log */
 static u64 make_room(struct fb_medium *m, struct fb_log_tables *t, u64 ready_ns)
 {
 	u32 *newest = &t->free->newest_log;

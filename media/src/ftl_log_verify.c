@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Whether the tables of a log-block layer agree with each other and with the dies. It trusts no number unchecked. */
+/*
+ * Consistency checks of a log-block layer's tables, with each other and with the dies. No number is trusted unchecked.
+ */
 #include "ftl_log.h"
 
 static const char *verify_free(const struct fb_log_tables *t)
@@ -59,7 +61,7 @@ static const char *verify_order(const struct fb_log_tables *t, u32 log)
 	return NULL;
 }
 
-/* A merge in steps writes to a group that is nobody's yet; what it merges has no log of its own */
+/* A merge in steps writes to a group without an owner; the merged group has no log of its own */
 static const char *verify_steps(const struct fb_medium *m, const struct fb_log_tables *t)
 {
 	const struct fb_free_groups *f = t->free;
@@ -87,7 +89,10 @@ static const char *verify_steps(const struct fb_medium *m, const struct fb_log_t
 	return NULL;
 }
 
-/* BAST: a log belongs to a group, or is shared. FAST: only the first does, which is in order; the others take turns. */
+/*
+ * BAST: a log belongs to a group, or is shared. FAST: only the first log belongs to a group, and is in order; the
+ * others are filled in turn.
+ */
 static const char *verify_logs(const struct fb_medium *m, const struct fb_log_tables *t)
 {
 	bool fast = m->params.ftl == FB_FTL_FAST;
@@ -153,7 +158,7 @@ static const char *verify_logged(const struct fb_log_tables *t)
 	return NULL;
 }
 
-/* Each block of a group is one good block of its die; what is in no group is bad, or erased and spare */
+/* Each block of a group is a distinct good block of its die. Blocks in no group are bad, or erased and spare. */
 static const char *verify_blocks(const struct fb_medium *m, const struct fb_log_tables *t)
 {
 	u32 layer_blocks = t->group_count * m->params.blocks_per_group;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The page-mapped layer: its map, its open blocks, and which page goes where; garbage collection is ftl_page_gc.c */
+/*
+ * The page-mapped layer: its map, its open blocks, and the placement of pages; garbage collection is in ftl_page_gc.c
+ */
 #include "ftl_page.h"
 #include "nand_health.h"
 
-/* Dynamic wear levelling looks at this many free blocks for the one that was erased the fewest times */
+/* Dynamic wear levelling takes the least erased of this many free blocks */
 #define FREE_BLOCKS_LOOKED_AT 32
 
-/* A page is hot if it was last written within this part of the time that writing all pages takes */
+/* A page is hot if it was last written within 1/HOT_PART of the time that writing all pages takes */
 #define HOT_PART 4
 
-/* A die keeps its blocks open beside its reserve; what remains must hold the capacity */
+/* A die keeps its blocks open beside its reserve; the rest must hold the capacity */
 u64 fb_page_usable_blocks(const struct fb_params *p, u64 open_blocks)
 {
 	return fb_health_good_blocks(p) - fb_slc_blocks_per_die(p) - p->gc_reserve_blocks - open_blocks;
@@ -112,7 +114,7 @@ static void list_as_full(struct fb_die_tables *t, u32 block)
 		t->die->fewest_valid = valid;
 }
 
-/* The page's present flash page, if it has one, no longer counts */
+/* Invalidates the page's current flash page, if it has one */
 static void invalidate(struct fb_die_tables *t, u32 index)
 {
 	u32 ppn, block;
@@ -130,7 +132,7 @@ static void invalidate(struct fb_die_tables *t, u32 index)
 	}
 }
 
-/* The free block that was erased the fewest times; of those alike, the one that waited longest */
+/* Takes the free block with the fewest erases; among equals, the one that waited longest */
 static u32 take_free(struct fb_die_tables *t)
 {
 	u32 head = fb_free_list(t);
@@ -164,7 +166,7 @@ static u32 open_block(struct fb_medium *m, u32 die, struct fb_die_tables *t, enu
 	return *open;
 }
 
-/* The open block has taken its last page */
+/* Closes the open block, which is full */
 static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 {
 	u32 block = t->die->open[purpose];
@@ -176,7 +178,7 @@ static void close_block(struct fb_die_tables *t, enum fb_open_block purpose)
 		list_as_full(t, block);
 }
 
-/* The next page of the open block becomes the logical page's; returns it */
+/* Maps the logical page to the next page of the open block; returns that flash page */
 static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose, u32 index)
 {
 	u32 block = t->die->open[purpose];
@@ -196,7 +198,7 @@ static u32 append(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb
 	return ppn;
 }
 
-/* Nothing of the block is valid any more: it is left alone */
+/* Retires a block without valid pages */
 void fb_page_leave_alone(struct fb_die_tables *t, u32 block)
 {
 	u32 ppn = block * t->pages_per_block;
@@ -207,7 +209,10 @@ void fb_page_leave_alone(struct fb_die_tables *t, u32 block)
 	t->blocks[block].programmed_pages = 0;
 }
 
-/* Programs that fail, until the open block's next page will not; returns when it is known of the last of them */
+/*
+ * Spends failing programs until the open block's next page can be programmed; returns the time at which the last
+ * failure is known
+ */
 static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block purpose,
 			 u64 ready_ns)
 {
@@ -230,7 +235,7 @@ static u64 fail_programs(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	}
 }
 
-/* Nobody but collection, folding or the map puts pages into the block, so they may wait until they fill a program unit */
+/* True if only collection, folding or the map fills the block, so that its pages may wait for a full program unit */
 static bool may_wait(const struct fb_medium *m, const struct fb_die_tables *t, enum fb_open_block open)
 {
 	return open == FB_OPEN_FOR_GC || (open == FB_OPEN_FOR_HOST && t->slc_blocks) || fb_is_for_map(m, open);
@@ -256,7 +261,7 @@ static void work_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *
 		fb_page_gc_while_idle(m, die, t, until_ns);
 }
 
-/* An SLC block that is partly programmed is folded, too: nothing that was written earlier stays in the cache */
+/* Also folds a partly programmed SLC block: nothing written earlier stays in the cache */
 u64 fb_page_rest(struct fb_medium *m)
 {
 	u64 done_ns = m->now_ns;
@@ -290,7 +295,10 @@ static void pad_row(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum 
 		close_block(t, purpose);
 }
 
-/* Rows that the host's pages go to. Others wait until they are full, as where their pages came from stays. */
+/*
+ * Pads the rows of the host's pages. Other rows wait until they are full, because the sources of their pages still
+ * exist.
+ */
 void fb_page_pad(struct fb_medium *m)
 {
 	u32 die;
@@ -310,7 +318,7 @@ static u32 *map_entry(const struct fb_medium *m, u64 page)
 	return fb_die_tables(m, at.die).map + at.index;
 }
 
-/* The page's entry in the map; then its flash page, and the block; then the block's neighbours on its list */
+/* The steps fetch the page's map entry; then its flash page and block; then the block's neighbours on its list */
 void fb_page_prefetch(const struct fb_medium *m, u64 page, u32 step)
 {
 	struct fb_die_page at = fb_die_page(m, page);
@@ -412,8 +420,8 @@ u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn)
 }
 
 /*
- * The first page of each block says what the block is, the spare areas of open blocks how far they are programmed. The
- * die with the most pages in open blocks is the last.
+ * The first page of each block tells the block's use, and the spare areas of open blocks tell how far they are
+ * programmed. The restart ends with the die that has the most pages in open blocks.
  */
 u64 fb_page_scan_pages(const struct fb_medium *m)
 {
@@ -432,7 +440,7 @@ u64 fb_page_scan_pages(const struct fb_medium *m)
 	return m->flash.ftl.blocks_per_die + max;
 }
 
-/* Free blocks that are found programmed are full, or open if the layer has an open block left to make of them */
+/* A free block found programmed becomes full, or open if the layer has an open block to spare */
 static void restore_block(struct fb_medium *m, struct fb_die_tables *t, u32 block, u32 programmed)
 {
 	u32 purpose;

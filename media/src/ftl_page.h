@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The page-mapped layer: each logical page is mapped by itself to any page of its die (page p lives on die p % dies). A
- * die writes into up to three open blocks: what the host writes, what it rewrites soon (dftl: pages of
- * the map), and what collection moves. Which
- * block is collected is the policy's choice (ftl_page_victim.c). Collection runs when a write needs a block and few are
- * free, a whole block at once; or some pages with each write; or while the die is idle.
+ * The page-mapped layer: each logical page is mapped individually to any page of its die (page p lives on die p %
+ * dies). A die writes to up to three open blocks: for the host, for pages that the host rewrites soon (dftl: map
+ * pages), and for collection. The policy chooses the block to collect (ftl_page_victim.c). Collection runs when a write
+ * needs a block and few are free, a whole block at once; or some pages with each write; or while the die is idle.
  *
- * Bad blocks from the factory are never used. When a program fails, the page goes to the next block, and the
- * valid pages of the block that failed are moved away with the next write; then it is left alone, as is a block
- * whose erase fails. A block that went bad is on no list. The reserve is in use like other blocks until it is
- * needed.
+ * Factory-bad blocks are never used. When a program fails, the page goes to the next block, and the next write moves
+ * the valid pages of the failed block away. The failed block is then retired, as is a block whose erase fails. A bad
+ * block is on no list. Blocks of the reserve are used like others until they are needed.
  *
- * Simplification: nothing fails on a die that has only one block free, so that what is under way always finds room.
+ * Simplification: nothing fails on a die with a single free block, so that work under way always finds room.
  *
- * With slc_cache_bytes, what the host writes goes to blocks in SLC mode first (ftl_page_slc.c), and from there to the
- * block that is open for the host.
+ * With slc_cache_bytes, host writes go first to blocks in SLC mode (ftl_page_slc.c), and from there to the block that
+ * is open for the host.
  *
- * Memory: 4 bytes a logical page, 4 bytes a physical page, 20 bytes a block; 8 more where the choice of a block depends
- * on its age, and 8 more where bits can be wrong.
+ * Memory: 4 bytes a logical page, 4 bytes a physical page, 20 bytes a block; 8 more a block if the choice of a victim
+ * depends on age, and 8 more if bits can be wrong.
  */
 #ifndef FB_FTL_PAGE_H
 #define FB_FTL_PAGE_H
@@ -27,25 +25,25 @@
 
 enum fb_open_block { FB_OPEN_FOR_HOST, FB_OPEN_FOR_GC, FB_OPEN_FOR_HOT, FB_OPEN_SLC, FB_OPEN_BLOCKS };
 
-/* What the layer keeps of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
+/* The layer's record of a die. Block numbers count from 0 in each die; FB_NO_BLOCK is none. */
 struct fb_page_die {
 	u32 open[FB_OPEN_BLOCKS];
 	u32 free_blocks;
-	u32 fewest_valid;	/* no full block has fewer valid pages */
-	u32 victim;		/* the block under collection */
-	u32 victim_ppn;	/* where to go on in it */
-	u32 recent_moves;	/* pages that the last collected blocks had to be moved of, and that they yielded */
+	u32 fewest_valid;	/* a lower bound of the valid pages of full blocks */
+	u32 victim;		/* the block being collected */
+	u32 victim_ppn;	/* the next page to look at in it */
+	u32 recent_moves;	/* pages moved out of, and gained from, the last collected blocks */
 	u32 recent_yield;
-	u32 pace;		/* of collection in steps, in FB_PACE_PARTS of a page to move for each page that is written */
-	u32 owed;		/* what collection in steps is behind, in the same unit */
-	u32 min_erase_count;	/* no full block has been erased fewer times */
-	u32 clock;		/* counts the pages that the host wrote */
-	u32 failed_blocks;	/* gone bad, but with valid pages that are still to be moved */
-	u32 slc_blocks;		/* in the SLC cache: the open one, the full ones, and the one being folded */
-	u32 folding;		/* the SLC block that is being folded */
-	u32 fold_ppn;		/* where to go on in it */
-	u32 map_changes;	/* dftl: entries of the map that are newer than their page on flash */
-	u32 next_map_page;	/* dftl: where the search for one to write goes on */
+	u32 pace;		/* of collection in steps: FB_PACE_PARTS of a page to move for each page written */
+	u32 owed;		/* the backlog of collection in steps, in the same unit */
+	u32 min_erase_count;	/* a lower bound of the erase counts of full blocks */
+	u32 clock;		/* counts the host's page writes */
+	u32 failed_blocks;	/* bad blocks with valid pages still to be moved */
+	u32 slc_blocks;		/* of the SLC cache: open, full, and being folded */
+	u32 folding;		/* the SLC block being folded */
+	u32 fold_ppn;		/* the next page to look at in it */
+	u32 map_changes;	/* dftl: map entries newer than their map page on flash */
+	u32 next_map_page;	/* dftl: where the search for a map page to write continues */
 	u64 random;		/* never 0 */
 };
 
@@ -53,14 +51,13 @@ struct fb_page_die {
 
 #define FB_PACE_PARTS 16
 
-/* Blocks that are free when collection begins, where programs and erases can fail: one for the moves, two to fail */
+/* Free blocks at the start of collection if programs and erases can fail: one for the moves, two that may fail */
 #define FB_FREE_TO_FAIL 4
 
 /*
- * A block, or the head of a list of blocks. Records follow each other: the blocks of the die, then a head for the free
- * blocks, then a head for the full blocks with 0, 1, ... pages_per_block valid pages, then one for the full SLC
- * blocks. Lists are rings through their head; blocks join at the end and are taken from the front, so that the one that
- * waited longest goes first.
+ * A block, or the head of a list of blocks. The records are: the blocks of the die, then a head for the free blocks,
+ * then a head for the full blocks with 0, 1, ... pages_per_block valid pages, then one for the full SLC blocks. Lists
+ * are rings through their head. Blocks join at the end and are taken from the front, first in, first out.
  */
 struct fb_block {
 	u32 next;
@@ -69,17 +66,17 @@ struct fb_block {
 	u16 valid_pages;
 };
 
-/* By the die's clock; kept where a choice depends on it */
+/* By the die's clock; kept if a choice depends on it */
 struct fb_block_age {
 	u32 opened;
-	u32 changed;		/* when it was filled, or lost a valid page */
+	u32 changed;		/* when it was filled, or last lost a valid page */
 };
 
-/* map[]: for each logical page of the die, where it is: FB_MAPPED + ppn. Zero is the state of a new medium. */
+/* map[]: the place of each logical page of the die: FB_MAPPED + ppn. Zero in a new medium. */
 #define FB_UNMAPPED	0u
 #define FB_MAPPED	1u
 
-/* owner[]: for each flash page, what was programmed there: FB_OWNED + logical page of the die */
+/* owner[]: the page programmed in each flash page: FB_OWNED + logical page of the die */
 #define FB_ERASED	0u
 #define FB_STALE	1u
 #define FB_OWNED	2u
@@ -88,7 +85,7 @@ struct fb_block_age {
 struct fb_die_tables {
 	struct fb_page_die *die;
 	struct fb_block *blocks;
-	struct fb_block_age *ages;	/* NULL: nobody asks */
+	struct fb_block_age *ages;	/* NULL: not kept */
 	const struct fb_nand_block *nand;
 	u32 *map;
 	u32 *owner;
@@ -96,11 +93,11 @@ struct fb_die_tables {
 	u32 block_count;
 	u32 pages_per_block;
 	u32 slc_pages_per_block;
-	u32 slc_blocks;		/* that the SLC cache may have */
+	u32 slc_blocks;		/* the SLC cache's limit */
 	u32 logical_pages;
 };
 
-/* Where a logical page of the medium belongs */
+/* The home of a logical page of the medium */
 struct fb_die_page {
 	u32 die;
 	u32 index;
@@ -144,7 +141,7 @@ static inline u32 fb_block_of(const struct fb_die_tables *t, u32 ppn)
 	return fb_quotient(t->by_pages_per_block, ppn);
 }
 
-/* Heads of lists stand behind the blocks */
+/* The heads of lists follow the blocks */
 static inline u32 fb_free_list(const struct fb_die_tables *t)
 {
 	return t->block_count;
@@ -155,7 +152,7 @@ static inline u32 fb_full_list(const struct fb_die_tables *t, u32 valid_pages)
 	return t->block_count + 1 + valid_pages;
 }
 
-/* In the order in which they were filled */
+/* The full SLC blocks, in the order in which they were filled */
 static inline u32 fb_slc_list(const struct fb_die_tables *t)
 {
 	return fb_full_list(t, t->pages_per_block) + 1;
@@ -171,13 +168,13 @@ static inline bool fb_full(const struct fb_die_tables *t, u32 block)
 	return t->blocks[block].programmed_pages == t->pages_per_block && block != t->die->victim;
 }
 
-/* No block is left for the SLC cache to open */
+/* True if the SLC cache may open no further block */
 static inline bool fb_slc_full(const struct fb_die_tables *t)
 {
 	return t->die->slc_blocks >= t->slc_blocks;
 }
 
-/* Free blocks beside those that are kept for the SLC cache, so that no burst waits for collection */
+/* The free blocks beyond those kept for the SLC cache, so that no burst waits for collection */
 static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
 {
 	u32 kept = fb_slc_full(t) ? 0 : t->slc_blocks - t->die->slc_blocks;
@@ -185,7 +182,7 @@ static inline u32 fb_spare_blocks(const struct fb_die_tables *t)
 	return t->die->free_blocks > kept ? t->die->free_blocks - kept : 0;
 }
 
-/* What a die keeps open beside its reserve is not for data; nor are pages of the map, which come behind the data */
+/* The open blocks beside the reserve hold no data; nor do map pages, which follow the data */
 bool fb_page_check(const struct fb_params *params, u64 open_blocks, struct fb_complaint *complaint);
 u64 fb_page_usable_blocks(const struct fb_params *params, u64 open_blocks);
 u64 fb_page_data_pages_per_die(const struct fb_params *params);
@@ -201,10 +198,10 @@ u64 fb_page_at(const struct fb_medium *m, u32 die, u32 ppn);
 u64 fb_page_scan_pages(const struct fb_medium *m);
 void fb_page_restore(struct fb_medium *m, const u32 *pages, const u32 *programmed);
 
-/* Reads a logical page of a die, which is on flash */
+/* Reads a logical page of a die, which must be on flash */
 u64 fb_page_fetch(struct fb_medium *m, u32 die, u32 index, u64 bytes, u64 ready_ns);
 
-/* Writes a logical page of a die to an open block, collecting first if the die is short of blocks */
+/* Writes a logical page of a die to an open block; collects first if the die is short of blocks */
 u64 fb_page_program(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 index, enum fb_open_block open,
 		    u64 ready_ns);
 
@@ -226,62 +223,62 @@ static inline void fb_list_append(struct fb_die_tables *t, u32 head, u32 block)
 	t->blocks[head].previous = block;
 }
 
-/* Something may fail: a block is left for what is under way then */
+/* True if a failure still leaves a block for the work under way */
 static inline bool fb_page_can_fail(const struct fb_die_tables *t)
 {
 	return fb_spare_blocks(t) > 1;
 }
 
-/* The next page of an open block, of which there is one or a free block for it, becomes the logical page's */
+/* Programs the logical page to the next page of an open block. The block must have room, or a free block must exist. */
 u64 fb_page_put(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u32 index,
 		u64 ready_ns);
 
-/* Nothing of the block is valid any more: it is left alone */
+/* Retires a block without valid pages */
 void fb_page_leave_alone(struct fb_die_tables *t, u32 block);
 
 /* --- garbage collection (ftl_page_gc.c) --- */
 
-/* A block that is being emptied: its valid pages go to an open block */
+/* A block being emptied: its valid pages move to an open block */
 struct fb_emptying {
 	u32 block;
-	u32 *ppn;		/* where to go on in it */
+	u32 *ppn;		/* the next page to look at */
 	enum fb_open_block to;
 	u64 *moved_pages;	/* the counter */
-	bool whole_rows;	/* moves a row to its end, even if that is more than was asked for */
+	bool whole_rows;	/* finishes a row even if that exceeds the number asked for */
 };
 
-/* Moves so many of its pages, or all */
+/* Moves up to `pages` of its pages, or all */
 void fb_page_move(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from, u32 pages,
 		  u64 ready_ns);
 
-/* Collects until an open block can be taken; returns when the die has done so */
+/* Collects until an open block can be taken; returns the time at which the die is done */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
-/* With gc_step_pages: sets the pace by what is free; called when that changes by a block */
+/* With gc_step_pages: sets the pace by the free blocks; called when their number changes */
 void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t);
 
-/* With gc_step_pages: a page is to be written there, so collection is behind by its share, and catches up by a step */
+/* With gc_step_pages: adds the share of one page write to the backlog of collection, and catches up by a step */
 void fb_page_keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns);
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
-/* Nothing of the block is valid any more */
+/* Erases a block without valid pages */
 void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 block, u64 ready_ns);
 
 /* --- the SLC cache (ftl_page_slc.c) --- */
 
 bool fb_slc_check(const struct fb_params *params, struct fb_complaint *complaint);
 
-/* Blocks of a die's layer that the cache has; 0: there is no cache */
+/* The SLC cache's blocks in a die's layer; 0: no cache */
 u64 fb_slc_blocks_per_die(const struct fb_params *params);
 
-/* Folds, if need be, so that a page of the host can go to the cache; returns when the die has done so */
+/* Folds, if necessary, so that a host page can go to the cache; returns the time at which the die is done */
 u64 fb_slc_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns);
 
-/* What the die has folded since it became idle, until then */
+/* Accounts for the folding that the die did while idle, up to until_ns */
 void fb_slc_fold_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns);
 
-/* The full block to collect next; FB_NO_BLOCK if all are valid throughout */
+/* The next full block to collect; FB_NO_BLOCK if every page of every block is valid */
 u32 fb_choose_victim(const struct fb_params *params, struct fb_die_tables *t);
 
 const char *fb_page_verify(const struct fb_medium *m);

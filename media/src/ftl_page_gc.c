@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Garbage collection of the page-mapped layer: blocks are emptied and erased, to have free ones and to level wear */
+/* Garbage collection of the page-mapped layer: empties and erases blocks, to gain free ones and to level wear */
 #include "ftl_page.h"
 #include "nand_health.h"
 
 #define MAX_PLANES 8
 
-/* Pages that are read before the first of them is programmed, beside the rest of the last one's row */
+/* The most pages read before the first of them is programmed, not counting the rest of the last one's row */
 #define MAX_AT_ONCE 32
 
-/* Collection in steps goes by about so many of the last blocks */
+/* Collection in steps averages over about this many of the last blocks */
 #define PACE_OF_BLOCKS 32
 
-/* A page's entry in the map is looked for in memory while so many pages before it are moved */
+/* The distance, in moved pages, at which a page's map entry is prefetched */
 #define FETCH_AHEAD 8
 
-/* The page is moved as it is, with what is wrong in it */
+/* The page is moved with its uncorrectable errors */
 static void lose(struct fb_medium *m, u32 die, u32 index)
 {
 	fb_power_lose(m, ((u64)index * m->params.dies + die) * m->params.page_bytes, m->params.page_bytes);
 }
 
-/* Reads all, then programs all: after each change between the two the array waits until a transfer is over */
+/* Reads all pages, then programs all: at each change between the two, the array waits for the end of a transfer */
 static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, const struct fb_emptying *from,
 		      const u32 *ppns, u32 count, u64 ready_ns)
 {
@@ -45,7 +45,7 @@ static void move_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, con
 	}
 }
 
-/* Moves are read and programmed a row at a time, so that its pages join, or as many rows as gc_step_pages fill */
+/* The pages read and programmed together: a row, so that its pages join, or as many rows as gc_step_pages fill */
 static u32 pages_at_once(const struct fb_params *p)
 {
 	return fb_min(fb_max(p->planes, p->gc_step_pages), MAX_AT_ONCE);
@@ -92,7 +92,7 @@ void fb_page_erase(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 bl
 	t->die->free_blocks++;
 }
 
-/* Pages that can be programmed before the die has no block free */
+/* The pages that can be programmed before the die runs out of free blocks */
 static u64 room_pages(const struct fb_die_tables *t)
 {
 	u64 room = (u64)fb_spare_blocks(t) * t->pages_per_block;
@@ -104,7 +104,7 @@ static u64 room_pages(const struct fb_die_tables *t)
 	return room;
 }
 
-/* With so many blocks free the next one that is opened has to wait for a whole block */
+/* With this many free blocks, opening the next one waits for the collection of a whole block */
 static u64 kept_blocks(const struct fb_params *p)
 {
 	if (!p->gc_step_pages)
@@ -113,11 +113,11 @@ static u64 kept_blocks(const struct fb_params *p)
 }
 
 /*
- * Each page that is written adds the same share of work, so that a die which is in a block with many valid pages is no
- * slower than the others: a write buffer waits for the slowest. The share is what the last blocks had to be moved of
- * for each page that they yielded, as blocks of the map yield nearly all and others little. It is in proportion to the
- * room that is missing: none with a block more than the reserve, once with three quarters of that, twice with half; and
- * all that a step can do before a write would wait for a whole block.
+ * Each page written adds the same share of work, so that a die which collects a block with many valid pages is no
+ * slower than the others: a write buffer waits for the slowest die. The share is the ratio of pages moved to pages
+ * gained in the last blocks, because map blocks yield nearly all and others little. It is scaled by the missing room:
+ * zero with a block more than the reserve, once with three quarters of that, twice with half. If the next write
+ * would wait for a whole block, the share is the most that a step can do.
  */
 void fb_page_set_pace(const struct fb_medium *m, struct fb_die_tables *t)
 {
@@ -158,7 +158,7 @@ static void gc_begin(struct fb_medium *m, struct fb_die_tables *t, u32 block)
 	m->counters.collections++;
 }
 
-/* One that failed and is not emptied; it gives no free block back, so that one must remain */
+/* A failed block that is not empty yet. It gives no free block back, so one must remain. */
 static u32 failed_block(const struct fb_die_tables *t)
 {
 	u32 block;
@@ -171,7 +171,7 @@ static u32 failed_block(const struct fb_die_tables *t)
 	return FB_NO_BLOCK;
 }
 
-/* Moves so many pages, and erases the block if none is left. False: there is nothing to collect. */
+/* Moves up to `pages` pages, and erases the block once it is empty. False: there is nothing to collect. */
 static bool gc_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
 {
 	u32 block = t->die->victim;
@@ -216,8 +216,8 @@ static u32 min_erased_full(const struct fb_die_tables *t)
 }
 
 /*
- * Static wear levelling: data that nobody rewrites keep their block from being erased. When the block that was erased
- * last is wear_threshold erases ahead of such a block, the data move on, and the block takes its turn.
+ * Static wear levelling: data that are never rewritten keep their block from being erased. When the last erased block
+ * is wear_threshold erases ahead of such a block, the data move on, and the block is used again.
  */
 static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
@@ -240,8 +240,8 @@ static void level_wear(struct fb_medium *m, u32 die, struct fb_die_tables *t, u6
 }
 
 /*
- * A block's moves take at most one free block and give one back, so one is always left for them. (The host's pages must
- * not come in between: collection in steps has an open block of its own.)
+ * A block's moves take at most one free block and give one back, so one is always left for them. Host pages must not
+ * come in between: collection in steps has an open block of its own.
  */
 u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
@@ -260,8 +260,8 @@ u64 fb_page_make_room(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64
 }
 
 /*
- * A step with a write, so that no write waits for a whole block. The die does it before the write, unless that joins a
- * program which waits already.
+ * One step of collection with a write, so that no write waits for a whole block. The die does it before the write,
+ * unless the write joins a program that waits already.
  */
 static void collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
@@ -276,7 +276,7 @@ static void collect_step(struct fb_medium *m, u32 die, struct fb_die_tables *t, 
 	m->counters.collection_ns += fb_array_free_ns(m, die) - begin_ns;
 }
 
-/* Pages of the map come many at a time: the step that they owe is the next write's, so that no die is held up by all */
+/* Map pages are written many at a time: the next write does the step that they owe, so that they hold up no die */
 void fb_page_keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum fb_open_block open, u64 ready_ns)
 {
 	if (open != FB_OPEN_SLC || fb_slc_full(t))
@@ -286,8 +286,8 @@ void fb_page_keep_up(struct fb_medium *m, u32 die, struct fb_die_tables *t, enum
 }
 
 /*
- * What the die has collected since it became idle. It is worked out when the die is next asked for something: a step
- * that began before then holds the request up until it is done.
+ * Accounts for the collection that the die did while idle. This is computed at the die's next request: a step that
+ * began before it delays the request.
  */
 void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 until_ns)
 {
@@ -296,7 +296,7 @@ void fb_page_gc_while_idle(struct fb_medium *m, u32 die, struct fb_die_tables *t
 			return;
 }
 
-/* Blocks that failed in writes before; one under collection comes first */
+/* Empties blocks that failed in earlier writes; a block under collection comes first */
 void fb_page_empty_failed(struct fb_medium *m, u32 die, struct fb_die_tables *t, u64 ready_ns)
 {
 	while (t->die->failed_blocks && fb_page_can_fail(t))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The SLC cache of the page-mapped layer. Blocks whose cells hold several bits take fewer pages in SLC mode, but far
- * faster. So what the host writes goes there first, and is folded, that is copied, to blocks of the usual mode: when
- * the cache is full, a whole block at once, the oldest first, or some pages with each write; or while the die is idle.
- * What was written again in the meantime need not be folded.
+ * The SLC cache of the page-mapped layer. A block of multi-bit cells takes fewer pages in SLC mode, but far faster.
+ * Host writes therefore go to SLC blocks first. Folding copies them to blocks in normal mode, oldest first: when the
+ * cache is full, a whole block at once, or some pages with each write; or while the die is idle. Pages rewritten in the
+ * meantime need no folding.
  *
- * The cache has a fixed number of blocks a die, but not always the same ones: a block that is folded is erased and
- * joins the free ones, so that wear spreads over all. As many free ones as the cache may still take are kept for it. A
- * folded page goes through the controller, as one does that is collected.
+ * The cache has a fixed number of blocks a die, but not always the same ones: a folded block is erased and joins the
+ * free blocks, so that wear spreads over all. Free blocks are reserved for what the cache may still take. A folded page
+ * goes through the controller, like a collected one.
  *
- * Simplifications: an erase takes as long, and wears as much, as in the usual mode (chips allow a multiple of erases in
+ * Simplifications: an erase takes as long, and wears as much, as in normal mode (chips allow a multiple of erases in
  * SLC mode); pages in SLC mode have as many wrong bits as others.
  */
 #include "ftl_page.h"
@@ -42,7 +42,7 @@ bool fb_slc_check(const struct fb_params *p, struct fb_complaint *complaint)
 			      "at least a block of all planes and dies in SLC mode, and room for data must remain");
 }
 
-/* Folds so many pages of the oldest block, and erases it if none is left. False: there is nothing to fold. */
+/* Folds up to `pages` pages of the oldest block, and erases it once it is empty. False: there is nothing to fold. */
 static bool fold_some(struct fb_medium *m, u32 die, struct fb_die_tables *t, u32 pages, u64 ready_ns)
 {
 	u32 *folding = &t->die->folding;

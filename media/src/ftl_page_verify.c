@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Whether the page-mapped layer's tables agree with each other and with the dies. Written for tests and for states
- * from elsewhere: it trusts no number that it has not checked.
+ * Consistency checks of the page-mapped layer's tables, with each other and with the dies. They serve tests and states
+ * from elsewhere: no number is trusted unchecked.
  */
 #include "ftl_page.h"
 
@@ -79,7 +79,7 @@ static const char *verify_list(const struct fb_die_tables *t, u32 head, u32 prog
 	return NULL;
 }
 
-/* Its pages up to where collection or folding goes on have been moved */
+/* The block's pages before next_ppn have been moved */
 static const char *verify_emptying(const struct fb_die_tables *t, u32 block, u32 next_ppn, u32 pages)
 {
 	u32 ppn = block * t->pages_per_block;
@@ -105,7 +105,7 @@ static const char *verify_victim(const struct fb_die_tables *t)
 	return verify_emptying(t, victim, t->die->victim_ppn, t->pages_per_block);
 }
 
-/* As verify_victim(). Adds the SLC blocks that are full, or being folded, to *found. */
+/* Checks the block being folded. Adds the SLC blocks that are full, or being folded, to *found. */
 static const char *verify_slc(const struct fb_die_tables *t, u32 *found)
 {
 	u32 folding = t->die->folding;
@@ -134,7 +134,7 @@ static const char *verify_slc(const struct fb_die_tables *t, u32 *found)
 	return t->die->slc_blocks > t->slc_blocks ? "the SLC cache has more blocks than it may" : NULL;
 }
 
-/* Those that failed and are not emptied yet still have pages in the layer's eyes */
+/* Failed blocks that are not empty yet still have pages in the layer's tables */
 static u32 bad_blocks(const struct fb_die_tables *t, u32 *failed)
 {
 	u32 count = 0;
@@ -207,7 +207,7 @@ static const char *verify_on_die(const struct fb_medium *m, u32 die, const struc
 	for (block = 0; block < t->block_count; block++) {
 		u32 programmed_pages = t->blocks[block].programmed_pages;
 
-		/* The page that failed is none to the layer, and a block that is left alone has none */
+		/* The failed page is not counted by the layer, and a retired block has no pages */
 		if (fb_bad(t, block))
 			programmed_pages = programmed_pages ? programmed_pages + 1 : t->nand[block].programmed_pages;
 		if (programmed_pages != fb_nand_block(&m->flash.nand, die, block)->programmed_pages)

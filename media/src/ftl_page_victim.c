@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Which block the page-mapped layer collects */
+/* The page-mapped layer's choice of the block to collect */
 #include "ftl_page.h"
 #include "random.h"
 
-/* After so many draws that hit no block worth collecting, the greedy choice is taken */
+/* The draws without a hit after which the greedy choice is taken */
 #define MAX_DRAWS 1024
 
-/* The front of a list of full blocks is the one whose last change is the longest ago */
+/* The front of a list of full blocks has the oldest last change */
 static u32 front(const struct fb_die_tables *t, u32 valid_pages)
 {
 	u32 head = fb_full_list(t, valid_pages);
@@ -29,8 +29,9 @@ static u32 greedy(struct fb_die_tables *t)
 }
 
 /*
- * (1 - u) * age / 2u, with u the share of valid pages and age the time since the last change (Kawaguchi et al. 1995, "A
- * flash-memory based file system"). Among blocks with as many valid pages the oldest is best, so the fronts are enough.
+ * Maximizes (1 - u) * age / 2u, with u the share of valid pages and age the time since the last change (Kawaguchi et
+ * al. 1995, "A flash-memory based file system"). Among blocks with equally many valid pages the oldest is best, so
+ * comparing the fronts is enough.
  */
 static u32 cost_benefit(struct fb_die_tables *t)
 {

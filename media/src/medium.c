@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A medium as its users see it: made, taken up, asked. What a request costs is the business of its kind. */
+/* The public interface of a medium; its kind computes the cost of a request */
 #include "arith.h"
 #include "kind.h"
 #include "nand_faults.h"
@@ -89,7 +89,7 @@ enum fb_error fb_open(void *memory, size_t bytes, struct fb_medium **medium)
 	return FB_OK;
 }
 
-/* After a cut the firmware looks for what it last did before it serves anybody */
+/* After a cut, the firmware recovers before it serves any request */
 static void restart(struct fb_medium *m)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
@@ -117,7 +117,7 @@ void fb_power_on(struct fb_medium *m)
 		restart(m);
 }
 
-/* A kind without sectors has none of which a request could be whole ones: sector_bytes is 0 */
+/* A kind without sectors accepts none: sector_bytes is 0 */
 static bool acceptable(const struct fb_medium *m, const struct fb_kind_ops *kind, const struct fb_request *request)
 {
 	u64 capacity_bytes = m->params.capacity_bytes;
@@ -167,7 +167,7 @@ u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes)
 	return fb_timeline_take(&m->link, m->now_ns, ready_ns, length_ns);
 }
 
-/* When the medium takes up the request: at now_ns, unless it has no room for a write yet */
+/* The time at which the medium accepts the request: now_ns, unless a write has to wait for room */
 static u64 take_up(struct fb_medium *m, const struct fb_request *request, u64 now_ns)
 {
 	if (request->op == FB_WRITE)
@@ -178,7 +178,7 @@ static u64 take_up(struct fb_medium *m, const struct fb_request *request, u64 no
 	return now_ns;
 }
 
-/* Each moment counts once, however many requests are under way */
+/* Each moment counts once, regardless of how many requests are under way */
 static void count_busy(struct fb_medium *m, u64 now_ns, u64 done_ns)
 {
 	u64 begin_ns = fb_max(now_ns, m->busy_until_ns);
@@ -236,7 +236,7 @@ u64 fb_age_ns(const struct fb_medium *m)
 	return m->age_ns + m->now_ns;
 }
 
-/* Reads and writes; the first step is all that a read needs */
+/* Reads need only the first step */
 void fb_prefetch(const struct fb_medium *m, const struct fb_request *request, u32 step)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The model of dies and channels: when an operation on a flash page begins and ends, and the chip's rules */
+/* The model of dies and channels: the begin and end of operations on flash pages, and the chip's rules */
 #include "arith.h"
 #include "nand_health.h"
 #include "state.h"
@@ -46,7 +46,7 @@ void fb_nand_begin_batch(struct fb_medium *m)
 	m->flash.nand.batch++;
 }
 
-/* Callers have the die's register throughout, so a die with a channel of its own need not look for a gap */
+/* Callers hold the die's register throughout, so a die with a channel of its own needs no search for a gap */
 static u64 bus_take(struct fb_medium *m, u32 die, u64 ready_ns, u64 bytes)
 {
 	u64 length_ns = fb_transfer_ns(bytes, m->params.bus_ps_per_byte);
@@ -71,7 +71,7 @@ u32 fb_nand_page_kind(const struct fb_medium *m, u32 die, u32 ppn)
 	return ppn / (u32)p->planes % (u32)p->pages_per_block % (u32)p->bits_per_cell;
 }
 
-/* What an operation takes; zero stands for the lower page's */
+/* Operation times by page kind; zero stands for the lower page's */
 struct page_times {
 	u64 slc_ns;
 	u64 lower_ns;
@@ -92,7 +92,7 @@ static u64 of_several_bits(const struct fb_medium *m, u32 die, u32 ppn, const st
 	return ns ? ns : times->lower_ns;
 }
 
-/* Most media have one bit a cell and one plane; what these need not look at stays out of line */
+/* Most media have one bit a cell and one plane; the rest stays out of line */
 static inline u64 by_page(const struct fb_medium *m, u32 die, u32 ppn, const struct page_times *times)
 {
 	return m->params.bits_per_cell == 1 ? times->lower_ns : of_several_bits(m, die, ppn, times);
@@ -113,7 +113,7 @@ static u32 plane_of(const struct fb_medium *m, u32 ppn, u32 row)
 	return 1u << (ppn - row * (u32)m->params.planes);
 }
 
-/* What is asked for together joins. False: the read is one of its own, which others may join from now on. */
+/* Joins a read of the same batch. False: the read is separate, and others may join it from now on. */
 static bool read_joins(struct fb_medium *m, struct fb_die *d, u32 ppn)
 {
 	struct fb_joint_read *joint = &d->joint_read;
@@ -129,8 +129,8 @@ static bool read_joins(struct fb_medium *m, struct fb_die *d, u32 ppn)
 }
 
 /*
- * Nothing was issued to the die since the program: what is asked for together joins it, and may make it begin later. A
- * controller with a write buffer also adds a page to one that still waits for its die.
+ * True if the page joins the last program, to which nothing was issued since; that may delay the program's begin. Pages
+ * of one batch join. A controller with a write buffer also adds a page to a program that still waits for its die.
  */
 static bool joins_last(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns)
 {
@@ -139,14 +139,14 @@ static bool joins_last(const struct fb_medium *m, const struct fb_joint_program 
 	return m->flash.buffer.pages && joint->batch > m->flash.nand.acknowledged_batch && ready_ns < begin_of(joint);
 }
 
-/* The page is on the way to the die before the program begins */
+/* The page is sent to the die before the program begins */
 static bool joins_waiting(const struct fb_medium *m, const struct fb_joint_program *joint, u64 ready_ns, u64 bytes)
 {
 	return m->flash.buffer.pages &&
 	       fb_max(ready_ns, joint->loaded_ns) + fb_transfer_ns(bytes, m->params.bus_ps_per_byte) <= begin_of(joint);
 }
 
-/* The program that waits for this very page; FB_NO_JOINT: none does */
+/* The program that waits for this page; FB_NO_JOINT if there is none */
 static u32 program_of_row(const struct fb_medium *m, const struct fb_die *d, u32 ppn)
 {
 	u32 row = row_of(m, ppn);
@@ -158,7 +158,7 @@ static u32 program_of_row(const struct fb_medium *m, const struct fb_die *d, u32
 	return FB_NO_JOINT;
 }
 
-/* Takes the place of one of its own row, or of the oldest */
+/* The joint program to replace: one of its own row, or the oldest */
 static u32 joint_to_replace(const struct fb_medium *m, const struct fb_die *d, u32 ppn)
 {
 	u32 row = row_of(m, ppn);
@@ -197,7 +197,7 @@ static u64 row_part_of_last(const struct fb_die *d)
 	return d->last_program == FB_NO_JOINT ? 0 : d->joint_programs[d->last_program].row_part;
 }
 
-/* A program whose page nobody wrote, or that is still in the write buffer and that no flush waited for */
+/* True for a program of a page that the host did not write, or of a buffered page that no flush waited for */
 static bool end_is_unacknowledged(const struct fb_medium *m, const struct fb_die *d)
 {
 	return d->suspendable == FB_DIE_ERASE || !row_part_of_last(d) ||
@@ -212,11 +212,11 @@ static bool can_suspend(const struct fb_medium *m, const struct fb_die *d, u64 r
 		return false;
 	if (ready_ns >= d->resumed_ns)
 		return d->array_free_ns - ready_ns > m->params.suspend_ns;
-	/* A program that has not begun has its page in the register that the read needs */
+	/* A program that has not begun keeps its page in the register that the read needs */
 	return suspended || d->suspendable == FB_DIE_ERASE;
 }
 
-/* When the array begins to read */
+/* The time at which the array begins to read */
 static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 {
 	if (!can_suspend(m, d, ready_ns)) {
@@ -236,7 +236,7 @@ static u64 begin_read(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 	return ready_ns + m->params.suspend_ns;
 }
 
-/* A read is over; what it suspended is resumed, and ends so much later */
+/* Ends a read; the suspended operation resumes, and ends later by the time lost */
 static void resume(struct fb_medium *m, u32 die, struct fb_die *d, u64 read_until_ns)
 {
 	u64 left_ns = d->array_free_ns - d->resumed_ns;
@@ -308,7 +308,7 @@ static void note_special(struct fb_medium *m, u32 die, u32 ppn, u64 begin_ns)
 		make_suspendable(m, die_of(&m->flash.nand, die), FB_DIE_PROGRAM, begin_ns);
 }
 
-/* Nothing goes to the die until the controller has the last page of a program unit, and so all of them */
+/* The unit is sent to the die only when the controller has its last page, and so all of them */
 static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 program_ns, u64 ready_ns)
 {
 	const struct fb_params *p = &m->params;
@@ -335,7 +335,7 @@ static u64 program_unit(struct fb_medium *m, u32 die, u32 ppn, u32 pages, u64 pr
 	return end_ns;
 }
 
-/* The page joins a program that waits among others: what is behind that one is not held up */
+/* The page joins a program that waits among others, which delays none of those behind it */
 static u64 join_waiting(struct fb_medium *m, u32 die, u32 ppn, u32 joint, u64 program_ns, u64 ready_ns, u64 bytes)
 {
 	struct fb_joint_program *program = &die_of(&m->flash.nand, die)->joint_programs[joint];
@@ -414,7 +414,7 @@ void fb_nand_pad(struct fb_medium *m, u32 die, u32 ppn)
 	m->counters.flash_programmed_pages++;
 }
 
-/* The array erases a block in all planes, as soon as it has finished what was issued to it before */
+/* Erases a block in all planes as soon as the array has finished what was issued before */
 static void erase_in_array(struct fb_medium *m, struct fb_die *d, u64 ready_ns)
 {
 	fb_nand_count_erase(m);

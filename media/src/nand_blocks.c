@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What happens to blocks of the dies beside reads, programs and erases: their mode, and what a restart does to them */
+/* Block operations beside reads, programs and erases: SLC mode, and recovery at a restart */
 #include "nand.h"
 #include "state.h"
 

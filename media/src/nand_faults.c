@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What goes wrong on NAND, by chance that follows from parameters, spot and seed */
+/* NAND faults: random, but determined by parameters, spot and seed */
 #include "nand_faults.h"
 #include "arith.h"
 #include "check.h"
@@ -25,7 +25,7 @@ static u64 chance_of(const struct fb_params *p, enum chance what, const struct f
 
 /* --- bad blocks, failures --- */
 
-/* One after another, each with the odds of those still wanted among those still to come */
+/* Selection sampling: each block is bad with the odds of those still wanted among those still to come */
 void fb_faults_ship(const struct fb_params *p, u32 die, struct fb_nand_block *blocks, u32 count, u32 bad)
 {
 	struct fb_fault_spot spot = { .die = die };
@@ -100,7 +100,7 @@ u64 fb_faults_exp(u32 x)
 	return (sum >> 5) * (exp_of_whole[x >> 24] >> 4) >> 27;
 }
 
-/* A Poisson number with a mean of x / 2^24, at most 8: as many as the odds of fewer fit below a chance */
+/* A Poisson number with mean x / 2^24, at most 8: the number of terms whose cumulative odds stay below `chance` */
 static u32 poisson_of(u32 x, u64 odds, u64 chance)
 {
 	u64 left = chance >> 28;
@@ -114,7 +114,7 @@ static u32 poisson_of(u32 x, u64 odds, u64 chance)
 	return count;
 }
 
-/* Wrong bits are thrown on the codewords; poisson_of() gave their number */
+/* Distributes the wrong bits over the codewords; poisson_of() gave their number */
 static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
 {
 	u32 codewords = p->page_bytes / p->ecc_codeword_bytes;
@@ -130,11 +130,11 @@ static u32 worst_codeword(const struct fb_params *p, u64 *state, u32 bits)
 	return worst;
 }
 
-/* The mean in parts of 8 at most: Poisson numbers add up to one */
+/* Splits the mean into parts of at most 8: a sum of Poisson numbers is one */
 struct fb_bit_errors fb_faults_bit_errors(const struct fb_params *p, const struct fb_fault_spot *spot, u32 attempt,
 					  u64 ppt)
 {
-	/* 10^12 / 2^24 = 59604.6; 59605 is 5 parts in a million more */
+	/* 10^12 / 2^24 = 59604.6; 59605 is 5 parts per million more */
 	u64 mean = p->page_bytes * 8 * ppt / 59605;
 	struct fb_bit_errors errors = { 0 };
 	u64 state = chance_of(p, CHANCE_BITS, spot, attempt);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What a flash device does when its NAND fails: the reserve of blocks, bad ones, reads that are retried */
+/* A flash device's reaction to NAND faults: the reserve, bad blocks and read retries */
 #include "nand_health.h"
 #include "arith.h"
 #include "check.h"
 #include "nand_faults.h"
 #include "state.h"
 
-/* Blocks of the layer that are left of each die's reserve */
+/* The layer's blocks left in a die's reserve */
 static u32 *reserve_of(const struct fb_medium *m, u32 die)
 {
 	return (u32 *)fb_table(m, m->flash.nand.layout.reserves_offset) + die;
@@ -27,7 +27,7 @@ u64 fb_health_good_blocks(const struct fb_params *p)
 	return fb_nand_blocks(p) - fb_health_bad_blocks(p) - fb_health_spare_blocks(p);
 }
 
-/* Four good blocks remain, as on the smallest die that there is */
+/* At least four good blocks must remain, as on the smallest possible die */
 bool fb_health_check(const struct fb_params *p, struct fb_complaint *complaint)
 {
 	u64 max = (fb_nand_blocks(p) - 4) * p->planes;

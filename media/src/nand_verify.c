@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What the model of dies tells of its blocks: how worn they are, and whether the chip's rules were kept */
+/* The wear of the dies' blocks, and whether the chip's rules were kept */
 #include "nand.h"
 #include "state.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The kind "null": every request is done after command_ns, whatever else is under way */
+/* The kind "null": every request takes command_ns, regardless of others */
 #include "kind.h"
 #include "state.h"
 
-/* Nothing is ever half written: a write is there when it is done */
+/* Nothing is ever half written: a write is durable when it is done */
 static u64 submit(struct fb_medium *m, const struct fb_request *request)
 {
 	u64 done_ns = m->now_ns + m->params.command_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The parts of writes that are not on the medium yet: a ring, and what is noted in it */
+/* The ring of pending write parts, and how parts enter it */
 #include "power.h"
 #include "arith.h"
 #include "kind.h"
@@ -52,7 +52,7 @@ u64 fb_pending_bytes(const struct fb_params *params)
 	return FB_PENDING_BYTES + volatile_bytes(params);
 }
 
-/* Parts leave in the order in which they came */
+/* Parts leave in the order of arrival */
 static void forget_first(struct fb_power *power, const struct fb_pending *part)
 {
 	power->bytes -= part->length_bytes;
@@ -79,7 +79,7 @@ static bool has_room(const struct fb_medium *m, u64 parts, u64 length_bytes)
 	       (bytes <= FB_PENDING_BYTES || bytes <= fb_pending_bytes(&m->params));
 }
 
-/* When the oldest part is on the medium. A cache that was told no time yet writes back all that it has. */
+/* The time at which the oldest part is on the medium. A cache with undecided parts writes everything back. */
 static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 {
 	if (fb_power_part(m, m->power.first_sequence)->durable_ns == FB_NEVER)
@@ -87,7 +87,7 @@ static u64 oldest_durable_ns(struct fb_medium *m, u64 now_ns)
 	return fb_power_part(m, m->power.first_sequence)->durable_ns;
 }
 
-/* Apart from what most writes take, which find nothing pending */
+/* Out of line: most writes find nothing pending */
 __attribute__((__noinline__)) static u64 wait_for_room(struct fb_medium *m, u64 length_bytes, u64 now_ns)
 {
 	const struct fb_kind_ops *kind = fb_kind_ops(&m->params);
@@ -119,7 +119,7 @@ void fb_power_note(struct fb_medium *m, const struct fb_pending *part)
 		fb_unreadable_rewritten(m, part, sequence);
 	power->bytes += part->length_bytes;
 	if (power->parts == power->capacity) {
-		/* Longer than the whole ring: its last part takes the rest */
+		/* The write is longer than the whole ring: its last part takes the rest */
 		struct fb_pending *last = fb_power_part(m, sequence - 1);
 
 		last->length_bytes += part->length_bytes;
@@ -145,7 +145,7 @@ void fb_power_note_joint(struct fb_medium *m, const struct fb_pending *part, u64
 	fb_power_note(m, &joint);
 }
 
-/* Linear in the run: the head takes one sector after another */
+/* Linear in the run: the head passes the sectors at an even pace */
 static u64 time_in(const struct fb_pending *run, u64 offset_bytes)
 {
 	return run->begin_ns +
@@ -240,7 +240,7 @@ void fb_power_program_later(struct fb_medium *m, u64 row, u64 end_ns)
 	}
 }
 
-/* One that has not begun begins later, too. The newest is found first. */
+/* An erase that has not begun begins later, too. The search starts at the newest. */
 void fb_power_erase_later(struct fb_medium *m, const struct fb_erasing *erasing, u64 end_ns)
 {
 	u64 known = fb_min(m->power.erases, FB_KNOWN_ERASES);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The cut itself: what becomes of each part that was pending, and of what was under way at that very moment */
+/* The power cut: the fate of each pending part, and of the operations under way */
 #include "kind.h"
 #include "power_parts.h"
 #include "random.h"
@@ -42,7 +42,7 @@ static struct fb_fated torn(u64 sequence, u64 offset_bytes, u64 length_bytes, en
 	};
 }
 
-/* Each sector is old or new, by itself; runs of the same are told together */
+/* Each sector is old or new independently; equal neighbours are reported together */
 static void tear_into_sectors(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	u64 sector_bytes = cut->m->params.sector_bytes;
@@ -66,7 +66,7 @@ static void tear_into_sectors(struct fb_cut *cut, u64 sequence, const struct fb_
 	}
 }
 
-/* The chip finds the page half programmed: by seed its error correction gives up, or returns what it has */
+/* A half-programmed page: depending on the seed, error correction fails, or returns a mix of old and new sectors */
 static void tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	if (fb_splitmix(&cut->random) & 1 && fb_unreadable_has_room(cut->m, part->length_bytes))
@@ -75,7 +75,7 @@ static void tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending 
 		tear_into_sectors(cut, sequence, part);
 }
 
-/* An upper page is programmed into cells that hold other pages already */
+/* An upper page is programmed into cells that already hold other pages */
 static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	struct fb_medium *m = cut->m;
@@ -100,7 +100,9 @@ static void tear_neighbours(struct fb_cut *cut, u64 sequence, const struct fb_pe
 	}
 }
 
-/* Sectors pass under the head one by one: those before are new, those behind are old; of the one under it, by seed */
+/*
+ * Sectors pass under the head one by one: earlier ones are new, later ones are old; the seed decides the one under it
+ */
 void fb_tear_run(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
 	u64 sector_bytes = cut->m->params.sector_bytes;

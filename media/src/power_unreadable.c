@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Sectors that a power cut made unreadable, or wrong bits: which they are, and which were written again since */
+/* Sectors made unreadable by a power cut or by wrong bits, and which of them were written again */
 #include "power_parts.h"
 #include "arith.h"
 
@@ -46,7 +46,7 @@ static void readable_again(struct fb_power *power, u32 i)
 	power->unreadable[i] = power->unreadable[--power->unreadable_sectors];
 }
 
-/* What was written again counts as readable, and is for good when the write cannot be lost any more */
+/* A rewritten sector counts as readable, for good once the write can no longer be lost */
 void fb_unreadable_rewritten(struct fb_medium *m, const struct fb_pending *part, u64 sequence)
 {
 	struct sectors range = sectors_of(m, part->offset_bytes, part->length_bytes);
@@ -57,7 +57,7 @@ void fb_unreadable_rewritten(struct fb_medium *m, const struct fb_pending *part,
 			m->power.unreadable[i].rewritten = sequence + 1;
 }
 
-/* Of the rewritten sectors, those whose part has left the ring are mended */
+/* Drops the rewritten sectors whose part has left the ring */
 void fb_unreadable_forget_mended(struct fb_power *power)
 {
 	u32 i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Numbers that look random and are the same in each run: SplitMix64 (Steele, Lea and Flood, "Fast splittable
- * pseudorandom number generators", 2014) from any seed, and xorshift64* (Marsaglia 2003; Vigna 2016) from any but 0.
+ * Deterministic pseudorandom numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", 2014) from any seed, and xorshift64* (Marsaglia 2003; Vigna 2016) from any seed but 0.
  */
 #ifndef FB_RANDOM_H
 #define FB_RANDOM_H
@@ -10,7 +10,7 @@
 
 #define FB_SPLITMIX_STEP 0x9e3779b97f4a7c15ull
 
-/* The finishing steps of SplitMix64: each number has one of its own */
+/* The finalizer of SplitMix64, a bijection */
 static inline u64 fb_mix(u64 z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -24,7 +24,7 @@ static inline u64 fb_splitmix(u64 *state)
 	return fb_mix(*state);
 }
 
-/* The value that the i-th call, counted from 0, gives from a seed */
+/* The value of the i-th call, counted from 0, from a seed */
 static inline u64 fb_splitmix_at(u64 seed, u64 i)
 {
 	return fb_mix(seed + (i + 1) * FB_SPLITMIX_STEP);

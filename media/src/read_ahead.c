@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The read buffer of a flash device: pages that are fetched before they are asked for */
+/* The read buffer of a flash device: prefetched pages */
 #include "arith.h"
 #include "state.h"
 
@@ -37,7 +37,7 @@ const struct fb_fetched *fb_read_ahead_find(const struct fb_medium *m, u64 page)
 	return found->page == page + 1 ? found : NULL;
 }
 
-/* One stream is fetched at a time, so few pages of a long discard are there to forget */
+/* One stream is prefetched at a time, so a long discard finds few pages here */
 void fb_read_ahead_forget(struct fb_medium *m, u64 first, u64 end)
 {
 	u64 i;
@@ -70,7 +70,7 @@ static bool begins_before(const struct fb_medium *m, u64 page, u64 begin_ns, u64
 	return fb_max(begin_ns, fb_nand_free_ns(m, page % m->params.dies)) < now_ns;
 }
 
-/* For the dies it is the time at which the pages were asked for, not that of the request at hand */
+/* The dies see the time at which the pages were prefetched, not that of the current request */
 void fb_read_ahead_catch_up(struct fb_medium *m, const struct fb_request *request)
 {
 	struct fb_read_ahead *ahead = &m->flash.ahead;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The state block of a medium, for the rooms of the core; nobody else looks inside. Change FB_STATE_VERSION with it. */
+/* The state block of a medium, private to the core. If it changes, change FB_STATE_VERSION. */
 #ifndef FB_STATE_H
 #define FB_STATE_H
 
@@ -25,9 +25,9 @@ struct fb_medium {
 	struct fb_params params;
 	struct fb_counters counters;
 
-	u64 now_ns;			/* when the request at hand came */
-	u64 age_ns;			/* how old the medium was when its clock was last set to zero */
-	u64 outcome;			/* enum fb_outcome of the request at hand */
+	u64 now_ns;			/* arrival of the current request */
+	u64 age_ns;			/* the medium's age when its clock was last zeroed */
+	u64 outcome;			/* enum fb_outcome of the current request */
 	u64 controller_free_ns;
 	u64 busy_until_ns;		/* when all requests so far are done */
 	u64 durable_ns;			/* when all writes so far are on the medium */
@@ -40,13 +40,13 @@ struct fb_medium {
 	};
 };
 
-/* Like memchr(), takes const and gives what the caller may write if he may write the medium */
+/* Like memchr(), takes a const medium and returns a pointer that a caller with a writable medium may write to */
 static inline void *fb_table(const struct fb_medium *m, u64 offset)
 {
 	return (u8 *)m + offset;
 }
 
-/* A table of the NAND: its offset counts from the start of the medium, too */
+/* A table of the NAND; its offset counts from the start of the medium */
 static inline void *fb_nand_table(const struct fb_nand *nand, u64 offset)
 {
 	return (u8 *)nand - offsetof(struct fb_medium, flash.nand) + offset;
@@ -67,13 +67,13 @@ static inline struct fb_nand_past *fb_nand_past(const struct fb_nand *nand, u32 
 	return (struct fb_nand_past *)fb_nand_table(nand, layout->pasts_offset) + die * layout->blocks_per_die + block;
 }
 
-/* The block that a flash page lies in */
+/* The block of a flash page */
 static inline struct fb_nand_block *fb_nand_block_of(const struct fb_nand *nand, u32 die, u32 ppn)
 {
 	return fb_nand_block(nand, die, fb_quotient(&nand->layout.by_pages_per_block, ppn));
 }
 
-/* Gives a table its place behind those before it; returns its offset */
+/* Places a table behind those before it; returns its offset */
 static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 {
 	u64 offset = *end_offset;
@@ -82,11 +82,13 @@ static inline u64 fb_add_table(u64 *end_offset, u64 bytes)
 	return offset;
 }
 
-/* The part of the state that every medium has, and filling it in; but the magic, which comes last */
+/*
+ * The part of the state that every medium has: its size, and its initialization except for the magic, which comes last
+ */
 u64 fb_common_bytes(const struct fb_params *params);
 void fb_begin_state(struct fb_medium *m, const struct fb_params *params, size_t state_bytes);
 
-/* Sends bytes over the host link, not before ready_ns; returns when they are over */
+/* Transfers bytes over the host link, not before ready_ns; returns the end */
 u64 fb_link_take(struct fb_medium *m, u64 ready_ns, u64 bytes);
 
 #endif

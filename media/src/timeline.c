@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* When a shared part is busy: spans in order, and the first gap that a transfer fits in */
+/* The busy times of a shared part: ordered spans, and a first-fit search for gaps */
 #include "timeline.h"
 
 static void remove_spans(struct fb_timeline *line, u64 first, u64 count)
@@ -22,7 +22,7 @@ static void insert_span(struct fb_timeline *line, u64 at, u64 start_ns, u64 end_
 	line->count++;
 }
 
-/* Puts neighbours together, two at a time, that begin and end within extent_ns */
+/* Merges pairs of neighbours that begin and end within extent_ns */
 static void put_together(struct fb_timeline *line, u64 extent_ns)
 {
 	u64 to = 0;
@@ -40,7 +40,7 @@ static void put_together(struct fb_timeline *line, u64 extent_ns)
 	line->count = to;
 }
 
-/* At the finest resolution that frees a quarter of the spans, to within a factor of two */
+/* Merges at the finest resolution that frees a quarter of the spans, to within a factor of two */
 static void coarsen(struct fb_timeline *line)
 {
 	line->coarse_ns = line->coarse_ns / 4 + 1;
@@ -73,11 +73,11 @@ u64 fb_timeline_take(struct fb_timeline *line, u64 now_ns, u64 ready_ns, u64 len
 	if (line->count == FB_TIMELINE_SPANS)
 		make_space(line, now_ns);
 
-	/* Most work comes in order, so look from the end for the first span that ends after ready_ns, ... */
+	/* Most work comes in order, so search backwards for the first span that ends after ready_ns, ... */
 	next = line->count;
 	while (next > 0 && line->span[next - 1].end_ns > ready_ns)
 		next--;
-	/* ... and from there on for the first gap */
+	/* ... and forwards from there for the first gap */
 	while (next < line->count && line->span[next].start_ns < start_ns + length_ns) {
 		start_ns = line->span[next].end_ns;
 		next++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * When a shared part (a link, a channel) is busy. Work for it is found out of order: a read that waits behind an erase
- * asks for the channel milliseconds ahead, and a later read on another die must still get the time before. A single
- * "next free" time would make it wait; so a timeline keeps the busy spans, and a transfer takes the first gap that it
- * fits in.
+ * The busy times of a shared part (a link, a channel). Work for it is scheduled out of order: a read that waits behind
+ * an erase reserves the channel milliseconds ahead, and a later read on another die must still get the time before
+ * that. A single "next free" time would make it wait. A timeline therefore keeps the busy spans, and a transfer takes
+ * the first gap that it fits in.
  */
 #ifndef FB_TIMELINE_H
 #define FB_TIMELINE_H
@@ -11,9 +11,9 @@
 #include "fb_types.h"
 
 /*
- * Enough for the moves of one collected block. When it is full, neighbours that lie close together are put end to end:
- * the busy time stays, but earlier by less than coarse_ns. So a line whose users are far ahead loses resolution, the
- * same all along, and no capacity.
+ * Enough for the moves of one collected block. When the table is full, close neighbours are merged end to end: the busy
+ * time is kept, but moves earlier by less than coarse_ns. So a line that is reserved far ahead loses resolution evenly,
+ * but no capacity.
  */
 #define FB_TIMELINE_SPANS 128
 
@@ -24,13 +24,13 @@ struct fb_span {
 
 struct fb_timeline {
 	u64 count;
-	u64 coarse_ns;		/* neighbours were last put together that begin and end within this time */
-	struct fb_span span[FB_TIMELINE_SPANS];	/* in order, apart from each other */
+	u64 coarse_ns;		/* the extent of the last merge of neighbours */
+	struct fb_span span[FB_TIMELINE_SPANS];	/* ordered and disjoint */
 };
 
 /*
- * Takes the first gap of length_ns from ready_ns on; returns its end. Spans that ended before now_ns may be forgotten:
- * nobody asks for the past.
+ * Takes the first gap of length_ns from ready_ns on; returns its end. Spans that ended before now_ns may be dropped: no
+ * caller asks for the past.
  */
 u64 fb_timeline_take(struct fb_timeline *line, u64 now_ns, u64 ready_ns, u64 length_ns);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * See fb_undo.h. At a cut all that is pending is taken back first, newest first, which leaves the new content in the
- * ring; then what was kept is put back, oldest first. So it does not matter in which order overlapping writes reached
- * the medium.
+ * A cut first undoes everything pending, newest first, which leaves the new content in the ring. Then it redoes what
+ * was kept, oldest first. Hence the order in which overlapping writes reached the medium does not matter.
  */
 #include "fb_undo.h"
 
@@ -15,9 +14,9 @@ struct record {
 };
 
 struct fb_undo {
-	u64 records;		/* room for so many */
-	u64 room_bytes;		/* room for so much old content */
-	u64 made;		/* records since nothing was pending */
+	u64 records;		/* capacity */
+	u64 room_bytes;		/* capacity for old content */
+	u64 made;		/* records since the log was last empty */
 	u64 position;		/* where the next old content goes */
 	struct record record[];
 };
@@ -25,20 +24,20 @@ struct fb_undo {
 struct cutting {
 	struct fb_undo *undo;
 	u8 *data;
-	u64 oldest;		/* the number of the first record of which something is pending */
-	u64 at;			/* that of the record that was asked for last */
+	u64 oldest;		/* the number of the oldest record with pending parts */
+	u64 at;			/* the number of the last record searched for */
 	bool begun;
 	fb_tell *told;
 	void *context;
 };
 
-/* What is pending, the newest write, and what is left over where the ring ends */
+/* Everything pending, the newest write, and the waste at the end of the ring */
 static u64 room_bytes(const struct fb_params *params)
 {
 	return fb_pending_bytes(params) + 2ull * FB_UNDO_MAX_WRITE;
 }
 
-/* Each write has at least one part, and the newest may be one more */
+/* Each write has at least one part; the newest write adds one */
 static u64 records(const struct fb_params *params)
 {
 	return fb_pending_parts(params) + 1;
@@ -91,7 +90,7 @@ void fb_undo_keep(struct fb_undo *u, const void *old, u64 offset_bytes, u64 leng
 	__builtin_memcpy(content(u, r), old, length_bytes);
 }
 
-/* Sequences grow with the records, and parts are done in any order */
+/* Sequences increase with the records; parts are done in any order */
 static void find_oldest(struct cutting *c, u64 sequence)
 {
 	struct fb_undo *u = c->undo;
@@ -165,7 +164,7 @@ static void put_back(struct cutting *c, u64 sequence, u64 offset_bytes, u64 end_
 	__builtin_memcpy(c->data + offset_bytes, content(c->undo, r) + within, end_bytes - offset_bytes);
 }
 
-/* The oldest write may be on the medium in part already: nothing is told of what lies before its first pending part */
+/* The oldest write may be partly on the medium: what lies before its first pending part is not reported */
 static void put_back_finished(struct cutting *c, const struct fb_fated *first)
 {
 	put_back(c, first->sequence, record_of(c, first->sequence)->offset_bytes, first->offset_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The write buffer of a flash device: what has arrived there and when it will be programmed */
+/* The write buffer of a flash device: the pages that have arrived, and when each is programmed */
 #include "arith.h"
 #include "state.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The volatile write buffer of a flash device: a write is done when it has arrived there. Each page is sent on to the
- * translation layer at once and leaves its slot in the buffer when it is programmed; slots are given back in the order
- * in which they were taken, so a write may have to wait for the page that came as many pages before it as the buffer
- * holds. Until then the page is read from the buffer.
+ * The volatile write buffer of a flash device: a write is done when it has arrived there. Each page goes on to the
+ * translation layer at once and frees its slot when it is programmed. Slots are freed in the order in which they were
+ * taken, so a write may have to wait for the page that came N pages before it, with N slots. Until it is programmed, a
+ * page is read from the buffer.
  *
- * Simplifications: a page that is written again while it waits to be programmed is programmed twice; to look for a page
- * to be read, the buffer has one entry for all pages of the same number modulo its size.
+ * Simplifications: a page rewritten while it waits to be programmed is programmed twice; the lookup for reads has one
+ * entry for all pages of the same number modulo the buffer's size.
  */
 #ifndef FB_WRITE_BUFFER_H
 #define FB_WRITE_BUFFER_H
@@ -15,8 +15,8 @@
 #include "fb_medium.h"
 
 struct fb_buffered {
-	u64 programmed_ns;	/* of the page that took this slot last */
-	u64 found_ns;		/* until then found_page is in the buffer */
+	u64 programmed_ns;	/* of the slot's last page */
+	u64 found_ns;		/* the end of found_page's stay in the buffer */
 	u64 found_page;
 };
 
@@ -30,10 +30,10 @@ struct fb_write_buffer {
 void fb_buffer_lay_out(const struct fb_params *params, struct fb_write_buffer *buffer, u64 *end_offset);
 void fb_buffer_power_on(struct fb_medium *m);
 
-/* When there is room for a page; ready_ns, if there is no buffer */
+/* The time at which there is room for a page; ready_ns without a buffer */
 u64 fb_buffer_room_ns(const struct fb_medium *m, u64 ready_ns);
 
-/* A page has taken its slot and will be programmed then; returns when the host is told that it is written */
+/* Puts a page, programmed at programmed_ns, into its slot; returns the time at which the host sees the write done */
 u64 fb_buffer_put(struct fb_medium *m, u64 page, u64 arrived_ns, u64 programmed_ns);
 
 bool fb_buffer_holds(const struct fb_medium *m, u64 page);
