@@ -20,11 +20,11 @@ typedef struct {
 } Machine;
 
 static struct {
-    int orders;         /* 0: nobody gives any */
-    char *folder;       /* of the files that are this machine's own */
-    bool forked;        /* this machine goes on from a shared beginning */
-    GSList *machines;   /* that are forked and have not ended */
-    int ended[2];       /* a pipe: a byte comes when one has ended */
+    int orders;         /* 0: no orders are expected */
+    char *folder;       /* the directory of this machine's own files */
+    bool forked;        /* this machine was forked from a shared boot */
+    GSList *machines;   /* forked and still running */
+    int ended[2];       /* a pipe: gets a byte when a machine has ended */
 } lab;
 
 void lab_beginning_configure(QemuOpts *opts, Error **errp)
@@ -46,7 +46,7 @@ static void G_NORETURN give_up(const char *what)
     abort();
 }
 
-/* What `path` is to be instead, if it lies in the machine's folder; else NULL. To be freed. */
+/* The path that replaces `path` if that is in the machine's directory; else NULL. The caller frees it. */
 static char *moved(const char *path, const char *to)
 {
     const char *name;
@@ -130,7 +130,7 @@ static void become_forked(const char *folder, pid_t parent)
     lab.forked = true;
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, NULL);  /* the thread was made to leave all signals to others */
+    pthread_sigmask(SIG_SETMASK, &none, NULL);  /* the thread was created with all signals blocked */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) {
         errno = 0;
         give_up("who ordered it is gone");
@@ -156,7 +156,7 @@ static void answer(const char *format, ...)
     }
 }
 
-/* Returns twice, as fork() does. */
+/* Forks a machine. Returns twice, as fork() does. */
 static void begin(const char *folder)
 {
     pid_t self = getpid(), pid = fork();
@@ -192,7 +192,7 @@ static void tell_ended(void)
     GSList *next;
 
     while (read(lab.ended[0], bytes, sizeof(bytes)) == sizeof(bytes)) {
-        /* each machine is asked below */
+        /* each machine is checked below */
     }
     for (GSList *one = lab.machines; one; one = next) {
         Machine *machine = one->data;
@@ -219,7 +219,7 @@ static void carry_out(const char *order)
     }
 }
 
-/* Carries out the orders that are whole, and takes them away. */
+/* Executes and removes the complete orders. */
 static void take_orders(void)
 {
     static char text[MOST_OF_A_LINE];
@@ -244,7 +244,7 @@ static void note_ended(int signal)
     int before = errno;
 
     if (write(lab.ended[1], "", 1) < 0) {
-        /* the pipe is full: who reads it has enough to know */
+        /* the pipe is full, which is enough for its reader */
     }
     errno = before;
 }
@@ -257,7 +257,10 @@ void lab_beginning_over(void)
     if (!lab.orders || lab.forked) {
         return;
     }
-    /* No other thread has a lock or does anything from now on, in the main loop neither: it would have to end it */
+    /*
+     * No other thread may hold a lock or work from now on, nor may the main loop: the forked machine would have to end
+     * it
+     */
     qemu_mutex_lock_iothread();
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_DFL);

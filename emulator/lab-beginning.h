@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A beginning that several machines share. With `-icount orders=FD` the guest stands still when it asks for its load
- * for the first time (lab-load.h). The emulator says "ready" to FD, a stream socket, and takes orders from it. Orders
- * and answers are lines:
+ * A boot that several machines share. With `-icount orders=FD` the guest stops when it first asks for its load
+ * (lab-load.h). The emulator writes "ready" to FD, a stream socket, and reads orders from it. Orders and answers are
+ * lines:
  *
  *     begin FOLDER     fork a machine that goes on from here, with the files of FOLDER
  *     end FOLDER       kill it
  *     FOLDER STATUS    the answer when it has ended: its exit status, or the number of a signal with a minus before it
  *
- * A machine that is forked has files of its own: whatever the emulator has open or mapped in the folder of its load is
- * replaced by the file of the same name in FOLDER, at the same position and address. So FOLDER has to be a copy of that
- * folder, made after "ready", with a load of its own. All else of the machine, its memory first of all, is shared copy
- * on write. Which thread has a part in the guest (lab-medium.h) has a part in the fork: the one that executes it.
+ * A forked machine has files of its own. Every file of the load's directory that the emulator has open or mapped is
+ * replaced by the file of the same name in FOLDER, at the same position and address. FOLDER must therefore be a copy of
+ * that directory, made after "ready", with its own load. The rest of the machine, in particular its memory, is shared
+ * copy on write. Only the thread that executes the guest takes part in the fork, as in the medium (lab-medium.h).
  *
- * The emulator ends when FD does, and all forked machines end with it, however it ends.
+ * When FD closes, the emulator ends. All forked machines end with it, however it ends.
  */
 #ifndef SYSEMU_LAB_BEGINNING_H
 #define SYSEMU_LAB_BEGINNING_H
 
 #include "qemu/option.h"
 
-/* Takes the options `orders` and `load` of -icount. */
+/* Parses the options `orders` and `load` of -icount. */
 void lab_beginning_configure(QemuOpts *opts, Error **errp);
 
 /*
- * The guest's beginning is over. Returns in each machine that is forked; at once if there are no orders to wait for. To
- * be called by the thread that executes the guest, which must not hold the iothread's lock.
+ * Ends the guest's boot. Returns in each forked machine; returns at once if there are no orders to wait for. Call it
+ * from the thread that executes the guest, without the iothread's lock.
  */
 void lab_beginning_over(void);
 
-/* The machine ends. Does not return in one that was forked, which has no main loop to end it. */
+/* Ends the machine. Does not return in a forked one, which has no main loop. */
 void lab_beginning_end(void);
 
 #endif

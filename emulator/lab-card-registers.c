@@ -6,7 +6,7 @@
 #include "qemu/units.h"
 #include "hw/sd/lab-card-registers.h"
 
-/* Sets bits of a register of 128 that are counted from its end, as specifications do. */
+/* Sets bits of a 128-bit register. They are counted from its end, as in the specifications. */
 static void set_bits(uint8_t reg[16], unsigned from, unsigned count, uint32_t value)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ void lab_card_make_cid(uint8_t cid[CARD_LONG_BYTES], bool emmc)
     set_bits(cid, 0, 1, 1);
 }
 
-/* Command classes: basic, block read and write, lock, and what the argument adds */
+/* Command classes: basic, block read and write, lock, and those of the argument */
 #define CLASSES(more) (1 << 0 | 1 << 2 | 1 << 4 | 1 << 7 | (more))
 #define CLASS_ERASE (1 << 5)
 #define CLASS_PROTECT (1 << 6)
@@ -66,7 +66,10 @@ void lab_card_make_csd(uint8_t csd[CARD_LONG_BYTES], const struct fb_params *par
     }
 }
 
-/* Times are in steps of 10 ms, those of erase and trim of 300 ms: limits that a host waits for, not what it takes. */
+/*
+ * Times are in steps of 10 ms, those of erase and trim in steps of 300 ms. They are limits for the host's waiting, not
+ * durations.
+ */
 void lab_card_make_ext_csd(uint8_t reg[EXT_CSD_BYTES], const struct fb_params *params)
 {
     memset(reg, 0, EXT_CSD_BYTES);
@@ -105,7 +108,7 @@ void lab_card_make_scr(uint8_t reg[SD_SCR_BYTES])
     memcpy(reg, scr, SD_SCR_BYTES);
 }
 
-/* The code of an allocation unit: 1 is 16 KiB, each further one twice that up to 4 MiB */
+/* The code of an allocation unit: 1 is 16 KiB; each next code doubles it, up to 4 MiB */
 static unsigned unit_code(uint64_t bytes)
 {
     unsigned code = 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers by which an SD card or an eMMC says what it is, from the parameters of its medium (SD Physical Layer
- * Simplified Specification 3.01, chapters 4.3.10, 4.10 and 5; JEDEC JESD84-B51, chapter 7). The first byte is the one
- * that is sent first.
+ * The registers that describe an SD card or an eMMC, made from its medium's parameters (SD Physical Layer Simplified
+ * Specification 3.01, chapters 4.3.10, 4.10 and 5; JEDEC JESD84-B51, chapter 7). The first byte is sent first.
  */
 #ifndef HW_SD_LAB_CARD_REGISTERS_H
 #define HW_SD_LAB_CARD_REGISTERS_H
@@ -15,7 +14,7 @@
 #define SD_FUNCTIONS_BYTES 64
 #define EXT_CSD_BYTES 512
 
-/* Functions of an SD card's speed */
+/* Speed functions of an SD card */
 #define CARD_SPEED_HIGH 1
 #define CARD_SPEED_AS_IT_IS 0xf
 
@@ -46,22 +45,22 @@ enum {
     EXT_CSD_LIFE_TIME_B = 269,
 };
 
-/* Who made it, and its name */
+/* CID: manufacturer and name */
 void lab_card_make_cid(uint8_t cid[CARD_LONG_BYTES], bool emmc);
 
-/* What it can do, and an SD card's size */
+/* CSD: capabilities, and an SD card's size */
 void lab_card_make_csd(uint8_t csd[CARD_LONG_BYTES], const struct fb_params *params, bool emmc, bool high_speed);
 
-/* The same of an eMMC, in full */
+/* EXT_CSD: capabilities and size of an eMMC */
 void lab_card_make_ext_csd(uint8_t reg[EXT_CSD_BYTES], const struct fb_params *params);
 
 /* SD Configuration Register: version 3.0, one and four lines, CMD23 */
 void lab_card_make_scr(uint8_t reg[SD_SCR_BYTES]);
 
-/* SD Status: four lines, class 10; the allocation unit is what the medium discards as one. */
+/* SD Status: four lines, class 10; the allocation unit is the medium's discard unit. */
 void lab_card_make_sd_status(uint8_t reg[SD_STATUS_BYTES], const struct fb_params *params);
 
-/* What SWITCH_FUNC answers: group 1 knows the default speed and High Speed, the others their default. */
+/* The answer to SWITCH_FUNC: group 1 has the default speed and High Speed, the others have their default only. */
 void lab_card_make_functions(uint8_t reg[SD_FUNCTIONS_BYTES], unsigned speed);
 
 #endif

@@ -33,12 +33,12 @@
 #define ERASE_TRIM 1
 #define ERASE_DISCARD 3
 
-/* SWITCH: how an eMMC's byte changes */
+/* SWITCH: the way in which an eMMC's byte changes */
 enum { SWITCH_COMMAND_SET, SWITCH_SET_BITS, SWITCH_CLEAR_BITS, SWITCH_WRITE_BYTE };
 
 enum state { IDLE, READY, IDENTIFIED, STANDBY, TRANSFER, SENDING, RECEIVING, PROGRAMMING };
 
-/* What the last command has for the data lines */
+/* The data transfer of the last command */
 enum data { DATA_NONE, DATA_REGISTER, DATA_READ, DATA_WRITE };
 
 struct LabCard {
@@ -54,7 +54,7 @@ struct LabCard {
 
     enum state state;
     uint32_t rca;
-    uint32_t errors;                                        /* of the card status, until they have been told */
+    uint32_t errors;                                        /* of the card status, until reported */
     bool app_command;
     bool high_speed;
     bool reliable;                                          /* SET_BLOCK_COUNT asked for a reliable write */
@@ -65,7 +65,7 @@ struct LabCard {
     uint8_t reg[EXT_CSD_BYTES];                             /* the longest of them */
     size_t reg_bytes;
 
-    BlockAIOCB *request;                                    /* the medium is at work for it */
+    BlockAIOCB *request;                                    /* pending at the medium */
 };
 
 static uint64_t card_bytes(const LabCard *card)
@@ -95,7 +95,7 @@ static void go_idle(LabCard *card)
     lab_card_make_ext_csd(card->ext_csd, card->params);
 }
 
-/* The medium is done. */
+/* The medium has finished. */
 static void request_ended(void *opaque, int result)
 {
     LabCard *card = opaque;
@@ -122,7 +122,7 @@ static void submit(LabCard *card, enum lab_medium_op op, uint64_t offset, uint64
                                       card);
 }
 
-/* A cache that is off holds nothing back, and that of an SD card is never on: hosts have no word to flush it. */
+/* A disabled cache holds nothing back. An SD card's cache is never on, because hosts have no command to flush it. */
 static bool written_through(const LabCard *card)
 {
     return fb_volatile_cache(card->params) && !(card->emmc && card->ext_csd[EXT_CSD_CACHE_CTRL]);
@@ -169,7 +169,7 @@ static int respond_long(uint8_t response[16], const uint8_t reg[16])
     return 16;
 }
 
-/* R1; errors have been told then. */
+/* R1; reports and clears the errors. */
 static int respond_status(LabCard *card, enum state before, uint8_t response[16])
 {
     uint32_t status = card->errors | before << STATUS_STATE_SHIFT;
@@ -184,7 +184,7 @@ static int respond_status(LabCard *card, enum state before, uint8_t response[16]
     return respond(response, status);
 }
 
-/* Nobody was meant, or the command is not known: the next status says so. */
+/* The command is unknown or for another card: the next status reports it. */
 static int no_response(LabCard *card)
 {
     card->errors |= STATUS_ILLEGAL_COMMAND;
@@ -199,7 +199,7 @@ static uint8_t *send_register(LabCard *card, size_t bytes)
     return card->reg;
 }
 
-/* SWITCH_FUNC: checks or sets the speed, the only function that has a choice. */
+/* SWITCH_FUNC: checks or sets the speed, the only group with a choice. */
 static void switch_function(LabCard *card, uint32_t argument)
 {
     bool set = argument >> 31;
@@ -272,7 +272,7 @@ static int app_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t 
     int bytes;
 
     switch (index) {
-    case 41:                                                /* SD_SEND_OP_COND; without voltages it only asks */
+    case 41:                                                /* SD_SEND_OP_COND; without voltages it is an inquiry */
         card->app_command = false;
         if (argument & OCR_VOLTAGES) {
             card->state = READY;
@@ -285,7 +285,7 @@ static int app_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t 
     case 13:
         lab_card_make_sd_status(send_register(card, SD_STATUS_BYTES), card->params);
         break;
-    case 22:                                                /* SEND_NUM_WR_BLOCKS, after a write that failed: none */
+    case 22:                                                /* SEND_NUM_WR_BLOCKS, after a failed write: none */
         send_register(card, 4);
         break;
     case 51:
@@ -300,7 +300,7 @@ static int app_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t 
     return bytes;
 }
 
-/* The command of a transfer from block `block` on: DAT lines have its blocks next. */
+/* Starts a transfer at block `block`: the DAT lines carry its blocks next. */
 static void announce_data(LabCard *card, uint32_t block, enum data data)
 {
     card->offset = (uint64_t)block * BLOCK_BYTES;
@@ -320,7 +320,7 @@ static void stop_transfer(LabCard *card)
     card->data = DATA_NONE;
 }
 
-/* Commands that SD cards and eMMCs have in common; -1: it is another one. */
+/* Commands shared by SD cards and eMMCs; -1: another command. */
 static int common_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t response[16])
 {
     enum state before = card->state;
@@ -415,7 +415,7 @@ static int emmc_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t
     int bytes;
 
     switch (index) {
-    case 1:                                                 /* SEND_OP_COND; without voltages it only asks */
+    case 1:                                                 /* SEND_OP_COND; without voltages it is an inquiry */
         if (argument & OCR_VOLTAGES) {
             card->state = READY;
         }
@@ -430,7 +430,7 @@ static int emmc_command(LabCard *card, uint8_t index, uint32_t argument, uint8_t
         }
         switch_byte(card, argument);
         break;
-    case 8:                                                 /* SEND_EXT_CSD; in the idle state it is an SD card's */
+    case 8:                                                 /* SEND_EXT_CSD; in the idle state an SD card's command */
         if (card->state != TRANSFER) {
             return no_response(card);
         }

@@ -22,11 +22,11 @@ enum {
 };
 
 static struct {
-    int64_t mips;       /* of one CPU; 0: this clock is not used */
+    int64_t mips;       /* of one CPU; 0: this clock is not in use */
     int64_t slice;      /* instructions, on average */
-    int64_t per_us;     /* instructions of all CPUs in a microsecond */
-    int64_t last_us;    /* the whole microseconds that the guest's CPUs saw last */
-    int64_t *owed;      /* each CPU: of a time that it is busy for, less than a nanosecond; instructions */
+    int64_t per_us;     /* of all CPUs together */
+    int64_t last_us;    /* the last whole microsecond that the guest's CPUs saw */
+    int64_t *owed;      /* per CPU: the rest of its busy time below a nanosecond; instructions */
 } lab;
 
 bool lab_clock_configure(QemuOpts *opts, Error **errp)
@@ -61,13 +61,13 @@ void lab_clock_start(int count)
     lab_watch_start(count);
 }
 
-/* The whole microseconds and the rest apart: no product needs more than 64 bits, whose division is much faster. */
+/* Whole microseconds and the rest separately: all products fit in 64 bits, whose division is much faster. */
 int64_t lab_clock_ns(int64_t instructions)
 {
     return instructions / lab.per_us * NS_PER_US + instructions % lab.per_us * NS_PER_US / lab.per_us;
 }
 
-/* As lab_clock_ns(), for the thread of the CPUs alone: what it asks next lies mostly in the same microsecond. */
+/* lab_clock_ns() for the CPUs' thread, which mostly asks within the same microsecond. */
 static int64_t ns_by_last(int64_t instructions)
 {
     uint64_t rest = instructions - lab.last_us * lab.per_us;
@@ -77,12 +77,12 @@ static int64_t ns_by_last(int64_t instructions)
         rest = instructions % lab.per_us;
     }
     rest *= NS_PER_US;
-    /* Some processors divide 64 bits several times slower than 32 */
+    /* Some processors divide 64 bits several times slower than 32 bits */
     rest = rest <= UINT32_MAX ? (uint32_t)rest / (uint32_t)lab.per_us : rest / lab.per_us;
     return lab.last_us * NS_PER_US + rest;
 }
 
-/* Of one CPU or of all, who execute `per_us` in a microsecond: how many begin within `ns`. */
+/* The instructions that begin within `ns`, of one CPU or of all, at `per_us` instructions a microsecond. */
 static int64_t begun(int64_t ns, int64_t per_us)
 {
     return ns / NS_PER_US * per_us + DIV_ROUND_UP(ns % NS_PER_US * per_us, NS_PER_US);
@@ -93,11 +93,11 @@ int64_t lab_clock_instructions(int64_t ns)
     int64_t now = qatomic_read_i64(&timers_state.qemu_icount);
     int64_t then = lab_clock_ns(now) + ns;
 
-    /* The clock rounds down: of an instant that is now, an instruction can lie behind */
+    /* The clock rounds down, so the instruction of the current instant may be past already */
     return MAX(begun(then, lab.per_us) - now, 0);
 }
 
-/* Moves the clock without an instruction. Only the thread of the CPUs does, so that reading needs no lock. */
+/* Advances the clock without executing instructions. Only the CPUs' thread does so, so readers need no lock. */
 static void add(int64_t *what, int64_t amount)
 {
     seqlock_write_lock(&timers_state.vm_clock_seqlock, &timers_state.vm_clock_lock);
@@ -114,7 +114,7 @@ bool lab_clock_leap(void)
 {
     int64_t ns;
 
-    /* Who waits for the guest to stop needs the lock that the caller holds */
+    /* Whoever waits for the guest to stop needs the lock that the caller holds */
     if (!runstate_is_running() || qemu_shutdown_requested_get() || qemu_reset_requested_get()) {
         return false;
     }
@@ -130,7 +130,7 @@ bool lab_clock_leap(void)
     return true;
 }
 
-/* A program can ask for any number of nanoseconds, by the hint that is a driver's. No driver's request takes as long. */
+/* Programs can use the driver's hint with any number of nanoseconds. No driver's request takes this long. */
 #define MOST_BUSY_NS 1000000000
 
 int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
@@ -144,7 +144,7 @@ int64_t lab_clock_busy(CPUState *cpu, int64_t ns)
 
     cpu->icount_extra -= of_extra;
     cpu_neg(cpu)->icount_decr.u16.low -= now - of_extra;
-    /* What is left is told in whole nanoseconds. The part of one that lies over is kept, else each piece loses one */
+    /* The rest is returned in whole nanoseconds. The fraction is kept, or each piece would lose one */
     *owed = left > 0 ? all - now - begun(left, lab.mips) : 0;
     return MAX(left, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lab's clock: what the guest's time is when `-icount mips=N` is given.
+ * The lab's clock: the guest's time with `-icount mips=N`.
  *
  * Time is a count of instructions. One thread executes all virtual CPUs in turn (lab-turns.h). With C CPUs of N million
- * instructions a second each, C * N instructions are a microsecond. When all CPUs sleep, that thread moves the clock to
- * the next timer. No other thread ever moves it.
+ * instructions a second each, a microsecond is C * N instructions. When all CPUs sleep, that thread advances the clock
+ * to the next timer. No other thread ever advances it.
  */
 #ifndef SYSEMU_LAB_CLOCK_H
 #define SYSEMU_LAB_CLOCK_H
@@ -12,36 +12,36 @@
 #include "hw/core/cpu.h"
 #include "qemu/option.h"
 
-/* Takes the options `mips` and `slice` of -icount. False if there is no `mips`: the clock is QEMU's own then. */
+/* Parses the options `mips` and `slice` of -icount. False without `mips`: QEMU's own clock is used then. */
 bool lab_clock_configure(QemuOpts *opts, Error **errp);
 bool lab_clock_enabled(void);
 
-/* How many CPUs there are; to be called before the first instruction. */
+/* Sets the number of CPUs; call it before the first instruction. */
 void lab_clock_start(int count);
 
-/* Nanoseconds that so many instructions, of all CPUs together, take; rounded down. */
+/* The nanoseconds of so many instructions, over all CPUs; rounded down. */
 int64_t lab_clock_ns(int64_t instructions);
 
-/* The fewest instructions, of all CPUs together, after which the clock stands `ns` further on. */
+/* The fewest instructions, over all CPUs, that advance the clock by `ns`. */
 int64_t lab_clock_instructions(int64_t ns);
 
-/* When all CPUs sleep: moves the clock to the next timer and lets it expire. False if there is none. */
+/* When all CPUs sleep: advances the clock to the next timer and fires it. False if there is none. */
 bool lab_clock_leap(void);
 
-/* The clock goes on by so many instructions, of all CPUs together, that nobody executes. */
+/* Advances the clock by instructions, over all CPUs, that nobody executes. */
 void lab_clock_charge(int64_t instructions);
 
 /*
- * `cpu` is busy for `ns` from the instruction on that calls this, which is counted in. Returns the nanoseconds that did
- * not fit before the next timer or into the slice: the instruction is to be executed again with them. 0: done.
- * Above a second, `ns` is a second; below 0 it is nothing.
+ * Makes `cpu` busy for `ns`, including the calling instruction. Returns the nanoseconds that did not fit before the
+ * next timer or into the slice: the instruction must be executed again with them. 0: done. `ns` is clamped to 0 and a
+ * second.
  */
 int64_t lab_clock_busy(CPUState *cpu, int64_t ns);
 
-/* The guest's time, while `cpu` executes; the instructions of a block that are counted ahead are taken as executed. */
+/* The guest's time while `cpu` executes. A block's instructions, which are counted in advance, count as executed. */
 int64_t lab_clock_now(CPUState *cpu);
 
-/* Several CPUs: `cpu` is to stand still for `ns` after what it executes now, also for interrupts. Ends no slice. */
+/* Several CPUs: `cpu` stalls for `ns` after its current instruction, for interrupts too. Ends no slice. */
 void lab_clock_stall(CPUState *cpu, int64_t ns);
 
 #endif

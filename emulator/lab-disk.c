@@ -21,9 +21,9 @@ struct LabDisk {
     BlockBackend *blk;
     MemoryRegion registers;
     LabMediumTraits traits;
-    uint64_t done[LAB_DISK_TAGS_MAX];   /* a ring: what has ended and was not asked for */
+    uint64_t done[LAB_DISK_TAGS_MAX];   /* a ring: completed, but not fetched by the driver */
     unsigned done_first, done_count;
-    unsigned pending;                   /* commands that have not ended */
+    unsigned pending;                   /* pending commands */
 };
 
 typedef struct {
@@ -41,7 +41,7 @@ static void ended(LabDisk *disk, uint32_t tag, enum lab_disk_status status)
 {
     disk->pending--;
     if (disk->done_count == LAB_DISK_TAGS_MAX) {
-        return;     /* a driver that never asks */
+        return;     /* a driver that never fetches completions */
     }
     disk->done[(disk->done_first + disk->done_count++) % LAB_DISK_TAGS_MAX] = (uint64_t)status << 32 | tag;
     show_interrupt(disk);

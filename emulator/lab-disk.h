@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PCI device "lab-disk": a disk with as few registers as can be, which stands in where Linux's own driver of a
- * controller would cost the host too much (PIO), or where there is no such controller. It takes commands for the medium
- * given by drive= (lab-medium.h) and moves their content by DMA.
+ * The PCI device "lab-disk": a disk with a minimal register set. It is used if Linux's own driver of a controller would
+ * cost the host too much (PIO), or if no such controller exists. It executes commands on the medium given by drive=
+ * (lab-medium.h) and transfers their content by DMA.
  *
- * BAR 0 has registers of 64 bits. LAB_DISK_COMMAND takes the address of a struct lab_disk_command, of the guest's
- * memory; LAB_DISK_DONE gives (status << 32 | tag) of a command that has ended, once, or all ones, and the interrupt
- * (INTx) is raised while there is one. Numbers are little-endian. kernel/media_blk/ is the driver.
+ * BAR 0 has 64-bit registers. Writing the guest address of a struct lab_disk_command to LAB_DISK_COMMAND issues a
+ * command. Reading LAB_DISK_DONE returns (status << 32 | tag) of a completed command, once, or all ones. The interrupt
+ * (INTx) is raised while there is one. Numbers are little-endian. The driver is kernel/media_blk/.
  */
 #ifndef HW_BLOCK_LAB_DISK_H
 #define HW_BLOCK_LAB_DISK_H
@@ -17,7 +17,7 @@
 #define LAB_DISK_SEGMENTS_MAX 253
 #define LAB_DISK_TAGS_MAX 1024
 
-/* To be read but the last but one, which is to be written */
+/* Read-only, except the last but one, which is write-only */
 enum lab_disk_register {
     LAB_DISK_CAPACITY_BYTES = 0x00,
     LAB_DISK_SECTOR_BYTES = 0x08,

@@ -15,8 +15,8 @@ enum {
     LINE_BITS = 6,
     MOST_NS = 1000000,
     MOST_CORES = 512,
-    CHUNK = 1024,           /* lines; those of a chunk stay where they are */
-    OF_ONE = 2,             /* lines that an instruction uses at most: a pair may lie on two */
+    CHUNK = 1024,           /* lines; a chunk never moves */
+    OF_ONE = 2,             /* the most lines of an instruction: a pair may span two */
 };
 
 typedef struct {
@@ -25,21 +25,21 @@ typedef struct {
 } Line;
 
 static struct {
-    int64_t same, other;    /* ns; 0: nothing is priced */
+    int64_t same, other;    /* ns; 0: no price */
     int cpus;
     int cores;
     int of_core, of_socket; /* CPUs */
 
-    char *ram;              /* the host's address of the guest's memory */
-    uint64_t lines;         /* of that memory */
-    uint32_t *number;       /* of each line, from 1; 0: not known */
+    char *ram;              /* the guest's memory in the host */
+    uint64_t lines;         /* in that memory */
+    uint32_t *number;       /* of each line, from 1; 0: unknown */
     Line **chunks;
     uint32_t known;
 
     struct {
         Line *asked_for[OF_ONE];    /* until it executes the instruction that needs them; the older one first */
-        Line *reserved;     /* what its exclusive load waited for: the store need not wait again */
-    } *of;                  /* each CPU */
+        Line *reserved;     /* the line that its exclusive load waited for: the store need not wait again */
+    } *of;                  /* per CPU */
 } lab;
 
 void lab_lines_configure(QemuOpts *opts, Error **errp)
@@ -85,7 +85,10 @@ static bool writes(LabLinesUse use)
     return use != LAB_LINES_LOAD && use != LAB_LINES_ACQUIRE && use != LAB_LINES_LOAD_EXCLUSIVE;
 }
 
-/* The line at `address`. NULL: it is not known, and this use does not make it so, or it is no line of the memory. */
+/*
+ * The line at `address`. NULL if the line is unknown and this use does not make it known, or if it is not in the
+ * memory.
+ */
 static Line *find(CPUArchState *env, target_ulong address, int mmu_index, LabLinesUse use)
 {
     CPUTLBEntry *entry = tlb_entry(env, mmu_index, address);
@@ -96,7 +99,7 @@ static Line *find(CPUArchState *env, target_ulong address, int mmu_index, LabLin
     if (likely(tlb_hit(entry->addr_read, address))) {
         host = (void *)((uintptr_t)address + entry->addend);
     } else {
-        /* What is found must not depend on which translations happen to be at hand: the host's time decides that too */
+        /* The result must not depend on the cached translations, which depend on the host's time too */
         probe_access_flags(env, address, MMU_DATA_LOAD, mmu_index, true, &host, 0);
         if (!host) {
             return NULL;
@@ -125,7 +128,7 @@ static bool held_within(Line *line, int first, int count)
     return find_next_bit(line->holders, first + count, first) < first + count;
 }
 
-/* The nanoseconds of the handover to `core`: a load comes from the nearest copy, a store has to reach the furthest. */
+/* The nanoseconds of the handover to `core`: a load takes the nearest copy, a store has to reach the furthest. */
 static int64_t price(Line *line, int core, bool write)
 {
     int of_socket = lab.of_socket / lab.of_core;
@@ -137,7 +140,7 @@ static int64_t price(Line *line, int core, bool write)
     return (write ? far : !near) ? lab.other : lab.same;
 }
 
-/* `core` has the line now. */
+/* Gives the line to `core`. */
 static void arrive(Line *line, int core, bool write)
 {
     if (write) {
@@ -147,8 +150,8 @@ static void arrive(Line *line, int core, bool write)
 }
 
 /*
- * An instruction that waits for its second line is executed anew from its first one on, which another core may have
- * taken meanwhile. So neither makes the CPU forget the other: it waits for each in turn until it has seen both.
+ * An instruction that waits for its second line is executed again from its first, which another core may have taken
+ * meanwhile. So neither line makes the CPU forget the other: it waits for each in turn until it has got both.
  */
 static void ask(int cpu, Line *line)
 {
@@ -164,7 +167,7 @@ static void ask(int cpu, Line *line)
     }
 }
 
-/* Whether `cpu` has waited for the line, which it now uses. */
+/* True if `cpu` has waited for the line, which it uses now. */
 static bool take(int cpu, Line *line)
 {
     Line **asked_for = lab.of[cpu].asked_for;

@@ -9,7 +9,7 @@
 
 struct LabNotes {
     struct fb_medium *medium;
-    int folder;         /* open, so that a machine that is forked gets another (lab-beginning.h) */
+    int folder;         /* open, so that a forked machine can replace it (lab-beginning.h) */
     unsigned files;
 
     bool chip;
@@ -23,7 +23,7 @@ struct LabNotes {
     unsigned moments_count;
     uint64_t gap_ns, next_ns;
 
-    GString *fates;             /* NULL: none told */
+    GString *fates;             /* NULL: no cut so far */
 };
 
 LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is noted of a medium while its machine runs, in files of one folder of the host:
+ * Records of a medium while its machine runs, as files in a directory of the host:
  *
  *     counters.NAME    at a mark: a line "COUNTER:NUMBER" for each counter of the medium's kind
  *     wear.NAME        at a mark, of a medium that wears: the same for struct fb_wear
@@ -17,8 +17,8 @@
  *                      part of a write that was pending "SEQUENCE OFFSET BYTES kept|lost|unreadable" (fb_power.h), with
  *                      " torn" if the cut met it under way and " neighbour" if it shares cells with one that was
  *
- * A guest chooses the names: letters, digits, dots, dashes and underscores, at most LAB_NAME_MAX of them, and no dot
- * first; of the files it can make LAB_FILES_MAX.
+ * The guest chooses the names: letters, digits, dots, dashes and underscores, at most LAB_NAME_MAX of them, no dot
+ * first. It can create at most LAB_FILES_MAX files.
  */
 #ifndef BLOCK_LAB_MEDIUM_NOTES_H
 #define BLOCK_LAB_MEDIUM_NOTES_H
@@ -43,39 +43,42 @@ typedef struct {
 
 enum lab_cycle_kind { LAB_CYCLE_COMMAND, LAB_CYCLE_ADDRESS, LAB_CYCLE_WRITE, LAB_CYCLE_READ };
 
-/* A cycle, or a row of equal ones */
+/* A cycle, or a run of equal ones */
 typedef struct LabCycle {
-    uint64_t now_ns;            /* when it was over */
-    uint64_t ready_ns;          /* until when the chip was busy then */
+    uint64_t now_ns;            /* its end */
+    uint64_t ready_ns;          /* the end of the chip's busy time */
     uint32_t kind;              /* enum lab_cycle_kind */
-    uint32_t value;             /* the byte of a command or an address; how many bytes were written or read */
+    uint32_t value;             /* the byte of a command or an address; the number of data bytes */
 } LabCycle;
 
 typedef struct {
     uint64_t now_ns;
-    uint64_t pages;             /* programmed in the medium's life */
+    uint64_t pages;             /* programmed since the medium was made */
 } LabMoment;
 
-/* NULL, and why, if the folder is NULL. `records`: how many requests, or cycles, are recorded. */
+/*
+ * Opens the notes in `folder`; on failure, or if it is NULL, returns NULL and sets *errp. `records`: how many requests,
+ * or cycles, to record.
+ */
 LabNotes *lab_notes_open(const char *folder, uint64_t records, struct fb_medium *medium, Error **errp);
 void lab_notes_close(LabNotes *notes);
 
-/* The medium took a request */
+/* Records a request of the medium */
 void lab_notes_request(LabNotes *notes, const struct fb_request *wanted, uint64_t now_ns, uint64_t done_ns);
 
-/* A raw chip took a cycle */
+/* Records a cycle of a raw chip */
 void lab_notes_cycle(LabNotes *notes, const LabCycle *cycle);
 
-/* The medium is about to rest */
+/* Call it before the medium rests */
 void lab_notes_rest(LabNotes *notes);
 
-/* What became of a part of a write at a power cut (fb_tell); `notes` is a LabNotes */
+/* Records the fate of a write part at a power cut (fb_tell); `notes` is a LabNotes */
 void lab_notes_fate(void *notes, const struct fb_fated *fated);
 
-/* The power was cut, and all fates are told. False if the note cannot be made. */
+/* Writes the note of a power cut, after all fates. False on failure. */
 bool lab_notes_cut(LabNotes *notes, uint64_t now_ns);
 
-/* A word of the guest's (lab-medium.h). False if there is no such word, or the note cannot be made. */
+/* Executes a guest command for notes (lab-medium.h). False if it is unknown, or if the note cannot be written. */
 bool lab_notes_told(LabNotes *notes, const char *text, int64_t now_ns, int64_t guest_ns);
 
 #endif

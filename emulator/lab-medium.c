@@ -184,7 +184,7 @@ static int64_t lab_medium_getlength(BlockDriverState *bs)
     return fb_exposed_bytes(fb_medium_params(lab->medium));
 }
 
-/* What real devices tell, whatever they are made of */
+/* As reported by real devices, whatever they are made of */
 static int lab_medium_probe_blocksizes(BlockDriverState *bs, BlockSizes *sizes)
 {
     LabMedium *lab = bs->opaque;
@@ -193,7 +193,7 @@ static int lab_medium_probe_blocksizes(BlockDriverState *bs, BlockSizes *sizes)
     return 0;
 }
 
-/* Only what is asked before the guest starts comes here: a look at the first sectors */
+/* Only requests before the guest starts come here: reads of the first sectors */
 static int coroutine_fn lab_medium_co_preadv(BlockDriverState *bs, int64_t offset, int64_t bytes,
                                              QEMUIOVector *content, BdrvRequestFlags flags)
 {
@@ -294,7 +294,7 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns)
     }
     if (!strcmp(text, "rest")) {
         if (the_medium->chip_told) {
-            return 0;       /* it does nothing by itself */
+            return 0;       /* does nothing by itself */
         }
         lab_notes_rest(the_medium->notes);
         return MAX((int64_t)fb_rest(the_medium->medium, now_ns) - now_ns, 0);
@@ -323,7 +323,7 @@ static void done(void *opaque)
     end(request, request->result);
 }
 
-/* The controller is reset under it. The core has done it nevertheless. */
+/* The controller is reset during the request. The core has executed it nevertheless. */
 static void cancel(BlockAIOCB *common)
 {
     LabRequest *request = container_of(common, LabRequest, common);
@@ -407,7 +407,7 @@ BlockAIOCB *lab_medium_submit(BlockDriverState *bs, enum lab_medium_op op, int64
 
     timer_init_ns(&request->timer, QEMU_CLOCK_VIRTUAL, done, request);
     if (fb_off(lab->medium)) {
-        return &request->common;        /* nobody answers */
+        return &request->common;        /* never completes */
     }
     done_ns = ask(lab, &wanted, now_ns);
     if (done_ns == FB_NEVER) {

@@ -25,19 +25,19 @@ struct LabNand {
     PCIDevice parent;
     BlockBackend *blk;
     MemoryRegion registers;
-    uint32_t cycle_ps;              /* the slower one's of chip and controller */
+    uint32_t cycle_ps;              /* of the slower one of chip and controller */
     struct fb_medium *chip;
     uint8_t *content, *pages;       /* the chip's own registers */
     struct fb_chip_bus bus;
-    uint64_t bus_free_ns;           /* when the cycles so far are over */
+    uint64_t bus_free_ns;           /* the end of the cycles so far */
     uint64_t memory;
     QEMUTimer wake;
     bool woken;
 
-    uint64_t cut_in, cut_seed;      /* 0: the power stays */
+    uint64_t cut_in, cut_seed;      /* 0: no cut is scheduled */
     bool off;
     uint64_t fail_programs;
-    bool program_failed;            /* the last one reports so */
+    bool program_failed;            /* the last program's status */
 };
 
 static uint64_t now(void)
@@ -45,7 +45,7 @@ static uint64_t now(void)
     return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
-/* Returns when the cycles are over, which begin now or behind those before them */
+/* Schedules cycles now or behind earlier ones; returns their end */
 static uint64_t take_bus(LabNand *nand, uint64_t cycles)
 {
     nand->bus_free_ns = MAX(nand->bus_free_ns, now()) + DIV_ROUND_UP(cycles * nand->cycle_ps, 1000);
@@ -147,7 +147,7 @@ static void write_data(LabNand *nand, uint64_t count)
     now_ns = take_bus(nand, count);
     for (at = 0; at < count; at += length) {
         length = MIN(count - at, PIECE_BYTES);
-        memset(piece, 0xff, length);    /* nobody drives the bus: a driver's address that is none */
+        memset(piece, 0xff, length);    /* nobody drives the bus: the driver's address is invalid */
         pci_dma_read(&nand->parent, nand->memory + at, piece, length);
         fb_bus_write(&nand->bus, piece, length);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a guest costs this host, step by step: see lab-price.h. */
+/* The host's cost of a guest, step by step: see lab-price.h. */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/notify.h"
@@ -12,9 +12,9 @@
 enum { MOST_OF_A_LINE = 64, NS_PER_S = 1000000000 };
 
 static struct {
-    FILE *file;         /* NULL: no price is asked for */
+    FILE *file;         /* NULL: no price is recorded */
     char line[MOST_OF_A_LINE];
-    size_t length;      /* of the console's line until now; characters beyond the room are counted, not kept */
+    size_t length;      /* of the current console line; characters beyond the buffer are counted, not kept */
 } lab;
 
 static void finish(Notifier *notifier, void *data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the guest's CPUs spend their time: see lab-profile.h. */
+/* A sampling profiler of the guest's CPUs: see lab-profile.h. */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/error-report.h"
@@ -12,12 +12,12 @@
 enum { DEFAULT_PERIOD = 10000, MOST_PERIOD = 1000000000 };
 
 static struct {
-    FILE *file;         /* NULL: no profile is wanted */
+    FILE *file;         /* NULL: no profile */
     int64_t period;     /* ns */
     bool on;
     int64_t began;
     int cpus;
-    int64_t *due;       /* of each CPU: when its next sample is taken */
+    int64_t *due;       /* of each CPU: the time of its next sample */
     GHashTable *samples; /* by program counter */
 } lab;
 
@@ -47,7 +47,7 @@ void lab_profile_configure(QemuOpts *opts, Error **errp)
     qemu_add_exit_notifier(&at_exit);
 }
 
-/* Samples lie at whole periods since the machine was started, for each CPU alike. */
+/* Samples are at whole periods since the machine's start, the same for each CPU. */
 static void set_due(int cpu, int64_t now)
 {
     lab.due[cpu] = (now / lab.period + 1) * lab.period;
@@ -77,7 +77,7 @@ int64_t lab_profile_take(CPUState *cpu, int64_t limit)
     now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     due = &lab.due[cpu->cpu_index];
     if (now >= *due) {
-        /* A CPU that slept until now is still marked so; one that was held up was held up here */
+        /* A CPU that has just slept is still marked halted; one that was stalled was stalled here */
         if (!cpu->halted) {
             count(cpu->cc->get_pc(cpu), (now - *due) / lab.period + 1);
         }

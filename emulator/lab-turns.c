@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Several CPUs in one thread: see lab-turns.h. */
+/* A scheduler for several CPUs in one thread: see lab-turns.h. */
 #include "qemu/osdep.h"
 #include "qemu/bitmap.h"
 #include "qemu/seqlock.h"
@@ -14,28 +14,28 @@
 static struct {
     int cpus;
     int64_t slice;          /* instructions, on average */
-    unsigned long *awake;   /* a bit for each CPU that may have something to do; who has, has one */
+    unsigned long *awake;   /* a bit for each CPU that may have work; every CPU with work has one */
 
-    CPUState *alone;        /* no other is awake, and no round is under way; NULL: rounds are */
-    CPUState *turn;         /* whose slice is under way; NULL: none is */
+    CPUState *alone;        /* the only CPU awake, with no round in progress; NULL: there are rounds */
+    CPUState *turn;         /* the owner of the current slice; NULL: none */
     int64_t left;           /* of that slice, instructions, when all instructions were `counted` */
     int64_t counted;
     int64_t executed;       /* of all CPUs, before that */
-    bool evening;           /* that slice is as long as it takes until its CPU is even with the clock */
-    bool even;              /* all stand at the same time, and no round is under way */
-    int64_t even_at;        /* when they last did: instructions of all CPUs, */
+    bool evening;           /* that slice ends when its CPU is even with the clock */
+    bool even;              /* all CPUs are at the same time, and no round is in progress */
+    int64_t even_at;        /* when they last were: instructions of all CPUs, */
     int64_t even_round;     /* and the first round after it */
-    int64_t round;          /* how many rounds were begun; each CPU gets a slice in each */
-    int behind;             /* how many CPUs are still to come in this round */
+    int64_t round;          /* rounds begun; each CPU gets a slice in each */
+    int behind;             /* CPUs still to come in this round */
     int step;               /* from one CPU to the next in this round: 1 or -1 */
     struct {
         CPUState *cpu;
-        int64_t moved;      /* by how much the end of its last slice was moved, instructions; */
-        int64_t moved_even; /* the same when all were last even, if it had a slice since then, */
-        int64_t even_round; /* which is so if this is the round of that time */
-        int64_t rest;       /* by how much it was behind the clock still when it came even, instructions of all CPUs */
-        int64_t debt;       /* it is to be charged these instructions before it executes any */
-    } *of;                  /* each CPU */
+        int64_t moved;      /* the shift of its last slice's end, instructions; */
+        int64_t moved_even; /* the shift when all were last even, if it had a slice since then, */
+        int64_t even_round; /* which holds if this is the round of that time */
+        int64_t rest;       /* its lag behind the clock when it became even, instructions of all CPUs */
+        int64_t debt;       /* instructions to be charged before it executes any */
+    } *of;                  /* per CPU */
 } turns;
 
 void lab_turns_start(int count, int64_t slice)
@@ -82,21 +82,21 @@ static void clear_bit_of(int at)
     qatomic_and(&turns.awake[BIT_WORD(at)], ~BIT_MASK(at));
 }
 
-/* Without a lock where it can be had: this is asked for each slice. */
+/* Without a lock if possible: this runs for each slice. */
 static bool sleeps(CPUState *cpu)
 {
     return (cpu->halted || cpu->stopped) && cpu_thread_is_idle(cpu);
 }
 
-/* Whether `cpu` executes nothing now: it sleeps, or what it did last is not paid for. */
+/* True if `cpu` executes nothing now: it sleeps, or still owes time. */
 static bool waits(CPUState *cpu)
 {
     return turns.of[cpu->cpu_index].debt > 0 || sleeps(cpu);
 }
 
 /*
- * The first CPU from `at` on, but for `but`, that is awake or owes time; NULL if there is none. A bit alone says
- * nothing: other threads set some, and what they do must make no difference.
+ * The first CPU from `at` on, except `but`, that is awake or owes time; NULL if there is none. A bit alone proves
+ * nothing: other threads set some, and that must not change the result.
  */
 static CPUState *awake_from(int at, CPUState *but)
 {
@@ -128,8 +128,8 @@ static uint64_t hash(uint64_t count, uint64_t salt)
 }
 
 /*
- * The ends of slices are moved by up to a slice, by a hash. Else the period of a lock and that of the slices beat: one
- * CPU may find the lock free always, and another never.
+ * The ends of slices are shifted by up to a slice, by a hash. Otherwise the period of a lock would beat with that of
+ * the slices: one CPU might always find the lock free, and another never.
  */
 static void begin_slice(CPUState *cpu, int64_t count)
 {
@@ -172,11 +172,11 @@ static CPUState *begin_round(int first)
 }
 
 /*
- * Whose turn it is after `count` CPUs, of which `cpu` is the first; no more than are left in this round.
+ * The CPU whose turn it is after `count` CPUs from `cpu` on. `count` is at most what is left of this round.
  *
- * What a CPU does is seen by those that come after it in the round as though it were done up to a slice earlier, and by
- * those before it up to a slice later. Rounds begin anywhere, in either direction, by a hash, so that this evens out:
- * else a lock that is handed on in the order of the CPUs would be half a slice too fast each time.
+ * CPUs that come later in the round see a CPU's actions up to a slice early, and those before it up to a slice late. So
+ * rounds begin anywhere, in either direction, by a hash, which evens this out. Otherwise a lock that is handed on in
+ * the order of the CPUs would be half a slice too fast each time.
  */
 static CPUState *after(CPUState *cpu, int count)
 {
@@ -190,7 +190,7 @@ static CPUState *after(CPUState *cpu, int count)
     return turns.of[(cpu->cpu_index + turns.step * count + turns.cpus) % turns.cpus].cpu;
 }
 
-/* How many CPUs without a bit there are in this round from `cpu` on, which has none. */
+/* The number of CPUs without a bit in this round from `cpu` on, which has none. */
 static int without_bit(CPUState *cpu)
 {
     int at = cpu->cpu_index, rest = turns.behind + 1, found;
@@ -211,7 +211,7 @@ static int without_bit(CPUState *cpu)
 }
 
 /*
- * All CPUs stand at the same time: a round can begin with any that is awake, but `last` comes last. One that is alone
+ * All CPUs are at the same time: a round can begin with any that is awake, but `last` comes last. A single CPU awake
  * needs no rounds.
  */
 static LabTurnsPass begin_anywhere(CPUState **whose, CPUState *last)
@@ -238,7 +238,7 @@ static LabTurnsPass begin_anywhere(CPUState **whose, CPUState *last)
     return LAB_TURNS_PASSED;
 }
 
-/* How many instructions there are until the next timer, of all CPUs together. */
+/* The instructions until the next timer, over all CPUs. */
 static int64_t until_timer(void)
 {
     int64_t ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
@@ -247,9 +247,9 @@ static int64_t until_timer(void)
 }
 
 /*
- * `cpu` is the only one awake, and it is its turn. Since all were even it had a slice in each round before this one:
- * it is behind the clock by what others had in this one. It catches up first, else it would lose that much each time
- * that another wakes for a moment.
+ * `cpu` is the only one awake, and it is its turn. It has had a slice in each round since all were even, so it lags
+ * behind the clock by the others' slices of this round. It catches up first, or it would lose that much whenever
+ * another CPU wakes for a moment.
  */
 static LabTurnsPass come_even(CPUState *cpu)
 {
@@ -274,7 +274,7 @@ static LabTurnsPass come_even(CPUState *cpu)
     return LAB_TURNS_EXECUTE;
 }
 
-/* Whose turn it is after `cpu` has had its slice. */
+/* Ends the slice of `cpu`; returns the next CPU. */
 static CPUState *end_slice(CPUState *cpu)
 {
     turns.turn = NULL;
@@ -286,7 +286,7 @@ static CPUState *end_slice(CPUState *cpu)
     return after(cpu, 1);
 }
 
-/* The clock goes on by what those CPUs are charged that execute nothing. */
+/* Advances the clock by the charges of the CPUs that execute nothing. */
 static LabTurnsPass charge_waiting(CPUState **whose)
 {
     CPUState *cpu = *whose;

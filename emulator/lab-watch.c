@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPUs that hang: see lab-watch.h. */
+/* A watchdog for hanging CPUs: see lab-watch.h. */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
@@ -13,36 +13,36 @@
 
 enum {
     NS_PER_MS = 1000000,
-    GAP_NS = 10 * NS_PER_MS,    /* an interrupt that was not pending for so long is another */
-    LOOK_NS = NS_PER_MS,        /* a task's flags are not read more often: reading them costs the host a microsecond */
+    GAP_NS = 10 * NS_PER_MS,    /* an interrupt counts as a new one if none was pending for this long */
+    LOOK_NS = NS_PER_MS,        /* the least time between reads of a task's flags, which cost the host a microsecond */
 };
 
 /*
- * The bit of Linux's TIF_NEED_RESCHED among the flags of a task (arch/arm64/include/asm/thread_info.h of Linux 6.1 and
- * 6.12). They are the first word of what SP_EL0 points to while the kernel executes: struct thread_info begins
- * task_struct.
+ * The bit of Linux's TIF_NEED_RESCHED in a task's flags (arch/arm64/include/asm/thread_info.h of Linux 6.1 and 6.12).
+ * While the kernel executes, SP_EL0 points to task_struct, which begins with struct thread_info, which begins with the
+ * flags.
  */
 #define NEED_RESCHED    (1 << 1)
 
 typedef struct {
     bool is;
-    int64_t executed;   /* when it began: the instructions of all CPUs, */
+    int64_t executed;   /* at its begin: the instructions of all CPUs, */
     int64_t ns;         /* and the guest's time */
 } Since;
 
 static struct {
-    Since deaf;         /* an interrupt is pending that it does not take */
-    int64_t pending;    /* it was when this was looked at last; ns */
-    Since keeps;        /* its task is to let another run */
-    int64_t looked;     /* when its flags were read last; ns */
-} *watched;             /* each CPU */
+    Since deaf;         /* an interrupt is pending, but not taken */
+    int64_t pending;    /* the last time at which it was found pending; ns */
+    Since keeps;        /* its task ought to let another run */
+    int64_t looked;     /* the last read of its flags; ns */
+} *watched;             /* per CPU */
 
 void lab_watch_start(int count)
 {
     watched = g_malloc0(count * sizeof(*watched));
 }
 
-/* Ends the machine if what `since` tells of goes on for too long. */
+/* Ends the machine if the condition of `since` lasts for too long. */
 static void goes_on(CPUState *cpu, Since *since, int64_t now, const char *what, uint64_t at)
 {
     int64_t executed = lab_turns_executed();
@@ -56,13 +56,13 @@ static void goes_on(CPUState *cpu, Since *since, int64_t now, const char *what, 
     }
 }
 
-/* Whether the kernel's task that the interrupt came to is to let another run. */
+/* True if the interrupted kernel task ought to let another run. */
 static bool is_to_let_go(CPUState *cpu, CPUARMState *env)
 {
     uint64_t task = env->sp_el[0];
     uint32_t flags;
 
-    /* The kernel's addresses have the highest bit */
+    /* Kernel addresses have the highest bit set */
     return (int64_t)task < 0 && cpu_memory_rw_debug(cpu, task, &flags, sizeof(flags), false) == 0 &&
            (le32_to_cpu(flags) & NEED_RESCHED);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs for a block driver between the tested kernels, 6.1 and 6.12. Drivers are written as
+ * Differences for block drivers between the supported kernels, 6.1 and 6.12. Drivers are written
  * for 6.12.
  */
 #ifndef FB_COMPAT_H
@@ -11,7 +11,7 @@
 
 struct media_features {
 	bool rotational;
-	bool write_cache;	/* and writes that pass it (FUA) */
+	bool write_cache;	/* with FUA writes */
 };
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -26,7 +26,9 @@ static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags,
 	return blk_mq_alloc_disk(tags, limits, queuedata);
 }
 #else
-/* A queue is made first, and its limits are set one by one; 0 stands for the kernel's own */
+/*
+ * The queue is created first, and its limits are set one by one; 0 stands for the kernel's default
+ */
 static inline struct gendisk *media_alloc_disk(struct blk_mq_tag_set *tags,
 					       struct queue_limits *limits,
 					       struct media_features features, void *queuedata)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first so many requests that a block device got, and when it had done them: an array of struct
- * request_log_entry in a file of debugfs. Writing anything to the file forgets what is in it, so
- * that a measurement can begin with an empty one.
+ * A log of the first requests of a block device, with their completion times: an array of struct
+ * request_log_entry in a debugfs file. Any write to the file clears it, so that a measurement can
+ * begin with an empty log.
  *
- * Whoever adds entries sees to it that no two do so at a time; whoever forgets them, that no
- * request is under way.
+ * Callers serialise additions, and clear the log only while no request is in flight.
  */
 #ifndef REQUEST_LOG_H
 #define REQUEST_LOG_H
@@ -34,10 +33,10 @@ struct request_log_entry {
 };
 
 /**
- * struct request_log - what was recorded
- * @at: the requests; NULL: none are recorded
- * @capacity: how many there is room for
- * @count: how many there are
+ * struct request_log - the recorded requests
+ * @at: the requests; NULL: recording is off
+ * @capacity: size of @at
+ * @count: number of recorded requests
  */
 struct request_log {
 	struct request_log_entry *at;
@@ -46,31 +45,31 @@ struct request_log {
 };
 
 /**
- * request_log_start() - makes an empty log
+ * request_log_start() - create an empty log
  * @log: all zero
- * @capacity: how many requests it is to hold; 0: none are recorded
+ * @capacity: number of requests to record; 0: recording is off
  *
  * Return: 0 or -ENOMEM
  */
 int request_log_start(struct request_log *log, unsigned int capacity);
 
 /**
- * request_log_stop() - frees a log
+ * request_log_stop() - free a log
  * @log: the log
  */
 void request_log_stop(struct request_log *log);
 
 /**
- * request_log_add() - adds a request, if there is room
+ * request_log_add() - record a request, if there is room
  * @log: the log
  * @request: the request
- * @now_ns: when the device got it
- * @done_ns: when it was done
+ * @now_ns: arrival time
+ * @done_ns: completion time
  */
 void request_log_add(struct request_log *log, const struct fb_request *request, u64 now_ns,
 		     u64 done_ns);
 
-/* Of a file whose data is a log */
+/* For a file whose data is a log */
 extern const struct file_operations request_log_fops;
 
 #endif

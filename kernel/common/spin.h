@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A CPU that is busy until a moment, as one is that moves each byte by itself. */
+/* A busy CPU, as one that moves each byte itself */
 #ifndef MEDIA_SPIN_H
 #define MEDIA_SPIN_H
 
@@ -8,11 +8,11 @@
 #define MEDIA_MAX_BUSY_NS	NSEC_PER_SEC	/* of one hint (emulator/lab-clock.h) */
 
 /*
- * The lab's emulator takes HINT #112 for work of X0 nanoseconds and counts X0 down to 0, without
- * executing anything (emulator/patches/30-busy.patch). An interrupt comes on time in the midst of
- * it, and what is left is done after it, as with any work of a CPU. Above MEDIA_MAX_BUSY_NS, it is
- * work of so many. Returns what is left: nothing, or all of it on any other machine, which takes
- * the hint for a NOP.
+ * The lab's emulator executes HINT #112 as work of X0 nanoseconds and counts X0 down to 0, without
+ * executing instructions (emulator/patches/30-busy.patch). An interrupt comes on time during the
+ * work, and the rest is done afterwards, as with any CPU work. Longer work is clamped to
+ * MEDIA_MAX_BUSY_NS. Returns what is left: 0; or all of it on any other machine, where the hint is
+ * a NOP.
  */
 static inline u64 media_busy_ns(u64 ns)
 {
@@ -22,10 +22,7 @@ static inline u64 media_busy_ns(u64 ns)
 	return left;
 }
 
-/*
- * One look at the clock for each hint, which is one for up to a second; elsewhere one look after
- * the other
- */
+/* In the lab, one clock read per hint of up to a second; elsewhere a loop of clock reads */
 static inline void media_spin_until(ktime_t time)
 {
 	s64 left;

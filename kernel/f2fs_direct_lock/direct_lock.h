@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a direct read of F2FS locks, by the mount option direct_lock:
+ * The locks of an F2FS direct read, by the mount option direct_lock:
  *
- *	none		nothing of the inode, as Linux does since 5.7
- *	submission	the inode alone, while blocks are looked up and the request is handed to the
- *			device: what DIO_LOCKING of do_blockdev_direct_IO() did, which F2FS asked
- *			for until 5.6. What is in the page cache is written back under the lock
- *	completion	the same, and until the device has answered
- *	range		the bytes of the request, together with other reads, until the device has
- *			answered. A direct write of bytes that have blocks locks them alone, and
- *			the inode together with other such writes; any other write locks the inode
- *			alone, as it does without this
- *	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line:
- *			each counts itself on its CPU
+ * 	none		nothing of the inode, as Linux does since 5.7
+ * 	submission	the inode alone, while blocks are looked up and the request is handed to the
+ * 			device: what DIO_LOCKING of do_blockdev_direct_IO() did, which F2FS asked
+ * 			for until 5.6. What is in the page cache is written back under the lock
+ * 	completion	the same, and until the device has answered
+ * 	range		the bytes of the request, together with other reads, until the device has
+ * 			answered. A direct write of bytes that have blocks locks them alone, and
+ * 			the inode together with other such writes; any other write locks the inode
+ * 			alone, as it does without this
+ * 	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line:
+ * 			each counts itself on its CPU
  *
- * i_gc_rwsem is taken before all of these, as it was. It keeps collection from moving blocks that
- * are being read; only collection takes that side of it alone.
+ * i_gc_rwsem is taken before all of these, as before. It keeps garbage collection from moving
+ * blocks that are being read; only garbage collection takes it for writing.
  *
- * A range waits for those that came earlier, overlap it, and are not reads as it is itself. It
- * counts them when it comes, and who goes counts down those that came later: so nobody overtakes,
- * and nobody is woken in vain.
+ * A range waits for earlier ranges that overlap it, unless both are reads. It counts them on
+ * arrival, and a leaving range decrements the counts of later ones. So no range overtakes another,
+ * and none is woken in vain.
  */
 #ifndef F2FS_DIRECT_LOCK_H
 #define F2FS_DIRECT_LOCK_H
@@ -48,7 +48,7 @@ static const char *const direct_lock_names[DIRECT_LOCKS] = {
 };
 
 struct direct_ranges {
-	spinlock_t lock;		/* of all here, and of the ranges in the tree */
+	spinlock_t lock;		/* protects everything here, and the ranges in the tree */
 	struct rb_root_cached root;
 	u64 came;
 };
@@ -56,9 +56,9 @@ struct direct_ranges {
 struct direct_range {
 	struct rb_node node;
 	u64 first, last, subtree_last;	/* bytes of the file */
-	u64 number;			/* in the order in which ranges came */
+	u64 number;			/* in the order of arrival */
 	bool alone;
-	unsigned int before;		/* how many it waits for */
+	unsigned int before;		/* the ranges that it waits for */
 	struct task_struct *task;
 };
 
@@ -98,7 +98,7 @@ static inline void direct_range_lock(struct direct_ranges *ranges, struct direct
 		schedule();
 	}
 	__set_current_state(TASK_RUNNING);
-	smp_mb(); /* what is done under the lock comes after who was before */
+	smp_mb(); /* orders earlier holders before the work under the lock */
 }
 
 static inline void direct_range_unlock(struct direct_ranges *ranges, struct direct_range *mine)
@@ -128,10 +128,10 @@ static inline void direct_range_unlock(struct direct_ranges *ranges, struct dire
 }
 
 /*
- * Readers of a rwsem, each counted on the CPU that it comes or goes on. Who wants the rwsem alone
- * takes it, says so in `alone`, and has it if nobody is in. It only tries, as collection does: a
- * reader may wait for pages whose write-back the collector has not yet handed in, so the collector
- * must not wait for readers.
+ * The readers of a rwsem, counted on the CPU on which each enters or leaves. An exclusive user
+ * takes the rwsem, sets `alone`, and succeeds if there is no reader. It only tries, as garbage
+ * collection does: a reader may wait for pages whose write-back the collector has not submitted
+ * yet, so the collector must not wait for readers.
  */
 struct direct_readers {
 	unsigned int __percpu *in;
@@ -162,8 +162,8 @@ static inline void direct_readers_free(struct direct_readers *readers)
 }
 
 /*
- * False while somebody has it alone. It counts and looks on one CPU, so that no sum has its going
- * without its coming.
+ * False while there is an exclusive user. Counting and checking happen on one CPU, so that no sum
+ * includes an exit without its entry.
  */
 static inline bool direct_readers_try_enter(struct direct_readers *readers)
 {
@@ -171,7 +171,9 @@ static inline bool direct_readers_try_enter(struct direct_readers *readers)
 
 	preempt_disable();
 	this_cpu_inc(*readers->in);
-	/* either this is counted, or `alone` is seen: pairs with direct_readers_try_exclude() */
+	/*
+	 * either the entry is counted, or `alone` is seen: pairs with direct_readers_try_exclude()
+	 */
 	smp_mb();
 	entered = !READ_ONCE(readers->alone);
 	if (!entered)
@@ -184,18 +186,18 @@ static inline void direct_readers_enter(struct direct_readers *readers, struct r
 {
 	if (direct_readers_try_enter(readers))
 		return;
-	down_read(sem); /* until nobody has it alone */
+	down_read(sem); /* wait for the exclusive user */
 	this_cpu_inc(*readers->in);
 	up_read(sem);
 }
 
 static inline void direct_readers_leave(struct direct_readers *readers)
 {
-	smp_mb(); /* what was read comes before the going */
+	smp_mb(); /* orders the reads before the exit */
 	this_cpu_dec(*readers->in);
 }
 
-/* Who calls it has the rwsem alone. */
+/* The caller holds the rwsem exclusively. */
 static inline bool direct_readers_try_exclude(struct direct_readers *readers)
 {
 	unsigned int in = 0;
@@ -209,17 +211,17 @@ static inline bool direct_readers_try_exclude(struct direct_readers *readers)
 		WRITE_ONCE(readers->alone, false);
 		return false;
 	}
-	smp_mb(); /* what is written comes after the last reader's going */
+	smp_mb(); /* orders the last reader's exit before the writes */
 	return true;
 }
 
 static inline void direct_readers_admit(struct direct_readers *readers)
 {
-	/* what was moved is seen by whoever enters then */
+	/* later readers see the moved blocks */
 	smp_store_release(&readers->alone, false);
 }
 
-/* A request that goes on after its submission, in place of one that its caller waits for. */
+/* A request that continues after its submission, instead of one that its caller waits for. */
 struct direct_sent {
 	struct kiocb iocb;
 	struct completion done;

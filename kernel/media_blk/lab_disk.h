@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The registers and commands of the emulator's own disk; emulator/lab-disk.h says what they mean.
- */
+/* Registers and commands of the emulator's own disk, described in emulator/lab-disk.h */
 #ifndef LAB_DISK_H
 #define LAB_DISK_H
 
@@ -12,7 +10,7 @@
 
 #define LAB_DISK_MAX_SEGMENTS	253
 
-/* Registers of 64 bits */
+/* 64-bit registers */
 #define LAB_DISK_CAPACITY_BYTES	0x00
 #define LAB_DISK_SECTOR_BYTES	0x08
 #define LAB_DISK_PAGE_BYTES	0x10

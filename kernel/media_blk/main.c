@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media_blk: the driver of the emulator's own disk, /dev/mblk0. The disk moves the content and
- * interrupts at exactly the time at which the medium is done; the driver does nothing but ask.
+ * media_blk: the driver of the emulator's own disk, /dev/mblk0. The disk transfers the content and
+ * interrupts at exactly the medium's completion time; the driver only issues commands.
  *
- * With PIO it stands for a CPU that moves the bytes itself: it is busy for the time that it is
- * told, before the disk gets a write, and when the disk is done with a read. The medium's
- * link_ps_per_byte should then be 0, or the transfer counts twice.
+ * With PIO, the driver models a CPU that moves the bytes itself: the CPU is busy for the configured
+ * time, before a write is issued and after a read completes. The medium's link_ps_per_byte should
+ * then be 0, or the transfer counts twice.
  *
- * What cannot be read is refused (BLK_STS_MEDIUM) until it is written again; a medium that has
- * become read-only refuses writes (BLK_STS_IOERR, as a card that answers with an error).
+ * Reads of unreadable sectors fail (BLK_STS_MEDIUM) until the sectors are written again. A
+ * read-only medium fails writes (BLK_STS_IOERR, like a card that answers with an error).
  */
 #include <linux/blk-mq.h>
 #include <linux/dma-mapping.h>
@@ -21,9 +21,9 @@
 #include "spin.h"
 
 /*
- * Tags are the requests that blk-mq may hold for the device; schedulers get twice as many, here
- * BLKDEV_DEFAULT_RQ (128). The medium's depth is kept apart from that, as a budget: with it as the
- * number of tags, a depth of 1 would leave a scheduler two requests to choose from.
+ * Tags limit the requests that blk-mq may hold for the device. Schedulers get twice as many, here
+ * BLKDEV_DEFAULT_RQ (128). The medium's depth is a separate budget: as the number of tags, a depth
+ * of 1 would leave a scheduler only two requests to choose from.
  */
 #define MEDIA_BLK_MIN_TAGS	(BLKDEV_DEFAULT_RQ / 2)
 
@@ -37,14 +37,14 @@ MODULE_PARM_DESC(pio_sector_ns, "time in which the CPU itself transfers 512 byte
 struct media_blk {
 	struct pci_dev *pdev;
 	void __iomem *registers;
-	struct lab_disk_command *commands;	/* one for each tag */
+	struct lab_disk_command *commands;	/* one per tag */
 	dma_addr_t commands_dma;
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
 
-	unsigned int depth;			/* requests that the disk takes at a time */
-	atomic_t taken;				/* requests that it has */
-	atomic_t refused;			/* 1: somebody waits for one of them to be done */
+	unsigned int depth;			/* requests in flight at the disk, at most */
+	atomic_t taken;				/* requests in flight at the disk */
+	atomic_t refused;			/* 1: a queue waits for one of them to complete */
 };
 
 struct media_blk_request {
@@ -116,7 +116,7 @@ static void media_blk_put_budget(struct request_queue *q, int token)
 	atomic_dec(&mb->taken);
 }
 
-/* A request that the driver has not queued gives back its place itself */
+/* A request that the driver has not issued returns its budget itself */
 static blk_status_t media_blk_refuse(struct request *rq, blk_status_t status)
 {
 	media_blk_put_budget(rq->q, 0);
@@ -206,7 +206,9 @@ static int media_blk_get_budget(struct request_queue *q)
 	if (atomic_add_unless(&mb->taken, 1, mb->depth))
 		return 0;
 	atomic_set(&mb->refused, 1);
-	/* Ask to be woken before looking again: the last one may have been done in between */
+	/*
+	 * Ask for a wake-up before checking again: the last request may have completed in between
+	 */
 	smp_mb();
 	return atomic_add_unless(&mb->taken, 1, mb->depth) ? 0 : -1;
 }
@@ -242,7 +244,7 @@ static struct gendisk *media_blk_alloc_disk(struct media_blk *mb)
 		.max_segments = LAB_DISK_MAX_SEGMENTS,
 	};
 
-	/* The kernel cuts discards at multiples of the granularity */
+	/* The kernel splits discards at multiples of the granularity */
 	if (granularity) {
 		u64 rounded = div64_u64(MEDIA_BLK_MAX_DISCARD_BYTES, granularity) * granularity;
 		u64 most = max(rounded, granularity);
@@ -262,7 +264,7 @@ static int media_blk_add(struct media_blk *mb)
 		return PTR_ERR(mb->disk);
 	mb->disk->fops = &media_blk_fops;
 	mb->disk->private_data = mb;
-	mb->disk->flags |= GENHD_FL_NO_PART;	/* or adding the disk would read from it */
+	mb->disk->flags |= GENHD_FL_NO_PART;	/* otherwise adding the disk would read from it */
 	strscpy(mb->disk->disk_name, "mblk0", DISK_NAME_LEN);
 	set_capacity(mb->disk, media_blk_register(mb, LAB_DISK_CAPACITY_BYTES) >> SECTOR_SHIFT);
 	err = device_add_disk(&mb->pdev->dev, mb->disk, NULL);

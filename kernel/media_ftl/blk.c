@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The block device, /dev/mftl0. A request is served while it is queued, in the kernel's own worker,
- * because the flash makes its caller wait. What is done is on the flash, so there is no cache to
- * flush.
+ * The block device, /dev/mftl0. Requests are served in the kernel's own worker, because the flash
+ * blocks its caller. A completed write is on the flash, so there is no cache to flush.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Good blocks for the core's blocks: a spare takes over what a failing block held */
+/* Good blocks for the core's blocks: a spare replaces a failing block, with its content */
 #include "block_pool.h"
 #include "tag.h"
 
@@ -9,7 +9,7 @@ static void retire(struct sftl *l, u32 physical)
 	l->statistics.bad_blocks++;
 }
 
-/* An erased block; -EROFS if there is none */
+/* Takes an erased spare block; -EROFS if there is none */
 static int take_spare(struct sftl *l, u32 *physical)
 {
 	while (l->spare_count) {
@@ -25,8 +25,8 @@ static int take_spare(struct sftl *l, u32 *physical)
 }
 
 /*
- * A page that cannot be read comes along as lost: its copy would look sound. One whose tag is
- * illegible stays so.
+ * A page that cannot be read is copied as lost, because its copy would look sound. An illegible tag
+ * stays illegible.
  */
 static int copy_page(struct sftl *l, u32 from, u32 to, u32 page)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages copied to a fresh block while a flash is scanned */
+/* Copies pages to a fresh block during a scan */
 #include "copy.h"
 
 #define MAX_TRIES 4

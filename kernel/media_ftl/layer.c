@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A layer is started and stopped; a page of it read, written, discarded */
+/* The layer: start and stop; reads, writes and discards of a page */
 #include "block_pool.h"
 #include "layer.h"
 #include "restart.h"
@@ -8,10 +8,10 @@
 #define GC_RESERVE	4
 #define OPEN_BLOCKS		2
 
-/* More than a write and the merges that it leads to can use */
+/* More than a write can use, with the merges that it causes */
 #define SEQUENCE_RESERVE	(1u << 21)
 
-/* Defaults of the core, and a die of the flash's geometry that takes no time */
+/* The core's defaults, and a die with the flash's geometry and zero times */
 static void flash_params(const struct sftl_flash *flash, const struct sftl_config *config,
 			 struct fb_params *p)
 {
@@ -34,7 +34,7 @@ static void flash_params(const struct sftl_flash *flash, const struct sftl_confi
 	p->log_blocks = config->ftl == FB_FTL_PAGE ? 0 : config->log_blocks;
 }
 
-/* -EINVAL: the core refuses it, or a tag has no room for so many pages */
+/* -EINVAL: the core refuses the parameters, or a tag cannot hold so many pages */
 static int check_params(const struct fb_params *p)
 {
 	struct fb_complaint complaint;
@@ -74,8 +74,8 @@ static void *part(u8 *memory, size_t *end, size_t bytes)
 }
 
 /*
- * Lays the parts of a layer one behind the other; returns the bytes of all. Without memory it only
- * counts.
+ * Places the parts of a layer one behind the other; returns their total size. Without memory it
+ * only adds up the sizes.
  */
 static size_t lay_out(struct sftl *layer, u8 *memory, const struct sftl_flash *flash,
 		      const struct fb_params *p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media_ftl: a block device, /dev/mftl0, over a bare NAND chip that Linux drives: a translation
- * layer in software, whose work and memory are the host's. layer.h says how it is made.
+ * media_ftl: a block device, /dev/mftl0, on a bare NAND chip driven by Linux: a translation layer
+ * in software, which uses the host's CPU and memory. See layer.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module's own parts, for each other */
+/* Declarations shared by the files of the module */
 #ifndef MEDIA_FTL_H
 #define MEDIA_FTL_H
 
@@ -23,8 +23,8 @@ struct media_ftl {
 };
 
 /*
- * mtd.c: an MTD device as the layer wants its flash. -EINVAL, with a message, if it has not what
- * that needs.
+ * mtd.c: describes an MTD device as the layer's flash. -EINVAL, with a message, if it is
+ * unsuitable.
  */
 int media_ftl_flash(struct mtd_info *mtd, struct sftl_flash *flash);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Log-block layers at their start: merges undone that a cut interrupted, logical groups brought
- * into one block each
+ * The start of log-block layers: undoes interrupted merges, and merges each logical group into one
+ * block
  */
 #include "merge.h"
 #include "copy.h"
@@ -96,7 +96,7 @@ int sftl_undo_merges(struct sftl_scan *s)
 	return err ? err : sftl_scan_newest(s);
 }
 
-/* The block of any of the group's pages */
+/* A block with any page of the group */
 static u32 some_block(const struct sftl_scan *s, u32 group)
 {
 	u32 pages = s->flash->pages_per_block;
@@ -108,7 +108,10 @@ static u32 some_block(const struct sftl_scan *s, u32 group)
 	return page < end ? s->newest[page] / pages : SFTL_NOWHERE;
 }
 
-/* The group's pages lie in one block, each at its own offset, and nothing else does, or ever did */
+/*
+ * True if the group's pages are in one block, each at its own offset, and the block has never held
+ * anything else
+ */
 static bool in_order(const struct sftl_scan *s, u32 group)
 {
 	u32 pages = s->flash->pages_per_block;

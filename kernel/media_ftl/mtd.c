@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The layer's flash is an MTD device: tags lie in what ECC and bad-block marks leave free of the
- * spare area.
+ * An MTD device as the layer's flash: tags use the spare bytes that ECC and bad-block marks leave
+ * free.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From what a scan found to the core's tables */
+/* Turns the result of a scan into the core's tables */
 #include "restart.h"
 #include "torn.h"
 #include "merge.h"
@@ -7,8 +7,7 @@
 #include "soft_nand.h"
 
 /*
- * Blocks in which something counts become the core's; then others, as many as it has; the rest is
- * spare
+ * Blocks with current pages become the core's; then others, as many as it has; the rest are spares
  */
 static int share_out(struct sftl *l, const struct sftl_scan *s)
 {
@@ -33,7 +32,7 @@ static int share_out(struct sftl *l, const struct sftl_scan *s)
 	return used == l->block_count ? 0 : -ENOSPC;
 }
 
-/* What counts, in the core's own numbers of blocks: 1 + page for each flash page */
+/* Translates the current pages to the core's block numbers: 1 + page for each flash page */
 static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *pages, u32 *programmed)
 {
 	const struct fb_params *p = &l->medium->params;

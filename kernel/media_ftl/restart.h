@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Starting a layer: what lies on the flash is found from the tags (scan.h), and the core's tables
- * are made from it.
+ * The start of a layer: reads the tags on the flash (scan.h) and builds the core's tables.
  *
- * Of several copies of a page the one with the highest sequence counts. Page-mapped: blocks that
- * are neither full nor torn stay open. Log-block layers: a logical group that lies in several
- * blocks is merged into one, so that no log is left; a merge that a cut interrupted is undone
- * first.
+ * Of several copies of a page, the one with the highest sequence is current. Page-mapped: blocks
+ * that are neither full nor torn stay open. Log-block layers: a logical group in several blocks is
+ * merged into one, so that no log is left; interrupted merges are undone first.
  */
 #ifndef SFTL_RESTART_H
 #define SFTL_RESTART_H
 
 #include "layer.h"
 
-/* Of a layer whose medium was just made. Errors as sftl_start() has them. */
+/* Restarts a layer whose medium was just made. Errors: see sftl_start(). */
 int sftl_restart(struct sftl *layer);
 
 #endif

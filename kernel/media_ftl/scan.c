@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the tags of all pages of a flash, and tells what counts from what a power cut left */
+/* Reads the tags of all pages, and separates current pages from the traces of a power cut */
 #include "scan.h"
 #include "tag.h"
 
@@ -56,7 +56,7 @@ static int read_data(struct sftl_scan *s, u32 ppn)
 	return s->flash->read(s->flash->context, ppn / pages, ppn % pages, s->buffer, spare);
 }
 
-/* Notes what the tag says, if it says something that can be; else it is illegible */
+/* Records the tag if it is plausible; else it counts as illegible */
 static enum sftl_tag_kind note(struct sftl_scan *s, u32 ppn, const u8 *spare, u64 *last_sequence)
 {
 	struct sftl_tag tag;
@@ -111,8 +111,8 @@ static bool erased(const u8 *bytes, u32 count)
 }
 
 /*
- * A page may be half programmed and its tag still look erased: the first behind the last that is
- * programmed is read
+ * A page may be half programmed although its tag looks erased: reads the first page behind the last
+ * programmed one
  */
 static int look_behind(struct sftl_scan *s, u32 block)
 {
@@ -153,10 +153,10 @@ static int check_all(struct sftl_scan *s, u32 block)
 	return err;
 }
 
-/* What the tags of a block are like */
+/* Statistics of a block's tags */
 struct impression {
-	u32 illegible;		/* the first that is, or the number of pages */
-	u32 corrected;		/* the last that was */
+	u32 illegible;		/* the first illegible one, or the number of pages */
+	u32 corrected;		/* the last corrected one */
 	u32 corrections;
 };
 
@@ -252,8 +252,8 @@ static int scan_blocks(struct sftl_scan *s)
 }
 
 /*
- * The numbers of torn pages may be anything; only that of the program that was cut short is the
- * next one
+ * A torn page's number may be anything, except that of the interrupted program, which is the next
+ * one
  */
 static void find_highest_sequence(struct sftl_scan *s)
 {
@@ -279,8 +279,8 @@ static bool is_last(const struct sftl_scan *s, u32 ppn)
 }
 
 /*
- * Two copies of the same program: the block of one was being copied. One that is clean will do;
- * what had to be corrected may be a copy cut short, if it is the last of its block.
+ * Two copies of the same program: a block was being copied. A clean copy will do. A corrected one
+ * may be a truncated copy if it is the last of its block.
  */
 static int settle(struct sftl_scan *s, u32 *newest, u32 ppn)
 {

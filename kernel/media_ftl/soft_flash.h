@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flash that a software translation layer runs on, as whoever drives it offers it: erase blocks
- * of pages, and beside each page a few bytes that are programmed and read with it.
+ * The flash below a software translation layer, as its driver presents it: erase blocks of pages,
+ * with a few bytes beside each page that are programmed and read with it.
  *
- * Functions return 0 or a negative errno. -EBADMSG is a read that could not be corrected, -EUCLEAN
- * a good one that took as many corrections as the code can do, or nearly.
+ * Functions return 0 or a negative errno. -EBADMSG: the read was uncorrectable. -EUCLEAN: the read
+ * is good, but needed about as many corrections as the code can do.
  */
 #ifndef SFTL_SOFT_FLASH_H
 #define SFTL_SOFT_FLASH_H
@@ -23,7 +23,7 @@
 
 struct sftl_flash {
 	void *context;
-	u32 blocks;		/* bad ones too */
+	u32 blocks;		/* including bad ones */
 	u32 pages_per_block;
 	u32 page_bytes;
 
@@ -31,17 +31,17 @@ struct sftl_flash {
 	void (*mark_bad)(void *context, u32 block);
 	int (*erase)(void *context, u32 block);
 
-	/* Each page once between erases, in order. Data that the layer does not want is NULL. */
+	/* Each page once between erases, in order. Unwanted data is NULL. */
 	int (*program)(void *context, u32 block, u32 page, const void *data,
 		       const u8 spare[SFTL_SPARE_BYTES]);
 	int (*read)(void *context, u32 block, u32 page, void *data, u8 spare[SFTL_SPARE_BYTES]);
 
-	/* Memory, zeroed; NULL if there is none */
+	/* Zeroed memory, or NULL */
 	void *(*allocate)(size_t bytes);
 	void (*release)(void *memory);
 };
 
-/* For those to whom a page that was corrected is a good page */
+/* A read in which a corrected page counts as good */
 static inline int sftl_flash_read(const struct sftl_flash *flash, u32 block, u32 page, void *data,
 				  u8 spare[SFTL_SPARE_BYTES])
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The array of the core's layers (media/src/array.h) on real flash. All its times are 0: the flash
- * has taken them.
+ * The array of the core's layers (media/src/array.h) on real flash. All its times are 0: the real
+ * flash takes the time.
  */
 #include "soft_nand.h"
 #include "block_pool.h"
@@ -21,8 +21,8 @@ static u32 pages_per_block(const struct fb_medium *m)
 }
 
 /*
- * The core moves pages batch by batch: what it read in an earlier one and did not program is of no
- * use any more
+ * The core moves pages batch by batch: pages read in an earlier batch and not programmed are no
+ * longer needed
  */
 static void begin_batch(struct sftl *l)
 {
@@ -60,10 +60,7 @@ static u8 *data_of(struct sftl *l, const struct sftl_held *held)
 	return l->held_data + (held - l->held) * (size_t)l->flash.page_bytes;
 }
 
-/*
- * Reads a flash page; *tag is what stands there. One that the core padded has nothing on it, which
- * reads as zeros.
- */
+/* Reads a flash page and its tag. A page that the core padded is erased, and reads as zeros. */
 static int read_place(struct sftl *l, u32 ppn, void *data, struct sftl_tag *tag)
 {
 	u32 pages = pages_per_block(l->medium);
@@ -92,7 +89,7 @@ static void read_for_host(struct sftl *l, u32 ppn)
 		l->error = -EIO;
 }
 
-/* The layer that asks knows which page lies there, also if the tag does not say it any more */
+/* The layer knows which page is there, even if the tag no longer tells */
 static void read_to_move(struct sftl *l, u32 ppn)
 {
 	u32 pages = pages_per_block(l->medium);
@@ -143,8 +140,8 @@ int sftl_program(struct sftl *l, u32 ppn, u32 page, bool copied, bool lost, cons
 }
 
 /*
- * A held page goes where it belongs now; else it is the host's; else the core pads, and the page
- * stays erased
+ * Programs a held page that is due, else the host's page; else the core pads, and the page stays
+ * erased
  */
 static int program(struct sftl *l, u32 ppn, u64 page)
 {
@@ -176,7 +173,7 @@ static u64 program_page(struct fb_medium *m, u32 die, u32 ppn, u64 page, u64 rea
 	return 0;
 }
 
-/* A broken layer erases nothing: what is there can be found again */
+/* A broken layer erases nothing, so that the next start finds everything */
 static u64 erase_block(struct fb_medium *m, u32 die, u32 block, u64 ready_ns)
 {
 	struct sftl *l = sftl_of(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the core's layers meet real flash; layer.h says how. */
+/* The interface between the core's layers and real flash; see layer.h. */
 #ifndef SFTL_SOFT_NAND_H
 #define SFTL_SOFT_NAND_H
 
@@ -7,9 +7,7 @@
 #include "layer.h"
 #include "tag.h"
 
-/*
- * The core's medium lies right behind the layer's own record: this is how the one finds the other
- */
+/* The core's medium follows the layer's own record directly, so each can find the other */
 #define SFTL_HEADER_BYTES ((sizeof(struct sftl) + 63) / 64 * 64)
 
 static inline struct sftl *sftl_of(struct fb_medium *m)
@@ -17,7 +15,7 @@ static inline struct sftl *sftl_of(struct fb_medium *m)
 	return (struct sftl *)((u8 *)m - SFTL_HEADER_BYTES);
 }
 
-/* What the core's layers are told to work on */
+/* The array given to the core's layers */
 extern const struct fb_array sftl_array;
 
 /* Programs a page of a block of the core, with the next sequence number */

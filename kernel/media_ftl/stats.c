@@ -38,7 +38,7 @@ static int media_ftl_layer_show(struct seq_file *m, void *unused)
 DEFINE_SHOW_ATTRIBUTE(media_ftl_layer);
 
 /**
- * media_ftl_add_files() - makes the device's directory in debugfs
+ * media_ftl_add_files() - create the device's debugfs directory
  * @f: the device
  */
 void media_ftl_add_files(struct media_ftl *f)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tags of pages to bytes of the spare area and back, with their CRC */
+/* Packs and unpacks tags of pages, with their CRC */
 #include "tag.h"
 
 #define PAGE_BITS	21
@@ -44,7 +44,10 @@ static bool consistent(u64 word)
 	return with_crc(word) == word;
 }
 
-/* As it is, or with one bit turned; 0, which is no tag, if nothing helps */
+/*
+ * Returns the word, possibly with one bit corrected; 0, which is no valid tag, if it is
+ * uncorrectable
+ */
 static u64 correct(u64 word)
 {
 	u32 bit;

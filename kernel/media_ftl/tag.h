@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stands beside each programmed page: which logical page it is, and when it was programmed.
- *Eight bytes, because that is what a small-page chip leaves free beside its ECC:
+ * The tag beside each programmed page: its logical page, and the time of its program. Tags have
+ * eight bytes, because that is what a small-page chip leaves free beside its ECC:
  *
- *	bits 0-20	logical page
- *	bit 21		its content was lost: it could not be read when it was moved
- *	bit 22		programmed by the layer itself, from a copy elsewhere
- *	bits 23-55	sequence: counts up with each program
- *	bits 56-63	CRC-8 (x^8 + x^2 + x + 1) of the seven bytes before
+ * 	bits 0-20	logical page
+ * 	bit 21		its content was lost: it could not be read when it was moved
+ * 	bit 22		programmed by the layer itself, from a copy elsewhere
+ * 	bits 23-55	sequence: counts up with each program
+ * 	bits 56-63	CRC-8 (x^8 + x^2 + x + 1) of the seven bytes before
  *
- * That CRC has a distance of 4 up to 119 bits, so one wrong bit is corrected and two are noticed.
- *All bits set, or all but one, is an erased page.
+ * The CRC has a distance of 4 up to 119 bits, so one wrong bit is corrected and two are detected. A
+ * page with all bits set, or all but one, is erased.
  */
 #ifndef SFTL_TAG_H
 #define SFTL_TAG_H
@@ -26,8 +26,8 @@ struct sftl_tag {
 	u32 page;
 	bool lost;
 	bool copied;
-	u64 sequence;		/* from 1 */
-	bool corrected;		/* one of its bits was wrong */
+	u64 sequence;		/* starts at 1 */
+	bool corrected;		/* one of its bits was corrected */
 };
 
 void sftl_encode(const struct sftl_tag *tag, u8 spare[SFTL_SPARE_BYTES]);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Leaves the block whose last page may be torn */
+/* Moves away from the block whose last page may be torn */
 #include "torn.h"
 #include "copy.h"
 
-/*
- * Where a page goes in the copy, with `copied` pages there before it: without gaps if there may be
- * none
- */
+/* The page's offset in the copy, behind `copied` pages: without gaps if the layer allows none */
 static u32 offset_in_copy(const struct sftl_scan *s, u32 offset, u32 copied)
 {
 	return s->in_order ? copied : offset;

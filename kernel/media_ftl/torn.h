@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A block whose last page may be torn (scan.h): all of it that counts is copied to another block,
- * tags and all, and it is erased. A cut on the way leaves it as it was, and copies that are the
- * same programs.
+ * A block whose last page may be torn (scan.h): its current pages are copied to another block, tags
+ * included, and it is erased. A cut in between leaves the block as it was, and copies with the same
+ * sequence numbers.
  */
 #ifndef SFTL_TORN_H
 #define SFTL_TORN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bytes of a request gathered into pages of the layer, and taken out of them */
+/* Gathers the bytes of a request into pages of the layer, and scatters pages to them */
 #include "transfer.h"
 
 static u32 page_bytes(const struct sftl_transfer *t)

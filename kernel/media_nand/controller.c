@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The controller: puts the operations of the NAND framework on the chip's bus, cycle by cycle
+ * The controller: executes the operations of the NAND framework on the chip's bus, cycle by cycle
  * (emulator/lab-nand.h).
  *
- * Each cycle of a command, an address or a byte of data takes its time on the bus, one after
- * another; they begin when the kernel comes to them, so its own CPU time lies between them as on a
- * board.
+ * Each cycle of a command, an address or a data byte takes its time on the bus, one after another.
+ * A cycle begins when the kernel issues it, so the kernel's own CPU time lies between cycles, as on
+ * a board.
  *
- * Waiting for R/B# sleeps until an interrupt, which comes at exactly the moment at which the chip
- * is ready; with poll the CPU is busy until then, but for what else wants to run. A transfer by the
- * CPU keeps it busy until its last byte is over; with dma it sleeps. In both cases the emulator
- * moves the content: what a CPU would execute for it is the time that it is busy. Commands and
- * addresses are always written by the CPU, in no time of its own.
+ * Waiting for R/B# sleeps until an interrupt, which comes exactly when the chip is ready. With poll
+ * the CPU is busy until then, but lets other tasks run. A transfer by the CPU keeps it busy until
+ * the last byte; with dma it sleeps. In both cases the emulator moves the content, and the busy
+ * time stands for the instructions of the copy. The CPU always writes commands and addresses, in no
+ * time of its own.
  *
- * The error correction is the framework's software: Hamming where the data sheet asks for one bit,
- * else BCH.
+ * Error correction is the framework's software: Hamming if the data sheet asks for one bit, else
+ * BCH.
  *
- * Simplifications: between cycles of different kinds (tWB, tWHR, tADL ...) no time passes; timing
+ * Simplifications: times between cycles of different kinds (tWB, tWHR, tADL ...) are zero; timing
  * modes are not set.
  */
 #include <linux/delay.h>
@@ -30,9 +30,9 @@
 #include "spin.h"
 
 /*
- * Of equal bytes, all parities of a Hamming code are even, so its stored bytes should be ff. These
- * differ from that in four bits next to each other: one wrong bit of the data would make every
- * second bit differ, one of the code a single bit.
+ * A buffer of equal bytes has even Hamming parities, so its stored code should be ff. These bytes
+ * differ from that in four adjacent bits: one wrong data bit would flip every second code bit, and
+ * a wrong code bit is a single one.
  */
 #define NO_CODE_WORD	0x0f
 
@@ -48,7 +48,7 @@ static void media_nand_sleep(struct media_nand *mn, enum lab_nand_wake until)
 	wait_for_completion(&mn->woken);
 }
 
-#define POLL_NS	2000	/* between two looks at R/B#; each is a chance for others to run */
+#define POLL_NS	2000	/* between two polls of R/B#; each is a chance for other tasks */
 
 static void media_nand_wait_for_transfer(struct media_nand *mn)
 {
@@ -63,8 +63,8 @@ static void media_nand_wait_for_transfer(struct media_nand *mn)
 }
 
 /*
- * Looks before the chip is ready are known to find it busy. The kernel's clock may be some ns
- * behind the chip's.
+ * Polls before the chip is ready would find it busy. The kernel's clock may be some ns behind the
+ * chip's.
  */
 static void media_nand_poll(struct media_nand *mn, u64 left)
 {
@@ -94,7 +94,7 @@ static int media_nand_wait_ready(struct media_nand *mn, unsigned int timeout_ms)
 	return 0;
 }
 
-/* What is on the stack, or no memory of its own, goes by the driver's buffer */
+/* The stack, and memory that is not directly mapped, go through the driver's buffer */
 static bool media_nand_reaches(const void *at)
 {
 	return virt_addr_valid(at) && !object_is_on_stack(at);
@@ -169,13 +169,13 @@ static bool media_nand_asks_status(const struct nand_operation *op)
 }
 
 /*
- * A machine whose power is cut stops, this one goes on. Programs and erases seem to succeed then
- * and change nothing: a file system that was told of failures would begin to move data to other
- * blocks, which is no part of a cut. Reads fail: by their result, and since the framework's
- * software ECC does not look at that, by what lies in the buffers, which no code takes for its own.
- * Both of them: the framework does not ask for the spare area once the data failed, and takes the
- * codes of the page that it read before; if that was erased, any equal bytes would do. (UBIFS went
- * round in such for ever, in need of a node among them.)
+ * On a power cut a real machine stops, but this one goes on. Programs and erases then pretend to
+ * succeed and change nothing: a file system that saw failures would begin to move data to other
+ * blocks, which is not part of a cut. Reads fail by their result. The framework's software ECC
+ * ignores the result, so the buffers are also filled with bytes that no code accepts. This applies
+ * to data and spare area: the framework does not read the spare area after the data failed, and
+ * uses the codes of the page read before; if that page was erased, any equal bytes would pass.
+ * (UBIFS searched such pages for a node forever.)
  */
 static int media_nand_execute_without_power(struct nand_chip *chip,
 					    const struct nand_operation *op)
@@ -216,7 +216,10 @@ static int media_nand_exec_op(struct nand_chip *chip, const struct nand_operatio
 	return err;
 }
 
-/* What the data sheet asks for; Hamming codes of the framework correct one bit in 256 bytes */
+/*
+ * Sets up the ECC that the data sheet requires; the framework's Hamming codes correct one bit in
+ * 256 bytes
+ */
 static int media_nand_attach_chip(struct nand_chip *chip)
 {
 	const struct media_nand *mn = to_media_nand(chip);
@@ -238,7 +241,7 @@ static const struct nand_controller_ops media_nand_controller_ops = {
 	.attach_chip = media_nand_attach_chip,
 };
 
-/* What the framework found by the chip's identity must be what the medium is */
+/* Checks that the geometry that the framework found by the chip's ID is the medium's */
 static int media_nand_check_geometry(struct media_nand *mn)
 {
 	u64 page_bytes = media_nand_read(mn, LAB_NAND_PAGE_BYTES);
@@ -256,7 +259,7 @@ static int media_nand_check_geometry(struct media_nand *mn)
 }
 
 /*
- * The whole chip, or a partition at its start: in either case the system sees one device,
+ * Registers the whole chip, or a partition at its start. In either case there is one device,
  * /dev/mtd0.
  */
 static int media_nand_register_mtd(struct media_nand *mn)
@@ -274,10 +277,10 @@ static int media_nand_register_mtd(struct media_nand *mn)
 }
 
 /**
- * media_nand_add() - makes the chip an MTD device
+ * media_nand_add() - register the chip as an MTD device
  * @mn: the controller, set up
  *
- * Return: 0, or an error after which there is none
+ * Return: 0, or an error, after which there is no device
  */
 int media_nand_add(struct media_nand *mn)
 {
@@ -287,7 +290,7 @@ int media_nand_add(struct media_nand *mn)
 	nand_controller_init(&mn->controller);
 	mn->controller.ops = &media_nand_controller_ops;
 	mn->chip.controller = &mn->controller;
-	/* The framework would program a large page in up to four parts, a small one in two */
+	/* The framework programs a large page in up to four parts, a small one in two */
 	if (media_nand_read(mn, LAB_NAND_PARTIAL_PROGRAMS) < 4 || mn->whole_pages)
 		mn->chip.options |= NAND_NO_SUBPAGE_WRITE;
 	if (media_nand_read(mn, LAB_NAND_BUS_BITS) == 16)
@@ -298,7 +301,7 @@ int media_nand_add(struct media_nand *mn)
 	err = nand_scan(&mn->chip, 1);
 	if (err)
 		return err;
-	/* The framework turns it on for error correction in software on large pages */
+	/* The framework enables sub-pages for software error correction on large pages */
 	if (mn->whole_pages)
 		mn->chip.options &= ~NAND_SUBPAGE_READ;
 	err = media_nand_check_geometry(mn);
@@ -310,7 +313,7 @@ int media_nand_add(struct media_nand *mn)
 }
 
 /**
- * media_nand_remove() - takes it away
+ * media_nand_remove() - unregister the MTD device
  * @mn: the controller
  */
 void media_nand_remove(struct media_nand *mn)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The registers of the emulator's controller of a raw NAND chip; emulator/lab-nand.h says what they
- * mean.
- */
+/* Registers of the emulator's controller of a raw NAND chip, described in emulator/lab-nand.h */
 #ifndef LAB_NAND_H
 #define LAB_NAND_H
 
 #define LAB_NAND_VENDOR			0x1b36
 #define LAB_NAND_DEVICE			0x1ab1
 
-/* Registers of 64 bits */
+/* 64-bit registers */
 #define LAB_NAND_PAGE_BYTES		0x00
 #define LAB_NAND_SPARE_BYTES		0x08
 #define LAB_NAND_PAGES_PER_BLOCK	0x10
@@ -28,7 +25,7 @@
 #define LAB_NAND_WAKE			0x78
 #define LAB_NAND_POWER			0x80
 
-/* In LAB_NAND_ADDRESS: how many addresses, and at most so many */
+/* In LAB_NAND_ADDRESS: the number of addresses, and its maximum */
 #define LAB_NAND_ADDRESSES_SHIFT	56
 #define LAB_NAND_ADDRESSES_MAX		7
 

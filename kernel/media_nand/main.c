@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * media_nand: the driver of the emulator's controller of a raw NAND chip, /dev/mtd0. The emulator
- * has the chip, its content and its times; the driver puts cycles on the bus and waits.
+ * has the chip, its content and its times. The driver issues bus cycles and waits.
  *
- * When the driver takes up the chip it turns the power off and on again, so after a power cut
- * loading the module anew is what brings it back. The file power in the directory media_nand/ of
- * debugfs says which it is: on, armed (a cut was asked for), off.
+ * Probing power-cycles the chip, so reloading the module restores the power after a cut. The
+ * debugfs file media_nand/power shows the state: on, armed (a cut was requested), off.
  */
 #include <linux/debugfs.h>
 #include <linux/dma-mapping.h>
@@ -59,7 +58,7 @@ static int media_nand_power_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(media_nand_power);
 
-/* The framework asks for no more than a page with its spare area, or a parameter page */
+/* The framework asks for at most a page with its spare area, or a parameter page */
 static int media_nand_set_up(struct media_nand *mn)
 {
 	struct device *dev = &mn->pdev->dev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of media_nand share: the controller that the driver is bound to */
+/* Declarations shared by the files of media_nand: the controller that the driver is bound to */
 #ifndef MEDIA_NAND_H
 #define MEDIA_NAND_H
 
@@ -14,17 +14,17 @@
  * struct media_nand - a chip and its controller
  * @pdev: the controller
  * @registers: its registers
- * @buffer: takes what comes from or goes to memory that the controller cannot reach
- * @buffer_dma: where the controller finds it
- * @buffer_bytes: how long it is
+ * @buffer: bounce buffer for memory that the controller cannot reach
+ * @buffer_dma: DMA address of @buffer
+ * @buffer_bytes: size of @buffer
  * @woken: the interrupt came
- * @used_bytes: of the chip, from its start; 0: all
- * @dma: a transfer sleeps; else the CPU is busy with it
- * @polls: the CPU asks R/B# until it is high; else it sleeps until an interrupt
- * @whole_pages: no sub-pages, as where an engine in the controller corrects page by page
- * @files: the directory in debugfs
- * @controller: the framework's
- * @chip: the framework's
+ * @used_bytes: size of the used part of the chip, from its start; 0: all
+ * @dma: transfers sleep; else the CPU is busy with them
+ * @polls: the CPU polls R/B#; else it sleeps until an interrupt
+ * @whole_pages: no sub-pages, like an ECC engine that corrects whole pages
+ * @files: debugfs directory
+ * @controller: the framework's controller
+ * @chip: the framework's chip
  */
 struct media_nand {
 	struct pci_dev *pdev;

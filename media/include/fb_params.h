@@ -64,15 +64,16 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "size of the medium as its firmware presents it; a disk's geometry follows it; nand: all pages " \
 	  "without spare areas") \
 	P(used_bytes, FB_OF_BLOCK, 0, FB_MAX_BYTES, 0, \
-	  "the block device shows only this first part of the medium; 0: all of it") \
+	  "the block device exposes only this first part of the medium; 0: all of it") \
 	P(sector_bytes, FB_OF_BLOCK, 512, 4096, 512, \
-	  "smallest addressable piece, a power of two") \
+	  "smallest addressable unit, a power of two") \
 	P(queue_depth, FB_OF_BLOCK, 1, 1024, FB_NO_DEFAULT, \
-	  "requests that the medium takes at a time, in each of its queues") \
+	  "requests in flight in each queue") \
 	P(queues, FB_OF_BLOCK, 1, 1024, 1, \
-	  "submission queues; the driver uses at most as many as there are CPUs, each for an even share of them") \
+	  "submission queues; the driver uses at most one per CPU, and shares the CPUs evenly among them") \
 	P(command_ns, FB_OF_BLOCK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "controller and firmware time of a request; requests pass the controller one by one (null: side by side)") \
+	  "controller and firmware time of a request; the controller takes requests one by one (null: in " \
+	  "parallel)") \
 	P(link_ps_per_byte, FB_OF_TIMED, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "host link (USB, IDE, SATA, PCIe), picoseconds a byte; one direction at a time") \
 	\
@@ -95,107 +96,113 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(bus_ps_per_byte, FB_OF_NAND, 0, FB_MAX_PS, FB_NO_DEFAULT, \
 	  "channel between controller and die, picoseconds a byte") \
 	P(gc_reserve_blocks, FB_OF_FLASH, 1, 1 << 20, 4, \
-	  "page-mapped: free blocks of a plane at which a write first collects garbage") \
+	  "page-mapped: a write starts garbage collection when a plane has this many free blocks") \
 	P(ftl, FB_OF_FLASH, 0, FB_FTL_COUNT - 1, FB_FTL_PAGE, \
-	  "translation layer; page: each page is mapped by itself; bast, fast: erase groups are mapped, " \
-	  "updates go to log " \
-	  "groups, of one group each (bast) or shared (fast); dftl: as page, with the map on flash and a " \
-	  "part of it cached") \
+	  "translation layer; page: each page is mapped individually; bast, fast: erase groups are " \
+	  "mapped, and updates go to log groups, of one group each (bast) or shared (fast); dftl: as " \
+	  "page, with the map on flash and part of it cached") \
 	P(blocks_per_group, FB_OF_FLASH, 1, 1024, 1, \
-	  "bast, fast: erase blocks of a plane that are mapped and erased as one; a group lies on all " \
+	  "bast, fast: erase blocks of a plane that are mapped and erased together; a group spans all " \
 	  "planes and dies") \
 	P(log_blocks, FB_OF_FLASH, 0, 256, 0, \
-	  "bast, fast: groups that may be open for updates") \
+	  "bast, fast: groups that can be open for updates") \
 	P(shared_logs, FB_OF_FLASH, 0, 255, 0, \
-	  "bast: of log_blocks, those that take short writes to any group, one after another") \
+	  "bast: how many of log_blocks take short writes to any group, one log after another") \
 	P(short_write_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
-	  "bast: requests of fewer bytes go to the shared logs, unless their group has a log of its own") \
+	  "bast: shorter requests go to the shared logs, unless their group has a log of its own") \
 	P(merge_step_pages, FB_OF_FLASH, 0, 65535, 0, \
-	  "bast, fast: the shared log that was filled first is emptied while the last is filled; pages " \
-	  "that merges then copy " \
-	  "for each page written, at least; 0: it is emptied at once when another is needed") \
+	  "bast, fast: the oldest shared log is merged while the newest is filled; the least number of " \
+	  "pages that merges copy for each page written; 0: it is merged at once when another log is " \
+	  "needed") \
 	P(copy_back, FB_OF_FLASH, 0, 1, 0, \
 	  "bast, fast: 1: a merge moves a page within its plane, not over the channel") \
 	P(known_groups, FB_OF_FLASH, 0, 256, 0, \
-	  "bast, fast: groups of which the controller knows what lies where; for another it looks it up on " \
-	  "flash; 0: of all") \
+	  "bast, fast: groups whose page layout the controller knows; for another group it reads it from " \
+	  "flash; 0: all") \
 	P(map_cache_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
-	  "dftl: what the controller keeps of the map, whole pages of page_bytes / 4 entries; at least one page") \
+	  "dftl: the controller's cache of the map, whole pages of page_bytes / 4 entries; at least one " \
+	  "page") \
 	P(map_update_bytes, FB_OF_FLASH, 0, 1ull << 36, 0, \
-	  "dftl: what the controller keeps of changed entries of the map, 8 bytes each, before it writes " \
-	  "pages of the map, " \
-	  "each with all its changes; each die has its part; 0: a page of the map is changed in the cache") \
+	  "dftl: changed map entries, 8 bytes each, that the controller collects before it writes map " \
+	  "pages, each with all its changes; each die has its share; 0: map pages are changed in the " \
+	  "cache") \
 	P(endurance_erases, FB_OF_NAND, 0, 1 << 24, 0, \
-	  "erases of a block that the data sheet promises; 0: not known") \
+	  "rated erases of a block, from the data sheet; 0: unknown") \
 	P(factory_bad_blocks, FB_OF_NAND, 0, 1 << 24, 0, \
 	  "erase blocks of a die, in all its planes, that are bad from the factory") \
 	P(spare_blocks, FB_OF_FLASH, 0, 1 << 24, 0, \
-	  "erase blocks of a die, in all its planes, that stand in for those that go bad; then the device " \
-	  "is read-only") \
+	  "erase blocks of a die, in all its planes, that replace bad ones; when they are used up, the " \
+	  "device is read-only") \
 	P(program_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
-	  "programs of a billion that fail at endurance_erases; it grows with the square of the erases") \
+	  "failing programs of 10^9 at endurance_erases; proportional to the square of the erases") \
 	P(erase_fail_ppb, FB_OF_NAND, 0, 1000000000, 0, \
-	  "erases of a billion that fail at endurance_erases; it grows with the square of the erases") \
+	  "failing erases of 10^9 at endurance_erases; proportional to the square of the erases") \
 	P(ecc_bits, FB_OF_NAND, 0, 1024, 0, \
-	  "wrong bits that the error correction mends in a codeword; 0: bits are never wrong") \
+	  "wrong bits that error correction corrects in a codeword; 0: bits are never wrong") \
 	P(ecc_codeword_bytes, FB_OF_NAND, 256, 65536, 1024, \
 	  "data in a codeword; a page has a whole number of them") \
 	P(bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
-	  "wrong bits of 10^12 in a block that was just programmed for the first time") \
+	  "wrong bits of 10^12 in a new block that was just programmed") \
 	P(worn_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
-	  "wrong bits of 10^12 that endurance_erases add; they grow with the square of the erases") \
+	  "wrong bits of 10^12 added at endurance_erases; proportional to the square of the erases") \
 	P(year_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
-	  "wrong bits of 10^12 that a year since programming adds at endurance_erases; they grow with " \
-	  "erases and with time") \
+	  "wrong bits of 10^12 added by a year since programming at endurance_erases; proportional to " \
+	  "erases and to time") \
 	P(read_bit_error_ppt, FB_OF_NAND, 0, 1000000000, 0, \
-	  "wrong bits of 10^12 that a million reads of the block add; they grow with the reads") \
+	  "wrong bits of 10^12 added by a million reads of the block; proportional to the reads") \
 	P(read_retries, FB_OF_FLASH, 0, 64, 7, \
-	  "times that a page which cannot be corrected is sensed again with other thresholds, for its tR each") \
+	  "times that an uncorrectable page is sensed again with other thresholds, for its tR each") \
 	P(retry_bit_error_percent, FB_OF_FLASH, 0, 100, 50, \
-	  "wrong bits that a retry leaves, of those of the attempt before it") \
+	  "wrong bits of a retry, relative to the attempt before it") \
 	P(suspend_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
-	  "until an erase or program whose end was not acknowledged is suspended for a read; 0: it never is") \
+	  "time to suspend an unacknowledged erase or program for a read; 0: none is suspended") \
 	P(resume_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
-	  "after such a read, until the erase or program is resumed where it was") \
+	  "time after such a read until the erase or program resumes where it was") \
 	P(controller_lanes, FB_OF_FLASH, 1, 64, 1, \
-	  "requests that the controller works on at a time, each for command_ns") \
+	  "requests that the controller processes at a time, each for command_ns") \
 	P(write_command_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
 	  "controller and firmware time of a write; 0: as command_ns") \
 	P(write_lanes, FB_OF_FLASH, 0, 64, 0, \
-	  "writes that the controller works on at a time, beside other requests; 0: they take controller_lanes, too") \
+	  "writes that the controller processes at a time, beside other requests; 0: they share " \
+	  "controller_lanes") \
 	P(write_buffer_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
 	  "volatile write buffer, whole pages; 0: a write is done when it is programmed") \
 	P(read_ahead_bytes, FB_OF_FLASH, 0, 1 << 30, 0, \
-	  "volatile read buffer, whole pages, for what follows when reads follow each other; 0: none") \
+	  "volatile read buffer for read-ahead of sequential reads, whole pages; 0: none") \
 	P(discard, FB_OF_FLASH, 0, 1, 1, \
-	  "1: the device takes discards and tells so; 0: it has no such command, as USB sticks and " \
+	  "1: the device has discard and reports it; 0: it has no such command, like USB sticks and " \
 	  "CompactFlash cards") \
 	P(flush_ignored, FB_OF_TIMED, 0, 1, 0, \
-	  "1: flushes and FUA are done at once, whatever is still in the write buffer or the write cache") \
+	  "1: flushes and FUA return at once, although data is still in the write buffer or the write " \
+	  "cache") \
 	P(flush_units, FB_OF_FLASH, 0, 16, 0, \
-	  "units of all planes and bits of the cells that a flush or FUA programs one after another once its data are on " \
-	  "flash, if anything was written since the last: journal of the map, parity; what they lack is padded; " \
-	  "0: none, the spare areas of the data tell what lies where") \
+	  "program units (all planes and bits of the cells) that a flush or FUA programs in sequence " \
+	  "after its data, if anything was written since the last one: journal of the map, parity; " \
+	  "incomplete ones are padded; 0: none, the spare areas of the data hold the map") \
 	P(power_loss_protection, FB_OF_FLASH, 0, 1, 0, \
-	  "1: capacitors last until the write buffer is on flash: it is not volatile, and flushes have nothing to do") \
+	  "1: capacitors last until the write buffer is on flash: it is not volatile, and a flush does " \
+	  "nothing") \
 	P(gc_policy, FB_OF_FLASH, 0, FB_GC_POLICY_COUNT - 1, FB_GC_GREEDY, \
-	  "page-mapped, the block to collect: fewest valid pages; best gain by age over cost; any; best of " \
-	  "gc_choices") \
+	  "page-mapped, the block to collect; greedy: fewest valid pages; cost-benefit: best gain by age " \
+	  "over cost; random: any; d-choices: best of gc_choices") \
 	P(gc_choices, FB_OF_FLASH, 1, 64, 2, \
-	  "d-choices: blocks drawn at random, of which the one with the fewest valid pages is collected") \
+	  "d-choices: blocks drawn at random; the one with the fewest valid pages is collected") \
 	P(gc_step_pages, FB_OF_FLASH, 0, 65535, 0, \
-	  "page-mapped: pages that collection moves for each page that the host writes; 0: a whole block at once") \
+	  "page-mapped: pages that collection moves for each page that the host writes; 0: a whole block " \
+	  "at once") \
 	P(gc_idle_blocks, FB_OF_FLASH, 0, 1 << 20, 0, \
-	  "page-mapped: free blocks of a plane up to which a die collects while it is idle; 0: never") \
+	  "page-mapped: an idle die collects until a plane has this many free blocks; 0: never") \
 	P(open_blocks, FB_OF_FLASH, 1, 3, 2, \
-	  "page-mapped: 1: all pages go to one block; 2: moved pages are kept apart; 3: pages rewritten soon, too") \
+	  "page-mapped: 1: all pages go to one block; 2: moved pages have a block of their own; 3: so do " \
+	  "pages rewritten soon") \
 	P(wear_threshold, FB_OF_FLASH, 0, 1 << 20, 0, \
-	  "page-mapped: erases that a block may be behind before its data are moved to level wear; 0: no limit") \
+	  "page-mapped: erases that a block may lag behind before wear levelling moves its data; 0: no " \
+	  "limit") \
 	P(seed, FB_OF_NAND, 0, ~0u, 1, \
-	  "of what the medium does by chance") \
+	  "seed of the medium's random events") \
 	P(planes, FB_OF_NAND, 1, 8, 1, \
-	  "planes of a die; blocks of the same number are erased, and pages of a request read and " \
-	  "programmed, together") \
+	  "planes of a die; they erase blocks of the same number together, and read and program pages of " \
+	  "a request together") \
 	P(cache_operations, FB_OF_NAND, 0, 1, 0, \
 	  "1: a second register lets a die transfer a page while its array is busy with another") \
 	P(bits_per_cell, FB_OF_NAND, 1, 3, 1, \
@@ -212,9 +219,8 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	  "1: all pages of the same cells, in all planes, are programmed at once in program_ns, outside " \
 	  "the SLC cache") \
 	P(slc_cache_bytes, FB_OF_FLASH, 0, FB_MAX_BYTES, 0, \
-	  "page-mapped, dftl: what blocks in SLC mode (one bit a cell) hold, to which the host's pages go " \
-	  "first; each " \
-	  "die has its part in whole blocks of all planes, rounded down; 0: none") \
+	  "page-mapped, dftl: capacity of the blocks in SLC mode (one bit a cell), which take the host's " \
+	  "pages first; each die has its share in whole blocks of all planes, rounded down; 0: none") \
 	P(slc_read_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
 	  "tR in SLC mode; 0: as read_ns") \
 	P(slc_program_ns, FB_OF_FLASH, 0, FB_MAX_NS, 0, \
@@ -224,34 +230,34 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(slc_idle_fold, FB_OF_FLASH, 0, 1, 0, \
 	  "1: a die folds its full SLC blocks while it is idle") \
 	P(slc_idle_ns, FB_OF_FLASH, 0, FB_MAX_NS, 10000000, \
-	  "idle time of a die after which it begins to do so; 0: in every pause of the host") \
+	  "idle time of a die before it starts folding; 0: it folds in every pause of the host") \
 	P(paired_page_loss, FB_OF_NAND, 0, 1, 0, \
 	  "1: a power cut while an upper page is programmed can destroy the pages that share its cells, " \
-	  "also flushed ones; " \
-	  "0: the firmware keeps a copy of them until it is done") \
+	  "even flushed ones; 0: the firmware keeps a copy of them until the program is done") \
 	\
 	P(spare_bytes, FB_OF_CHIP, 8, 16384, FB_NO_DEFAULT, \
-	  "spare area of a page, behind its data") \
+	  "spare area of a page, behind the page's data") \
 	P(bus_bits, FB_OF_CHIP, 8, 16, 8, \
-	  "width of the data bus: 8 or 16; bus_ps_per_byte is a byte's share of it") \
+	  "width of the data bus: 8 or 16; bus_ps_per_byte is a byte's share of a cycle") \
 	P(partial_programs, FB_OF_CHIP, 1, 15, 1, \
 	  "times that a page may be programmed between erases (NOP)") \
 	P(spare_partial_programs, FB_OF_CHIP, 0, 15, 0, \
-	  "the same of its spare area, where data sheets count it apart; 0: they count together") \
+	  "times that a page's spare area may be programmed, if the data sheet counts it separately; 0: they " \
+	  "count together") \
 	P(in_order_pages, FB_OF_CHIP, 0, 1, 1, \
-	  "1: the pages of a block must be programmed from the first to the last") \
+	  "1: the pages of a block must be programmed in order") \
 	P(cache_busy_ns, FB_OF_CHIP, 0, FB_MAX_NS, 0, \
-	  "between the two registers (tRCBSY, tCBSY at their shortest)") \
+	  "transfer between the two registers (shortest tRCBSY, tCBSY)") \
 	P(plane_busy_ns, FB_OF_CHIP, 0, FB_MAX_NS, 0, \
-	  "after each plane of an operation on several but the last (tDBSY)") \
+	  "busy time after each plane of a multi-plane operation but the last (tDBSY)") \
 	P(reset_ns, FB_OF_CHIP, 0, FB_MAX_NS, 5000, \
-	  "until the chip is ready after a reset (tRST)") \
+	  "busy time after a reset (tRST)") \
 	P(manufacturer_id, FB_OF_CHIP, 0, 255, FB_NO_DEFAULT, \
 	  "first byte of READ ID") \
 	P(device_id, FB_OF_CHIP, 0, 255, FB_NO_DEFAULT, \
 	  "second byte of READ ID") \
 	P(id_extension, FB_OF_CHIP, 0, (1ull << 48) - 1, 0, \
-	  "third to eighth byte of READ ID, the third lowest; 0: two bytes are all") \
+	  "third to eighth byte of READ ID, the third lowest; 0: READ ID has two bytes") \
 	P(onfi, FB_OF_CHIP, 0, 1, 0, \
 	  "1: the chip has an ONFI parameter page") \
 	\
@@ -262,11 +268,11 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(heads, FB_OF_DISK, 1, 64, FB_NO_DEFAULT, \
 	  "surfaces: tracks of a cylinder") \
 	P(zones, FB_OF_DISK, 1, 64, FB_NO_DEFAULT, \
-	  "groups of neighbouring cylinders with the same sectors a track, equal in cylinders") \
+	  "groups of adjacent cylinders with equal sectors a track; all zones have equally many cylinders") \
 	P(outer_sectors_per_track, FB_OF_DISK, 1, 65535, FB_NO_DEFAULT, \
-	  "sectors a track in the outermost zone, where address 0 lies") \
+	  "sectors a track in the outermost zone, which has address 0") \
 	P(inner_sectors_per_track, FB_OF_DISK, 1, 65535, FB_NO_DEFAULT, \
-	  "sectors a track in the innermost zone; zones between are interpolated") \
+	  "sectors a track in the innermost zone; the zones between are interpolated") \
 	P(seek_track_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "read seek to the next cylinder") \
 	P(seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
@@ -276,19 +282,19 @@ enum fb_gc_policy { FB_GC_POLICIES(FB_WORD_CONSTANT) FB_GC_POLICY_COUNT };
 	P(head_switch_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
 	  "change to another head of the cylinder") \
 	P(write_settle_ns, FB_OF_DISK, 0, FB_MAX_NS, FB_NO_DEFAULT, \
-	  "what a write adds to each seek or head switch") \
+	  "additional time of a write for each seek or head switch") \
 	P(write_seek_average_ns, FB_OF_DISK, 0, FB_MAX_NS, 0, \
 	  "write seek averaged over all pairs of cylinders; 0: seek_average_ns + write_settle_ns") \
 	P(segments, FB_OF_DISK, 1, 32, 1, \
-	  "runs of sectors that the buffer keeps apart") \
+	  "independent runs of sectors in the buffer") \
 	P(segment_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
-	  "what a segment holds; 0: no buffer") \
+	  "capacity of a segment; 0: no buffer") \
 	P(readahead_bytes, FB_OF_DISK, 0, 1 << 30, FB_NO_DEFAULT, \
-	  "how far the disk reads on by itself after a read") \
+	  "length of read-ahead after a read") \
 	P(write_cache_bytes, FB_OF_DISK, 0, 1 << 30, 0, \
 	  "volatile write cache; 0: a write is done when it is on the platter") \
 	P(reorder_depth, FB_OF_DISK, 1, 32, 1, \
-	  "requests, or extents of the write cache, among which the disk chooses the one that it reaches " \
+	  "requests, or extents of the write cache, from which the disk takes the one that it reaches " \
 	  "first; 1: in order")
 
 #define FB_PARAM_FIELD(name, kinds, min, max, fallback, meaning) u64 name;

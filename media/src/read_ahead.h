@@ -5,9 +5,9 @@
  * page has arrived, it is read from the buffer. It stays until another page of the same number modulo the buffer's size
  * replaces it, until it is written or discarded, or until power-off.
  *
- * Read-ahead is computed at the next request. If that continues the stream, or comes later, everything is fetched. Any
- * other request ends the read-ahead, and is delayed only by fetches that had begun before it. A request that came
- * before the last read was done goes first, and nothing is fetched in between.
+ * Read-ahead is computed at the next request. If that continues the stream, or comes after its
+ * end, everything is fetched. Any other request ends the read-ahead, and is delayed only by fetches that had begun
+ * before it. A request that came before the last read was done goes first, and nothing is fetched in between.
  *
  * Simplifications: pages are fetched whole, one batch at a time; what waits in the write buffer is not fetched; there
  * is one stream.
