@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * age: use a new file system until it is no longer new.
+ * age: uses a new file system until it is aged.
  *
  *	age DIRECTORY FILL_PERCENT PASSES SEED
  *
- * Make files in DIRECTORY/aged until they hold FILL_PERCENT of the capacity that was free. Then delete files and make
- * new ones, and overwrite parts of others in place, until PASSES times that capacity has been written once more. So what
- * is free lies in pieces between what is not, and the medium below has taken PASSES times what it shows.
+ * Makes files in DIRECTORY/aged until they hold FILL_PERCENT of the free capacity. Then deletes files, makes new ones,
+ * and overwrites parts of others in place, until PASSES times that capacity has been written once more. The free space
+ * is then fragmented, and the medium has taken PASSES times its exposed capacity.
  *
- * Creating and deleting files in a drawn order up to a given utilization is the method of K. Smith and M. Seltzer,
- * "File System Aging" (SIGMETRICS 1997), and of S. Kadekodi et al., "Geriatrix" (USENIX ATC 2018). The overwrites in
- * place are ours: databases and logs do that. Sizes are even on a logarithmic scale, as few files of real systems hold
- * most of the bytes: N. Agrawal et al., "A Five-Year Study of File-System Metadata" (FAST 2007). All is drawn from SEED
- * with splitmix64 (G. Steele et al., OOPSLA 2014), in integers. No two pages are the same, so no file system compresses
- * them.
+ * Creating and deleting files in random order up to a given utilization is the method of K. Smith and M. Seltzer, "File
+ * System Aging" (SIGMETRICS 1997), and of S. Kadekodi et al., "Geriatrix" (USENIX ATC 2018). The overwrites in place
+ * are ours: databases and logs do that. File sizes are uniform on a logarithmic scale, because few files of real
+ * systems hold most of the bytes: N. Agrawal et al., "A Five-Year Study of File-System Metadata" (FAST 2007). All
+ * random numbers come from SEED by splitmix64 (G. Steele et al., OOPSLA 2014), in integers. No two pages are equal, so
+ * no file system compresses them.
  *
- * Prints the capacity, the files, the blocks that they fill, what was written and, where the file system tells, how
- * many extents the files have.
+ * Prints the capacity, the number of files, their blocks, the bytes written and, if the file system reports them, the
+ * files' extents.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,14 +37,14 @@ enum {
 	PAGE = 4096,
 	SMALLEST = PAGE,
 	LARGEST = 4 << 20,
-	FILES_OF_CAPACITY = 256, /* the largest file is at most such a part of the capacity: 4 MiB of 1 GiB */
-	SYNCS_OF_CAPACITY = 64,	/* and so often, in what is written, all goes to the medium, whatever the memory */
+	FILES_OF_CAPACITY = 256, /* the capacity's ratio to the largest file: 4 MiB of 1 GiB */
+	SYNCS_OF_CAPACITY = 64,	/* syncs for each capacity written, whatever the memory */
 	DIRECTORIES = 16,	/* a FAT16 root has room for 512 names, and a long directory is slow to search */
 	NOISE = 64 << 10,
 };
 
 struct file {
-	uint64_t number;	/* its name; also decides on its directory */
+	uint64_t number;	/* its name; also selects its directory */
 	uint64_t bytes;
 };
 
@@ -72,7 +72,9 @@ static uint64_t draw(void)
 	return z ^ (z >> 31);
 }
 
-/* A length from SMALLEST to `bound`: each power of two as likely as the others, and evenly drawn up to the next. */
+/*
+ * A length from SMALLEST to `bound`: each power of two is equally likely, and lengths up to the next one are uniform.
+ */
 static uint64_t draw_length(uint64_t bound)
 {
 	unsigned int octaves = 0;
@@ -95,7 +97,7 @@ static const char *path_of(const struct file *file)
 	return path;
 }
 
-/* What a file takes on the medium, but for what is kept about it. */
+/* The space of a file on the medium, without its metadata. */
 static uint64_t taken(uint64_t bytes)
 {
 	return (bytes + block - 1) / block * block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bonnie: one phase of the sequence of Tim Bray's Bonnie on one file, written anew from its description.
+ * bonnie: one phase of Tim Bray's Bonnie on one file, reimplemented from its description.
  *
  *	bonnie PHASE FILE BYTES CHUNK SEEKS SEEKERS SEED FLUSH FORGET
  *
@@ -11,11 +11,11 @@
  *	block_input	all of the file, chunk by chunk
  *	random_seeks	SEEKERS processes read SEEKS chunks anywhere, together; each writes every tenth of its own back, changed
  *
- * FLUSH is 1 if the phase ends when all of it is on the medium, and 0 if when the last call returns, as in Bonnie.
- * FORGET is 1 if a seeker has memory give up each chunk that it read and did not change, so that the medium answers
- * when the chunk is drawn again; 0 leaves it there, as Bonnie does. A file that was there is removed before a phase
- * makes a new one, outside its time. Prints PHASE, the moments at which it began and ended (CLOCK_MONOTONIC), CPU time
- * of its processes from then to then, all ns, and how many bytes or seeks were done.
+ * FLUSH is 1 if the phase ends when all data is on the medium, and 0 if it ends with the last call, as in Bonnie.
+ * FORGET is 1 if a seeker drops each chunk that it read and did not change from the page cache, so that the medium
+ * serves the chunk when it is drawn again; 0 leaves it there, as Bonnie does. If a phase makes a new file, an existing
+ * file is removed before it, outside its time. Prints PHASE, its begin and end (CLOCK_MONOTONIC), the CPU time of its
+ * processes in between, all in ns, and the number of bytes or seeks.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +44,7 @@ static struct {
 
 static unsigned char *block;
 static uint64_t began_ns, cpu_before_ns;
-static volatile bool *changed; /* a chunk: whether a seeker has changed it; all seekers share it */
+static volatile bool *changed; /* of each chunk: a seeker has changed it; shared by all seekers */
 
 static void die(const char *what)
 {
@@ -61,7 +61,7 @@ static uint64_t cpu_ns(int who)
 	       (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
 }
 
-/* The start of the program is no part of a phase. The CPU time is taken within the time that it is a share of. */
+/* Excludes the program's start from the phase. The CPU time is taken within the phase's time. */
 static void begin(void)
 {
 	began_ns = now_ns();
@@ -120,7 +120,7 @@ static void seek(int fd, off_t offset, int whence)
 		die("lseek");
 }
 
-/* Not what a seeker changed: the kernel would begin to write it back now, and not when it would by itself */
+/* Not for changed chunks: the kernel would write them back now, and not when it would by itself */
 static void forget(int fd, uint64_t chunk)
 {
 	if (!job.forget || changed[chunk])
@@ -208,7 +208,7 @@ static uint64_t block_input(void)
 	return job.bytes;
 }
 
-/* A ticket a seek, taken from the pipe; an end of file means that all are taken */
+/* One ticket per seek, taken from the pipe; an end of file means that none are left */
 static void seeker(int tickets, int ready, uint64_t number)
 {
 	uint64_t state = random_state(job.seed, MAX_SEEKERS, number);
@@ -259,10 +259,10 @@ static uint64_t random_seeks(void)
 		}
 	}
 	close(tickets[0]);
-	close(ready[1]); /* so that an end of file tells of a seeker that is gone */
+	close(ready[1]); /* so that the end of file reveals a lost seeker */
 	for (uint64_t i = 0; i < job.seekers; i++) {
 		if (read(ready[0], &start_ns, sizeof(start_ns)) != sizeof(start_ns))
-			exit(1); /* it has said why */
+			exit(1); /* it has printed the reason */
 		cpu_before_ns += start_ns;
 	}
 	begin();
@@ -272,7 +272,7 @@ static uint64_t random_seeks(void)
 	close(tickets[1]);
 	for (uint64_t i = 0; i < job.seekers; i++)
 		if (wait(&status) < 0 || status)
-			exit(1); /* it has said why */
+			exit(1); /* it has printed the reason */
 	return job.seeks;
 }
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fxmark: processes that all do the same to a file system at the same time, each on a CPU of its own: the questions of
- * FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC 2016),
- * written anew from their description.
+ * fxmark: processes that all do the same to a file system at the same time, each on its own CPU. It implements the
+ * tests of FxMark (Min, Kashyap, Maass, Kang, Kim, "Understanding Manycore Scalability of File Systems", USENIX ATC
+ * 2016) from their description.
  *
  *	fxmark prepare DIRECTORY BYTES
  *	fxmark TEST DIRECTORY BYTES PROCESSES WRITERS BLOCK DIRECT WARM_US RUN_US POOL SEED DEPTH CPUS
  *
- * `prepare` writes the file that all share. TEST is one of `tests` below, which has FxMark's letters beside each.
- * WRITERS of the processes write where the others read; only random and the reads of a shared file know them. Before the
- * test they write a block of each megabyte: where its blocks lie, a file system then knows for writes as well, as of any
- * file in use. Else it reads that while it holds the file's lock, behind all that the readers have asked for.
+ * `prepare` writes the shared file. TEST is one of `tests` below, with FxMark's letters beside each. WRITERS of the
+ * processes write where the others read; only random and the reads of a shared file support them. Before the test, the
+ * writers write a block of each megabyte, so that the file system has the file's block map in memory for writes, as of
+ * any file in use. Otherwise it would read the map while it holds the file's lock, behind all the readers' requests.
  *
- * CPUS is "each": process i runs on CPU i, counted round; "any": wherever the kernel puts it; or one CPU for each process,
- * with commas between.
+ * CPUS is "each": process i runs on CPU i, modulo the CPUs; "any": the kernel chooses; or a comma-separated list with
+ * one CPU for each process.
  *
- * DEPTH is how many requests each process of random has under way at a time; more than one through io_submit(), one by
- * one, past the page cache only.
+ * DEPTH is the number of requests in flight of each process of random; more than one use io_submit(), one by one, and
+ * direct I/O only.
  *
- * The processes are set up one after the other: all at once they would wait for the very locks that the test is about,
- * for what no test counts. A test's operations begin together. WARM_US later counting begins, with a DEPTH above 1 WARM_US
- * after each process has its requests under way, for until then it waits for none. What ends within RUN_US counts.
- * A process that has nothing left to do (unlink: POOL files each) ends the test for all. Prints TEST, PROCESSES and
- * WRITERS, and as ns since boot when operations began, when counting began and when it ended; then of reads and of
- * others a line: "read" or "other", how many, the sum of their times and the longest, ns, and pairs of a time and how
- * many took no longer than that (and longer than the one before): steps of 1/64. The emulator is told when counting
- * begins and ends, for its profile (HINT #113). What the medium had counted before the first operation and after the
- * last is noted by the guest's script MARK, as load.TEST and load.TEST.ended: what is set up before a test is no part of
- * its load.
+ * The processes are set up one after the other: all at once they would contend for the tested locks, which no test
+ * counts. A test's operations begin together. Counting begins WARM_US later; with a DEPTH above 1, WARM_US after each
+ * process has its requests in flight, because until then it waits for none. Operations that end within RUN_US count. A
+ * process without work left (unlink: POOL files each) ends the test for all. Prints TEST, PROCESSES and WRITERS, and,
+ * in ns since boot, the begin of operations, the begin of counting and its end. A line follows for reads and one for
+ * other operations: "read" or "other", their number, the sum of their times and the longest, ns, and pairs of a time
+ * and the number of operations that took at most that long (and longer than the pair before): bins of 1/64. The
+ * emulator gets the begin and end of counting, for its profile (HINT #113). The guest's script MARK records the
+ * medium's counters before the first and after the last operation, as load.TEST and load.TEST.ended: the setup is not
+ * part of the load.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,7 +78,7 @@ static struct {
 } job;
 
 static struct shared {
-	uint64_t begin_ns, submitted; /* submitted: by how many processes all of their requests were */
+	uint64_t begin_ns, submitted; /* submitted: processes with all requests in flight */
 	volatile uint64_t from_ns, end_ns;
 	struct counts of[MAX_PROCESSES];
 } *shared;
@@ -164,7 +164,7 @@ static void new_file(const char *path)
 		die(path);
 }
 
-/* Before the test: what each process works on */
+/* Setup: the object that each process works on */
 
 static void own_block(void)
 {
@@ -248,7 +248,7 @@ static void shared_pool(void)
 	pool();
 }
 
-/* An operation; -1: there is nothing left to do */
+/* An operation; -1: no work is left */
 
 static int at_block(uint64_t block)
 {
@@ -368,7 +368,7 @@ static const struct test {
 	{ "random", shared_file, any },				/* not FxMark's: any block of the shared file */
 };
 
-/* The steps of fio and HdrHistogram: whole numbers below 64, then 64 to each power of two */
+/* The bins of fio and HdrHistogram: whole numbers below 64, then 64 for each power of two */
 static unsigned int step_of(uint64_t ns)
 {
 	unsigned int power;
@@ -389,7 +389,7 @@ static uint64_t longest_in(unsigned int step)
 	return (((uint64_t)STEPS + step % STEPS + 1) << (power - 1)) - 1;
 }
 
-/* False once the test is over; what ended before counting began, or after it ended, counts for nothing. */
+/* False once the test is over. Operations that ended before counting began, or after it ended, do not count. */
 static bool note(int kind, uint64_t before, uint64_t after)
 {
 	struct counts *mine = &shared->of[me.number];
@@ -440,7 +440,7 @@ static void all_submitted(int full)
 		die("pipe");
 }
 
-/* Of what is under way at the end, nothing is waited for: it was not counted */
+/* Requests in flight at the end are not awaited: they do not count */
 static void several_at_a_time(int full)
 {
 	int kind = me.number < job.writers ? OTHER : READ;
@@ -529,7 +529,7 @@ static void process(const struct test *test, uint64_t number, int ready, int go,
 	exit(0);
 }
 
-/* Not where there is no such script, as on a host */
+/* Does nothing without such a script, as on a host */
 static void mark(const struct test *test, const char *moment)
 {
 	char command[PATH];
@@ -567,10 +567,13 @@ static void measure(const struct test *test)
 			process(test, i, ready[1], go[0], full[1], out[1]);
 		close(ready[1]);
 		if (read(ready[0], &word, 1) != 1)
-			exit(1); /* who is missing has said why */
+			exit(1); /* the missing process has printed the reason */
 		close(ready[0]);
 	}
-	/* Else it would wait behind a process that never sleeps, and tell the emulator too late; as root it may */
+	/*
+	 * Otherwise it would wait behind a process that never sleeps, and inform the emulator too late; root may do
+	 * this
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	if (syncfs(directory))
 		die("syncfs");
@@ -585,7 +588,7 @@ static void measure(const struct test *test)
 	close(full[1]);
 	if (job.depth > 1) {
 		if (read(full[0], &word, 1) != 1)
-			exit(1); /* who is missing has said why */
+			exit(1); /* the missing process has printed the reason */
 		count_from(now_ns() + job.warm_ns);
 	}
 	sleep_until(shared->from_ns);

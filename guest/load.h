@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs share that put a load on a file system: the clock, random numbers, numbers of the command line */
+/* Shared code of the load programs: the clock, random numbers, numbers of the command line */
 #ifndef LOAD_H
 #define LOAD_H
 
@@ -25,7 +25,7 @@ static inline uint64_t number(const char *text)
 	return strtoull(text, NULL, 10);
 }
 
-/* Random numbers of one of `processes` processes: no two of them, and no two seeds, begin alike */
+/* The initial state for one of `processes` processes: all processes and seeds begin differently */
 static inline uint64_t random_state(uint64_t seed, uint64_t processes, uint64_t process)
 {
 	return (seed * processes + process + 1) * 0x9e3779b97f4a7c15ull;
@@ -40,7 +40,7 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 	return (*state * 0x2545f4914f6cdd1dull >> 32) % bound;
 }
 
-/* True if a call read or wrote all that it was asked for. Else errno is set: to `reason` if only a part was. */
+/* True if a call read or wrote everything. Else errno is set: to `reason` if only a part was done. */
 static inline bool is_whole(ssize_t done, uint64_t bytes, int reason)
 {
 	if (done >= 0 && (uint64_t)done < bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * medium WORD...: says the words to the medium that the emulator has (HINT #114; emulator/lab-medium.h lists them), and
- * waits for as long as it is told to. No kernel has to know of it.
+ * medium WORD...: gives the emulator's medium a command (HINT #114; emulator/lab-medium.h lists them), and waits as
+ * long as the answer says. The kernel needs no support for it.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *	outbox /sys/bus/pci/devices/.../resource2 <results.tar
  *
  * Layout: 8 bytes "FBOUTBX1", the length as a 64-bit little-endian number, then the bytes. The magic is written last,
- * so the host never takes a half-filled box for a full one. A memory copy leaves the guest without a device model that
- * would touch virtual time.
+ * so the host never takes a partial box for a complete one. A memory copy needs no device model, which would affect
+ * virtual time.
  */
 #include <errno.h>
 #include <fcntl.h>

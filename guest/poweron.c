@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * poweron WORD: notes in the kernel's log how long the machine has been on: "flashbed: WORD NS", NS nanoseconds.
+ * poweron WORD: writes the time since power-on to the kernel's log: "flashbed: WORD NS", in nanoseconds.
  *
- * The kernel's own times begin when it has found its clock. The counter of the architecture (CNTVCT_EL0) runs from
- * power-on, and the line's own time in the log tells how far the two lie apart.
+ * The kernel's log times begin when it has found its clock. The architecture's counter (CNTVCT_EL0) runs from power-on.
+ * The line's own time in the log gives the offset.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * receive: writes to standard output what the emulator has for this guest (HINT #115; emulator/lab-load.h). No kernel
- * has to know of it.
+ * receive: writes the emulator's data for this guest to standard output (HINT #115; emulator/lab-load.h). The kernel
+ * needs no support for it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ int main(void)
 {
 	int64_t length;
 
-	memset(buffer, 0xff, sizeof(buffer)); /* the emulator writes to memory that is there, and this program's own */
+	memset(buffer, 0xff, sizeof(buffer)); /* the emulator writes to mapped memory that belongs to this program */
 	while ((length = next_bytes()) > 0 && length <= BUFFER_BYTES) {
 		if (write_all(buffer, length)) {
 			perror("receive");

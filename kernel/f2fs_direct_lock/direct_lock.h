@@ -2,17 +2,17 @@
 /*
  * The locks of an F2FS direct read, by the mount option direct_lock:
  *
- * 	none		nothing of the inode, as Linux does since 5.7
- * 	submission	the inode alone, while blocks are looked up and the request is handed to the
- * 			device: what DIO_LOCKING of do_blockdev_direct_IO() did, which F2FS asked
- * 			for until 5.6. What is in the page cache is written back under the lock
- * 	completion	the same, and until the device has answered
- * 	range		the bytes of the request, together with other reads, until the device has
- * 			answered. A direct write of bytes that have blocks locks them alone, and
- * 			the inode together with other such writes; any other write locks the inode
- * 			alone, as it does without this
- * 	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line:
- * 			each counts itself on its CPU
+ *	none		nothing of the inode, as Linux does since 5.7
+ *	submission	the inode alone, while blocks are looked up and the request is handed to the
+ *			device: what DIO_LOCKING of do_blockdev_direct_IO() did, which F2FS asked
+ *			for until 5.6. What is in the page cache is written back under the lock
+ *	completion	the same, and until the device has answered
+ *	range		the bytes of the request, together with other reads, until the device has
+ *			answered. A direct write of bytes that have blocks locks them alone, and
+ *			the inode together with other such writes; any other write locks the inode
+ *			alone, as it does without this
+ *	percpu		nothing of the inode, and i_gc_rwsem so that readers share no cache line:
+ *			each counts itself on its CPU
  *
  * i_gc_rwsem is taken before all of these, as before. It keeps garbage collection from moving
  * blocks that are being read; only garbage collection takes it for writing.
@@ -113,8 +113,9 @@ static inline void direct_range_unlock(struct direct_ranges *ranges, struct dire
 			continue;
 		if (one->before == 1) {
 			/*
-			 * its stack is there no more once it sees 0, its task is while the lock is
-			 * held: it locks to go
+			 * The range is on its task's stack, and is gone once the task sees 0. The
+			 * task itself stays while the lock is held, because it takes the lock to
+			 * leave.
 			 */
 			struct task_struct *task = one->task;
 

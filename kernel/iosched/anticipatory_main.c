@@ -13,7 +13,7 @@
 struct anticipatory {
 	struct glue glue;
 	struct as_scheduler core;
-	/* sends what comes from a process whose record there was no memory for */
+	/* for requests of processes without a record, for lack of memory */
 	struct as_process oom_process;
 };
 
@@ -72,7 +72,7 @@ MS_TUNABLE(read_batch_expire, batch_expire_ns[AS_READ])
 MS_TUNABLE(write_batch_expire, batch_expire_ns[AS_WRITE])
 MS_TUNABLE(antic_expire, antic_expire_ns)
 
-/* What has been learned of processes; to be read by people */
+/* The statistics of processes, for people */
 static ssize_t est_time_show(struct elevator_queue *e, char *page)
 {
 	struct glue *glue = e->elevator_data;

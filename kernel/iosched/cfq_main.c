@@ -14,7 +14,7 @@
 struct cfq {
 	struct glue glue;
 	struct cfq_scheduler core;
-	struct cfq_queue oom_queue;	/* of processes whose record there was no memory for */
+	struct cfq_queue oom_queue;	/* for processes without a record, for lack of memory */
 };
 
 static_assert(!offsetof(struct cfq, glue));	/* glue_exit_sched() frees it by that */
@@ -36,7 +36,7 @@ static struct cfq_queue *process_of(struct glue *glue, struct io_cq *icq)
 		     &container_of(glue, struct cfq, glue)->oom_queue;
 }
 
-/* blk-mq gives each bio the priority of its process, derived from `nice` where none was set */
+/* blk-mq gives each bio the priority of its process, derived from `nice` if none was set */
 static struct cfq_priority priority_of(unsigned short ioprio)
 {
 	u32 level = IOPRIO_PRIO_DATA(ioprio) < CFQ_LEVELS ? IOPRIO_PRIO_DATA(ioprio) :
@@ -73,7 +73,7 @@ static struct ios_request *core_find(struct glue *glue, struct bio *bio, u64 sec
 
 GLUE_CORE_OPS(cfq);
 
-/* A process's bio waits in its own queue, or fairness would end where files touch */
+/* A process's bio waits in its own queue, or merging adjacent files would break fairness */
 static bool cfq_allow_merge(struct request_queue *q, struct request *rq, struct bio *bio)
 {
 	struct glue_request *record = glue_request(rq);

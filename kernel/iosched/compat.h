@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What differs between the kernels: 6.1 and 6.12.
- */
+/* Differences between the kernels 6.1 and 6.12. */
 #ifndef IOSCHED_COMPAT_H
 #define IOSCHED_COMPAT_H
 

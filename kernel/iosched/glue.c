@@ -3,10 +3,9 @@
  * The blk-mq glue: blk-mq calls the functions of this file, and they call the core with the lock
  * held.
  *
- * When the core gives no request although it has some (it waits for a process, or for requests in
- * flight), the hardware queue is left alone until something happens: a request comes or completes,
- * a process exits, or the time comes that the core names. Then `held_back` is cleared and the queue
- * is run.
+ * If the core returns no request although it has some (it waits for a process, or for requests in
+ * flight), the hardware queue stays idle until an event: a request arrives or completes, a process
+ * exits, or the core's wake-up time comes. Then `held_back` is cleared and the queue is run.
  *
  * Locks: the io_context's lock is taken before the glue's own (exit_icq), so nothing here takes one
  * of the block layer's with that held.
@@ -22,7 +21,7 @@ struct glue_requests {
 	struct glue_request at[];
 };
 
-/* ---- merging: what blk-mq remembers of requests that may grow ---- */
+/* ---- merging: blk-mq's record of requests that may grow ---- */
 
 static void glue_merge_remember(struct request *rq)
 {
@@ -40,11 +39,11 @@ static void glue_merge_forget(struct request *rq)
 		rq->q->last_merge = NULL;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 /*
- * Something has happened: true if the hardware queue must be run for it. blk-mq does that itself
- * after an insertion
+ * Handles an event: true if the hardware queue must be run for it. After an insertion blk-mq runs
+ * it itself
  */
 static bool glue_wake(struct glue *glue)
 {
@@ -162,7 +161,7 @@ struct request *glue_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (!rq)
 		rq = glue_take_from_core(glue);
 	if (rq)
-		rq->rq_flags |= RQF_STARTED;	/* it takes in no more bios */
+		rq->rq_flags |= RQF_STARTED;	/* no bio can be merged into it any more */
 	spin_unlock_irqrestore(&glue->lock, flags);
 	return rq;
 }
@@ -175,7 +174,7 @@ bool glue_has_work(struct blk_mq_hw_ctx *hctx)
 	       (READ_ONCE(glue->has_queued) && !READ_ONCE(glue->held_back));
 }
 
-/* A request that has left the queue or the disk leaves the core too */
+/* A request that leaves the queue or the disk also leaves the core */
 static void glue_remove(struct request *rq, bool completed, u64 now)
 {
 	struct glue *glue = glue_of(rq->q);
@@ -201,7 +200,7 @@ void glue_completed_request(struct request *rq, u64 now)
 	glue_remove(rq, true, now);
 }
 
-/* It will be inserted again, at the head: past the core */
+/* It is inserted again at the head, which bypasses the core */
 void glue_requeue_request(struct request *rq)
 {
 	glue_remove(rq, false, 0);
@@ -274,7 +273,7 @@ bool glue_bio_merge(struct request_queue *q, struct bio *bio, unsigned int segme
 	return done;
 }
 
-/* Who waits must not wait with those who do not */
+/* Synchronous and asynchronous requests must not merge */
 bool glue_allow_merge(struct request_queue *q, struct request *rq, struct bio *bio)
 {
 	return op_is_sync(rq->cmd_flags) == op_is_sync(bio->bi_opf);
@@ -345,9 +344,9 @@ struct request *glue_next_request(struct request_queue *q, struct request *rq)
 /* ---- tags ---- */
 
 /*
- * Asynchronous requests get half of the tags: a writer that fills its half does not keep a reader
- * from asking. (Before blk-mq each kind had nr_requests of its own.) The depth is that of a word of
- * the tags' bitmap.
+ * Asynchronous requests get half of the tags, so that a writer that fills its half does not block a
+ * reader. (Before blk-mq each kind had nr_requests of its own.) The depth applies to a word of the
+ * tags' bitmap.
  */
 void glue_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blk-mq side of a scheduler, for both schedulers alike: it takes requests in, merges them,
- * keeps a record of each for the core, and runs the hardware queue again when the core has let it
- * stand idle long enough.
+ * The blk-mq side shared by both schedulers: it accepts requests, merges them, keeps a record of
+ * each for the core, and runs the hardware queue again when the core ends an idle period.
  *
  * A scheduler embeds struct glue at the start of its own structure and calls glue_start() from its
- * init_sched(). The file that does so has core_of(), the core that belongs to a glue.
+ * init_sched(). Its file defines core_of(), which maps a glue to its core.
  */
 #ifndef IOSCHED_GLUE_H
 #define IOSCHED_GLUE_H
@@ -39,12 +38,12 @@ struct glue {
 	spinlock_t lock;		/* of the core and of what follows */
 	struct hrtimer timer;
 
-	struct list_head bypass;	/* requests that are not for the core; they go first */
+	struct list_head bypass;	/* requests that bypass the core; they go first */
 	bool has_bypass;
 	bool has_queued;		/* the core has requests */
-	bool held_back;			/* and gives none of them until something happens */
-	unsigned int async_depth; /* of a word of the tags' bitmap, for asynchronous requests */
-	struct io_cq *merging_icq; /* of the process whose bio is being merged; NULL: not known */
+	bool held_back;			/* and returns none of them until an event */
+	unsigned int async_depth; /* for asynchronous requests; in a word of the tags' bitmap */
+	struct io_cq *merging_icq; /* of the process whose bio is being merged; NULL: unknown */
 };
 
 /* A scheduler's record of a request, in an array by tag */
@@ -53,7 +52,7 @@ struct glue_request {
 	struct request *rq;
 };
 
-/* NULL if the request is not one of the core's */
+/* NULL if the core does not have the request */
 static inline struct glue_request *glue_request(struct request *rq)
 {
 	return rq->rq_flags & IOS_RQF_PREPARED ? rq->elv.priv[0] : NULL;
@@ -65,13 +64,13 @@ static inline struct glue *glue_of(struct request_queue *q)
 }
 
 /*
- * Makes `glue` the elevator of `q`; 0 or -ENOMEM. It begins memory of kzalloc(), which
- * glue_exit_sched() frees; if this fails, it has freed it.
+ * Makes `glue` the elevator of `q`; 0 or -ENOMEM. It starts memory of kzalloc(), which
+ * glue_exit_sched() frees; on failure it is freed already.
  */
 int glue_start(struct glue *glue, const struct glue_core_ops *core, struct request_queue *q,
 	       struct elevator_type *type);
 
-/* The rest are the elevator's operations as blk-mq wants them */
+/* The elevator operations for blk-mq */
 void glue_exit_sched(struct elevator_queue *e);
 int glue_init_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index);
 void glue_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index);
@@ -116,9 +115,9 @@ void glue_exit_icq(struct io_cq *icq);
 	.exit_icq = glue_exit_icq
 
 /*
- * The operations of the core whose functions begin with `name`, as struct glue_core_ops
- * name_core_ops. The file that uses it has core_add(), core_find(), and process_of(), the core's
- * process of an io_cq.
+ * Defines name_core_ops, a struct glue_core_ops, from the core's functions that begin with `name`.
+ * The file that uses it defines core_add(), core_find(), and process_of(), which maps an io_cq to
+ * the core's process.
  */
 #define GLUE_CORE_OPS(name)                                                                \
 	static struct ios_request *core_dispatch(struct glue *glue, u64 now)               \
@@ -168,11 +167,11 @@ void glue_exit_icq(struct io_cq *icq);
 		.find = core_find,                                                         \
 	}
 
-/* A tunable in sysfs is a whole number, from `lowest` to `highest`; 0, -EINVAL or -ERANGE */
+/* Parses a tunable: a whole number from `lowest` to `highest`; 0, -EINVAL or -ERANGE */
 int glue_parse_tunable(const char *page, u32 lowest, u32 highest, u32 *number);
 
 /*
- * The functions of the tunable `name`, of whose `unit`s the core's `field` holds so many.
+ * Defines the functions of the tunable `name`, which is the core's `field` in multiples of `unit`.
  */
 #define GLUE_TUNABLE(name, field, unit, lowest, highest) \
 	static ssize_t name##_show(struct elevator_queue *e, char *page) \
@@ -193,7 +192,7 @@ int glue_parse_tunable(const char *page, u32 lowest, u32 highest, u32 *number);
 		return count; \
 	}
 
-/* Longest time that a tunable takes: keeps products of two of them within 64 bits */
+/* The largest time of a tunable: keeps products of two of them within 64 bits */
 #define TUNABLE_MS_MAX	60000
 
 #endif

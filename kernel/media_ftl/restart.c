@@ -48,8 +48,8 @@ static void translate(const struct sftl *l, const struct sftl_scan *s, u32 *page
 		programmed[block] = s->torn[l->physical[block]] ? per_block :
 								  s->programmed[l->physical[block]];
 		/*
-		 * Blocks that were left as torn are not full either; the page-mapped layer goes on
-		 * with some only
+		 * Blocks that were left as torn are not full either; the page-mapped layer
+		 * continues some only
 		 */
 		if (p->ftl == FB_FTL_PAGE && programmed[block] < per_block &&
 		    ++open > p->open_blocks)

@@ -3,11 +3,11 @@
  * The tag beside each programmed page: its logical page, and the time of its program. Tags have
  * eight bytes, because that is what a small-page chip leaves free beside its ECC:
  *
- * 	bits 0-20	logical page
- * 	bit 21		its content was lost: it could not be read when it was moved
- * 	bit 22		programmed by the layer itself, from a copy elsewhere
- * 	bits 23-55	sequence: counts up with each program
- * 	bits 56-63	CRC-8 (x^8 + x^2 + x + 1) of the seven bytes before
+ *	bits 0-20	logical page
+ *	bit 21		its content was lost: it could not be read when it was moved
+ *	bit 22		programmed by the layer itself, from a copy elsewhere
+ *	bits 23-55	sequence: counts up with each program
+ *	bits 56-63	CRC-8 (x^8 + x^2 + x + 1) of the seven bytes before
  *
  * The CRC has a distance of 4 up to 119 bits, so one wrong bit is corrected and two are detected. A
  * page with all bits set, or all but one, is erased.

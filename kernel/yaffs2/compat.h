@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs for a file system between the kernels that are tested: 6.1 and 6.12. The rest is
- * written as for 6.12.
+ * Differences for a file system between the supported kernels, 6.1 and 6.12. The rest is written
+ * for 6.12.
  */
 #ifndef Y2_COMPAT_H
 #define Y2_COMPAT_H
@@ -10,7 +10,7 @@
 #include <linux/pagemap.h>
 #include <linux/version.h>
 
-/* Whose ids a mount's are: struct mnt_idmap since 6.3 */
+/* The ID map of a mount: struct mnt_idmap since 6.3 */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 typedef struct mnt_idmap y2_idmap;
 #else
@@ -18,7 +18,7 @@ typedef struct user_namespace y2_idmap;
 #endif
 
 /*
- * What write_begin(), write_end() and write_cache_pages() pass around: folios since 6.12, 6.12
+ * The types that write_begin(), write_end() and write_cache_pages() pass: folios since 6.12, 6.12
  * and 6.3
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
@@ -34,7 +34,7 @@ static inline y2_cached *y2_cached_of(struct folio *folio)
 	return folio;
 }
 
-/* Locked and with a ref; an error pointer if there is no memory */
+/* Returns a locked folio with a reference; an error pointer if there is no memory */
 static inline struct folio *y2_grab_folio(struct address_space *mapping, pgoff_t index)
 {
 	return __filemap_get_folio(mapping, index, FGP_WRITEBEGIN, mapping_gfp_mask(mapping));
@@ -71,8 +71,8 @@ static inline struct folio *y2_grab_folio(struct address_space *mapping, pgoff_t
 #endif
 
 /*
- * An inode's times are behind functions since 6.7; some 6.1 have a part of them, under the same
- * names
+ * Accessors for an inode's times exist since 6.7; some 6.1 kernels have a part of them, under the
+ * same names
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 #define Y2_TIME(which) \

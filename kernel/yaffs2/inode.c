@@ -13,7 +13,7 @@ static void y2_vfs_from_object(struct inode *inode, struct y2_object *obj)
 	inode_set_atime(inode, obj->atime, 0);
 	inode_set_mtime(inode, obj->mtime, 0);
 	inode_set_ctime(inode, obj->ctime, 0);
-	/* 1: how many directories are in this one is not counted */
+	/* 1: subdirectories are not counted */
 	set_nlink(inode, obj->type == Y2_DIRECTORY ? 1 : y2_object_links(obj));
 	switch (obj->mode & S_IFMT) {
 	case S_IFREG:
@@ -36,7 +36,7 @@ static void y2_vfs_from_object(struct inode *inode, struct y2_object *obj)
 	}
 }
 
-/* A damaged header may say one type in its mode and another in its tags */
+/* In a damaged header, the type in the mode may differ from the type in the tags */
 static bool y2_vfs_type_agrees(const struct y2_object *obj)
 {
 	switch (obj->type) {
@@ -53,8 +53,8 @@ static bool y2_vfs_type_agrees(const struct y2_object *obj)
 }
 
 /*
- * An inode that is just being evicted must be waited for, and it needs the lock to go: so the lock
- * is given back for the search. Meanwhile the object is held by a ref.
+ * An inode under eviction must be waited for, and the eviction needs the lock. So the lock is
+ * dropped for the search, and a ref holds the object meanwhile.
  */
 struct inode *y2_iget_locked(struct super_block *sb, struct y2_object *obj)
 {
@@ -136,7 +136,7 @@ static int y2_vfs_resize(struct inode *inode, loff_t size)
 	loff_t old = i_size_read(inode);
 	int err;
 
-	/* Whoever reads meanwhile must not take what goes for what stays */
+	/* Concurrent readers must not see the data that goes as data that stays */
 	filemap_invalidate_lock(inode->i_mapping);
 	if (size < old)
 		truncate_setsize(inode, size);
@@ -144,7 +144,7 @@ static int y2_vfs_resize(struct inode *inode, loff_t size)
 	err = y2_resize(sbi->fs, y2_object(inode), (u64)size);
 	y2_unlock(sbi);
 	if (err) {
-		/* What was only in the cache, behind the new end, is gone all the same */
+		/* Data behind the new end that was only in the cache is lost anyway */
 		y2_restore_end(inode, old);
 	} else if (size > old) {
 		y2_clean_cached_tail(inode);
@@ -156,8 +156,8 @@ static int y2_vfs_resize(struct inode *inode, loff_t size)
 }
 
 /*
- * All that a file has in use, holes too: what is in the cache only has no place on flash yet, and
- * du must not say 0
+ * Counts everything a file uses, holes too: data in the cache has no place on flash yet, and du
+ * must not report 0
  */
 static int y2_vfs_get_attributes(y2_idmap *idmap, const struct path *path, struct kstat *stat,
 				 u32 wanted, unsigned int flags)
@@ -169,7 +169,7 @@ static int y2_vfs_get_attributes(y2_idmap *idmap, const struct path *path, struc
 	return 0;
 }
 
-/* The target is freed with the inode, so who has no ref to that may not look at it */
+/* The target is freed with the inode, so a caller without a ref must not use it */
 static const char *y2_vfs_get_link(struct dentry *dentry, struct inode *inode,
 				   struct delayed_call *done)
 {
@@ -186,7 +186,7 @@ int y2_setattr(y2_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 	if (err)
 		return err;
 	if (attr->ia_valid & ATTR_SIZE)
-		attr->ia_valid |= ATTR_MTIME | ATTR_CTIME;	/* truncate() does not ask for it */
+		attr->ia_valid |= ATTR_MTIME | ATTR_CTIME;	/* truncate() does not request it */
 	setattr_copy(idmap, inode, attr);
 	mark_inode_dirty(inode);
 	return 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's flash is an MTD: its ECC for data, and of its spare area what it leaves free for tags.
- * How long its calls take is summed up, for they are most of a mount's time; so one can tell what
- * the chip and the MTD layer took from what we did.
+ * The core's flash is an MTD: its ECC protects data, and tags use the spare bytes that it leaves
+ * free. The duration of MTD calls is summed up, because they take most of a mount's time: this
+ * separates the cost of chip and MTD layer from that of the file system.
  */
 #include <linux/mtd/mtd.h>
 #include <linux/tick.h>
 
 #include "vfs.h"
 
-#define MARK_OF_512	5	/* byte of the spare area that marks a block: pages of 512 bytes */
+#define MARK_OF_512	5	/* pages of 512 bytes: the spare byte that marks a bad block */
 
 static loff_t y2_page_offset_of(const struct mtd_info *mtd, u32 block, u32 page)
 {
@@ -104,9 +104,9 @@ static int y2_mtd_block_erase(void *flash, u32 block)
 }
 
 /*
- * Whether the chip has the mark in the block's first page, where a scan looks for it.
- * mtd_block_isbad() does not say: the table in memory calls the block bad whatever became of the
- * mark.
+ * True if the chip has the mark in the block's first page, where a scan looks for it.
+ * mtd_block_isbad() is no substitute: the table in memory keeps the block bad even if the mark is
+ * not written.
  */
 static bool y2_mtd_has_mark(struct mtd_info *mtd, u32 block)
 {
@@ -121,7 +121,7 @@ static bool y2_mtd_has_mark(struct mtd_info *mtd, u32 block)
 	       spare[mtd->writesize == Y2_YAFFS1_PAGE_BYTES ? MARK_OF_512 : 0] != 0xff;
 }
 
-/* In a block that failed, the program of the mark may fail as well, and leave it nevertheless */
+/* In a failed block the program of the mark may fail too, and still leave the mark */
 static int y2_mtd_mark_bad(void *flash, u32 block)
 {
 	struct mtd_info *mtd = y2_mtd_of(flash);

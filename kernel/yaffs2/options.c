@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mount options: parsing and showing them, under the names that users of YAFFS know; deferred-erase
- * is ours.
+ * Mount options: parsing and showing, under the names that users of YAFFS know; deferred-erase is
+ * ours.
  */
 #include <linux/seq_file.h>
 
@@ -88,7 +88,7 @@ int y2_parse_parameter(struct fs_context *fc, struct fs_parameter *param)
 	return 0;
 }
 
-/* What a remount asks for beside what there is. mount(8) may repeat what there is */
+/* Applies the changes of a remount. mount(8) may repeat the current options */
 int y2_change_options(struct y2_vfs_options *options, const struct y2_vfs_options *more)
 {
 	const struct y2_options *is = &options->core, *asked = &more->core;

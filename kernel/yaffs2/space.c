@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A second try when the flash seems full: what is reserved and not needed becomes free by writing
- * back.
- */
+/* A retry when the flash seems full: write-back frees unneeded reservations. */
 #include <linux/backing-dev.h>
 #include <linux/writeback.h>
 
 #include "vfs.h"
 
 /*
- * More chunks are reserved for folios than most of them need in the end: once they are written
- * back, the rest is free again. True after that, if the error was for want of space; once.
+ * Reservations for folios are larger than most folios need: write-back frees the rest. Returns true
+ * if the error was lack of space and write-back was done; only once.
  */
 bool y2_try_again(struct super_block *sb, int err, bool *tried)
 {

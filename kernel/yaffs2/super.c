@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mounting an MTD, and what the VFS asks of a mount as a whole. */
+/* Mounts an MTD; the VFS operations of a mount as a whole. */
 #include <linux/backing-dev.h>
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -9,7 +9,7 @@
 #include "vfs.h"
 
 #define BACKGROUND_BUSY		(HZ / 20)	/* between two small steps of the collection */
-#define BACKGROUND_IDLE (2 * HZ) /* between two looks whether there is something to do */
+#define BACKGROUND_IDLE (2 * HZ) /* between two checks for work */
 
 static struct kmem_cache *y2_inode_cache;
 
@@ -64,7 +64,7 @@ static int y2_statfs(struct dentry *dentry, struct kstatfs *buf)
 	return 0;
 }
 
-/* Collects while nobody writes, and brings headers that are behind to the flash */
+/* Collects while nobody writes, and writes outdated headers to the flash */
 static void y2_background(struct work_struct *work)
 {
 	struct y2_sb *sbi = container_of(to_delayed_work(work), struct y2_sb, background);
@@ -107,7 +107,7 @@ static const struct super_operations y2_super_ops = {
 	.show_options = y2_show_options,
 };
 
-/* The MTD layer's own has no write-back: nothing that is cached there would ever reach the flash */
+/* The MTD layer's own has no write-back: cached data would never reach the flash */
 static int y2_own_bdi(struct super_block *sb)
 {
 	bdi_put(sb->s_bdi);
@@ -140,7 +140,7 @@ static void y2_set_limits(struct super_block *sb, struct y2_sb *sbi)
 	sb->s_time_max = U32_MAX;
 	sbi->folio_chunks = DIV_ROUND_UP(PAGE_SIZE, sbi->fs->chunk_bytes);
 	if (PAGE_SIZE % sbi->fs->chunk_bytes && sbi->fs->chunk_bytes % PAGE_SIZE)
-		sbi->folio_chunks++;	/* it begins and ends within chunks */
+		sbi->folio_chunks++;	/* it may begin and end within chunks */
 }
 
 static int y2_fill_super(struct super_block *sb, struct fs_context *fc)
@@ -172,7 +172,7 @@ static int y2_fill_super(struct super_block *sb, struct fs_context *fc)
 	root = y2_iget(sb, sbi->fs->root);
 	sb->s_root = IS_ERR(root) ? NULL : d_make_root(root);
 	if (!sb->s_root) {
-		/* Without a root, nobody calls put_super() */
+		/* Without a root, the VFS does not call put_super() */
 		y2_put_super(sb);
 		return IS_ERR(root) ? PTR_ERR(root) : -ENOMEM;
 	}
@@ -181,7 +181,7 @@ static int y2_fill_super(struct super_block *sb, struct fs_context *fc)
 	return 0;
 }
 
-/* get_tree_mtd() knows mtd0, mtd:name and block devices; also meant by users: /dev/mtd0, mtd:0 */
+/* get_tree_mtd() accepts mtd0, mtd:name and block devices; users also write /dev/mtd0 and mtd:0 */
 static int y2_plain_source(struct fs_context *fc)
 {
 	const char *digits = NULL;

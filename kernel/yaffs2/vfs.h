@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The glue between the VFS and the core. One lock a mount is held around every call into the core;
- * it nests inside inode and folio locks, and nothing that may fault or wait for a folio happens
+ * The glue between the VFS and the core. One lock per mount is held around every call into the
+ * core. It nests inside inode and folio locks. Nothing that may fault or wait for a folio happens
  * under it.
  */
 #ifndef Y2_VFS_H
@@ -28,23 +28,23 @@ struct y2_vfs_options {
 	bool checkpoint_on_sync;
 };
 
-/* Where the time of a mount went; for its counters */
+/* The time spent in a mount, for its counters */
 struct y2_times {
-	u64 locked_at;			/* when the present holder got the lock */
-	u64 inside_ns; /* with the lock held: all calls into the core, what they call of MTD too */
-	u64 mtd_ns;			/* in calls into MTD, waiting for the chip too */
-	u64 mtd_idle_us; /* of that, how long the CPU was idle, too; right with one CPU only */
+	u64 locked_at;			/* when the current holder took the lock */
+	u64 inside_ns; /* with the lock held: all calls into the core, including its calls of MTD */
+	u64 mtd_ns;			/* in MTD calls, including waits for the chip */
+	u64 mtd_idle_us; /* the CPU's idle time within mtd_ns; valid with one CPU only */
 };
 
 struct y2_sb {
 	struct super_block *sb;
 	struct y2_fs *fs;
 	struct mutex lock;		/* y2_lock() */
-	unsigned int nofs;		/* what the present holder has to restore */
+	unsigned int nofs;		/* what the current holder must restore */
 	struct y2_times times;		/* under the lock */
 	struct delayed_work background;
 	struct y2_vfs_options options;
-	u32 folio_chunks;		/* that one page of the cache may take on flash */
+	u32 folio_chunks;		/* the most flash chunks of a page-cache page */
 	struct dentry *file;		/* its counters in debugfs */
 };
 
@@ -63,9 +63,7 @@ static inline struct y2_object *y2_object(const struct inode *inode)
 	return container_of(inode, struct y2_inode, vfs)->obj;
 }
 
-/*
- * Memory that MTD asks for meanwhile must not be sought by evicting our inodes, which take the lock
- */
+/* Allocations by MTD under the lock must not evict our inodes, because eviction takes the lock */
 static inline void y2_lock(struct y2_sb *sbi)
 {
 	mutex_lock(&sbi->lock);
@@ -107,13 +105,13 @@ extern const struct file_operations y2_dir_ops, y2_file_ops;
 extern const struct address_space_operations y2_file_aops;
 
 /* file.c */
-/* From the folio, in chunks; fs->reserved still has it */
+/* Takes the folio's reservation, in chunks; fs->reserved still includes it */
 u32 y2_take_reservation(struct y2_sb *sbi, struct folio *folio);
-/* Before the end moves on: what a mapping has left behind it in the cache becomes zeros */
+/* Before the end moves: zeroes what a mapping has left behind it in the cache */
 void y2_clean_cached_tail(struct inode *inode);
 /*
- * A truncate failed: the end is at `size` again, and what the cache has behind the present one is
- * what lies on flash
+ * After a failed truncate: the end is `size` again, and the cache behind the current end gets the
+ * content of the flash
  */
 void y2_restore_end(struct inode *inode, loff_t size);
 
@@ -122,7 +120,7 @@ int y2_write_pages(struct address_space *mapping, struct writeback_control *wbc)
 
 int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync);
 
-/* space.c: locked are neither sb->lock nor a folio */
+/* space.c: neither sb->lock nor a folio lock is held */
 bool y2_try_again(struct super_block *sb, int err, bool *tried);
 
 /* statistics.c */

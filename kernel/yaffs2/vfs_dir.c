@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading directories. Positions: 0 and 1 are "." and "..", then an entry's cookie plus 1; so
+ * Reads directories. Positions 0 and 1 are "." and ".."; others are an entry's cookie plus 1. So
  * entries may come and go.
  */
 #include "vfs.h"
 
-#define BATCH	16	/* entries taken under the lock, and then given to the caller without it */
+#define BATCH	16	/* entries collected under the lock, then emitted without it */
 
 static int y2_iterate(struct file *file, struct dir_context *ctx)
 {

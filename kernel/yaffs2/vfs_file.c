@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files through the page cache. A folio that becomes dirty has its chunks on flash reserved at
- * once, so that writing it back later (writeback.c) cannot meet a full file system. Its private
- * mark says that it has them.
+ * Files through the page cache. When a folio becomes dirty, its chunks on flash are reserved at
+ * once, so that write-back (writeback.c) cannot run out of space. The folio's private mark shows
+ * the reservation.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
 
 #include "vfs.h"
 
-#define HEADER_CHUNKS	8u	/* left free beside all reservations, for headers */
+#define HEADER_CHUNKS	8u	/* kept free beside all reservations, for headers */
 
 static int y2_read_into(struct inode *inode, struct folio *folio)
 {
@@ -85,7 +85,7 @@ static void y2_invalidate_folio(struct folio *folio, size_t offset, size_t lengt
 	y2_unlock(sbi);
 }
 
-/* Only clean folios are asked for, and those have no reservation */
+/* Called for clean folios only, which have no reservation */
 static bool y2_release_folio(struct folio *folio, gfp_t gfp)
 {
 	return false;
@@ -131,7 +131,7 @@ void y2_clean_cached_tail(struct inode *inode)
 	put_page(page);
 }
 
-/* From `at` on, the folio gets what is on flash */
+/* Fills the folio from `at` on with the content of the flash */
 static int y2_read_tail(struct inode *inode, struct folio *folio, size_t at)
 {
 	struct y2_sb *sbi = y2_sb(inode->i_sb);
@@ -147,9 +147,9 @@ static int y2_read_tail(struct inode *inode, struct folio *folio, size_t at)
 }
 
 /*
- * Truncating the cache has put zeros behind the end into the folio there; once that becomes dirty
- * they would be written. The end moves back with the folio locked, for whoever writes it back
- * meanwhile puts zeros behind the end, too.
+ * Truncating the cache has zeroed the folio behind the end; if it becomes dirty, the zeros would be
+ * written. The end is restored with the folio locked, because a concurrent write-back zeroes behind
+ * the end too.
  */
 void y2_restore_end(struct inode *inode, loff_t size)
 {
@@ -167,7 +167,7 @@ void y2_restore_end(struct inode *inode, loff_t size)
 	put_page(page);
 	if (!err)
 		return;
-	/* What was not written yet of this page goes with it, and fsync() says so */
+	/* Unwritten data of this page is lost, and fsync() reports it */
 	mapping_set_error(inode->i_mapping, err);
 	truncate_inode_pages_range(inode->i_mapping, round_down(end, PAGE_SIZE),
 				   round_up(end, PAGE_SIZE) - 1);
@@ -195,7 +195,7 @@ static int y2_write_end(struct file *file, struct address_space *mapping, loff_t
 	struct folio *folio = y2_folio(cached);
 
 	if (copied < len && !folio_test_uptodate(folio))
-		/* a part of a folio of which the rest is not known: from the beginning again */
+		/* only a part of a folio whose rest is not up to date: start again */
 		copied = 0;
 	if (copied) {
 		folio_mark_uptodate(folio);
@@ -224,7 +224,7 @@ const struct address_space_operations y2_file_aops = {
 	.migrate_folio = filemap_migrate_folio,
 };
 
-/* 0: the folio is locked and has its reservation. -EAGAIN: it is no longer of the file */
+/* 0: the folio is locked and has its reservation. -EAGAIN: it no longer belongs to the file */
 static int y2_lock_reserved(struct inode *inode, struct folio *folio)
 {
 	int err = -EAGAIN;
@@ -282,7 +282,7 @@ static ssize_t y2_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return err ? err : got;
 }
 
-/* Data, then the header with size and times; a directory's names are on flash already */
+/* Writes data, then the header with size and times; a directory's names are on flash already */
 int y2_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 {
 	struct inode *inode = file->f_mapping->host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Operations on names for the VFS. Each is on flash when it returns. */
+/* VFS operations on names. Each is on flash when it returns. */
 #include <linux/pagemap.h>
 
 #include "vfs.h"
@@ -55,7 +55,7 @@ static int y2_vfs_make(y2_idmap *idmap, struct inode *dir, struct dentry *dentry
 		if (IS_ERR(inode)) {
 			err = PTR_ERR(inode);
 			y2_unlink(sbi->fs, obj);
-			d_drop(dentry);		/* should it still be there, a lookup finds it */
+			d_drop(dentry);		/* if it is still there, a lookup finds it */
 		}
 		y2_unlock(sbi);
 	} while (y2_try_again(dir->i_sb, err, &tried));
@@ -112,7 +112,7 @@ static int y2_vfs_link(struct dentry *old, struct inode *dir, struct dentry *den
 	return 0;
 }
 
-/* After a name of it has gone */
+/* Updates the link count after one of its names was removed */
 static void y2_vfs_count_links(struct inode *inode)
 {
 	inode_set_ctime_current(inode);
@@ -152,7 +152,7 @@ static int y2_vfs_rename_one(y2_idmap *idmap, struct inode *dir, struct dentry *
 	if (flags & ~RENAME_NOREPLACE)
 		return -EINVAL;
 	/*
-	 * Who replaces a file by a new one wants the old or the new contents after a power cut, not
+	 * A program that replaces a file expects the old or the new content after a power cut, not
 	 * an empty file
 	 */
 	if (replaced && S_ISREG(inode->i_mode))

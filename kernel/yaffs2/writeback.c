@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing folios back. A chunk that is larger than a folio, or lies across two of them, is
- * programmed once, not once for each: so folios that follow one another are gathered up to an end
- * that they share with a chunk, or of so many.
+ * Write-back of folios. A chunk larger than a folio, or across two folios, is programmed once, not
+ * once per folio. Consecutive folios are therefore gathered up to an end shared with a chunk, or up
+ * to a maximum.
  */
 #include <linux/pagemap.h>
 #include <linux/writeback.h>
 
 #include "vfs.h"
 
-#define BATCH_MAX	16u	/* folios, where chunks do not end with them; assumed */
+#define BATCH_MAX	16u	/* folios, if chunks do not end with them; assumed */
 
-/* Copies, so that nobody waits for them: who changes a folio meanwhile makes it dirty again */
+/* Copies, so that nobody waits for them: a folio changed meanwhile becomes dirty again */
 struct y2_write_batch {
 	struct inode *inode;
 	u8 *data;
@@ -39,7 +39,7 @@ static int y2_write_back(struct inode *inode, loff_t start, const u8 *from, u32 
 
 	y2_lock(sbi);
 	got = y2_write_reserved(sbi->fs, obj, (u64)start, from, bytes, reserved);
-	/* Not now was it changed, but when its user wrote */
+	/* Keep the mtime of the user's write; write-back does not change it */
 	obj->mtime = (u32)inode_get_mtime_sec(inode);
 	obj->ctime = (u32)inode_get_ctime_sec(inode);
 	y2_unlock(sbi);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Parses blkparse's default output (blkparse(1), "Default event formats"):
- * 	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]
+ *	MAJOR,MINOR CPU SEQUENCE SECONDS.NANOSECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]
  * One action of each request is used. The others are skipped, and so is the summary at the end. A flush has no sectors.
  */
 #include <string.h>

@@ -11,17 +11,17 @@
  * The chip is ready (R/B# high) when its register is free, even if the array still works on cached data. An operation
  * issued earlier waits until then, and breaks a rule.
  *
- * 	read			ready after tR
- * 	read cached (31h, 3Fh)	the page in the data register goes on to the cache register when it has been sensed;
- * 				ready after cache_busy_ns. 31h then senses the page that follows while the caller
- * 				transfers this one.
- * 	program			ready after tPROG
- * 	program cached (15h)	the page goes on when the array has done with the one before; ready after cache_busy_ns
- * 	erase			ready after tBERS
- * 	several planes		each page but the last is queued, which takes plane_busy_ns; the array works on all at
- * 				once. They are pages of one number in blocks of different planes; block b is in plane
- * 				b % planes.
- * 	reset			ready after reset_ns; what was under way is torn
+ *	read			ready after tR
+ *	read cached (31h, 3Fh)	the page in the data register goes on to the cache register when it has been sensed;
+ *				ready after cache_busy_ns. 31h then senses the page that follows while the caller
+ *				transfers this one.
+ *	program			ready after tPROG
+ *	program cached (15h)	the page goes on when the array has done with the one before; ready after cache_busy_ns
+ *	erase			ready after tBERS
+ *	several planes		each page but the last is queued, which takes plane_busy_ns; the array works on all at
+ *				once. They are pages of one number in blocks of different planes; block b is in plane
+ *				b % planes.
+ *	reset			ready after reset_ns; what was under way is torn
  *
  * Copy-back is a read and a program of another page of the same plane: the data stay in the chip's register.
  *

@@ -6,11 +6,11 @@
  * Unlike the medium, this structure has pointers. It lies in the controller's memory and starts afresh at each
  * power-on.
  *
- * 	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
- * 				the last address cycle; 80h-10h
- * 	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
- * 				80h-10h, 85h, 15h; several planes: 80h-11h
- * 	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
+ *	small pages (512)	00h, 01h, 50h point to the first or second half or the spare area; the read begins with
+ *				the last address cycle; 80h-10h
+ *	large pages		00h-30h, 05h-E0h, 31h, 3Fh; several planes: 00h-32h, 06h-E0h
+ *				80h-10h, 85h, 15h; several planes: 80h-11h
+ *	all			60h-D0h, 60h-D1h, 70h, 78h, 90h, ECh with onfi, FFh; 00h-35h and 85h-10h copy back
  *
  * Unknown commands are ignored, and so are cache commands if the chip has no cache operations. A page with wrong bits
  * reads wrong. Bytes behind the last column read as 0xff.

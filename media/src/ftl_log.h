@@ -8,9 +8,9 @@
  * offset. Because pages are programmed in order, only the next page can be added to it. All others go to a log, a group
  * that takes pages in the order of writes. A merge turns a logical group back into one data group:
  *
- * 	switch		the log holds all pages in order: it becomes the data group
- * 	partial		the log holds the first pages in order: the others are copied behind them
- * 	full		the newest of each page is copied to a fresh group
+ *	switch		the log holds all pages in order: it becomes the data group
+ *	partial		the log holds the first pages in order: the others are copied behind them
+ *	full		the newest of each page is copied to a fresh group
  *
  * A full merge programs every page up to the last that holds data; gaps are padded. A page once written or padded is
  * read from flash until its whole group is discarded; a discard of part of a group has no effect.

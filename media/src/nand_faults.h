@@ -6,11 +6,11 @@
  *
  * Wear w is erase_count / endurance_erases, at most 16; without endurance_erases it is 0.
  *
- * 	programs fail		program_fail_ppb * w^2, of 10^9
- * 	erases fail		erase_fail_ppb * w^2, of 10^9
- * 	a bit is wrong		bit_error_ppt + worn_bit_error_ppt * w^2 + year_bit_error_ppt * w * years
- * 				+ read_bit_error_ppt * reads / 10^6, of 10^12, at most one in a hundred
- * 	retry r of a read	that rate * (retry_bit_error_percent / 100)^r
+ *	programs fail		program_fail_ppb * w^2, of 10^9
+ *	erases fail		erase_fail_ppb * w^2, of 10^9
+ *	a bit is wrong		bit_error_ppt + worn_bit_error_ppt * w^2 + year_bit_error_ppt * w * years
+ *				+ read_bit_error_ppt * reads / 10^6, of 10^12, at most one in a hundred
+ *	retry r of a read	that rate * (retry_bit_error_percent / 100)^r
  *
  * The forms' sources: write errors, retention and read disturb add up, and grow steeply with erases (Mielke et al.
  * 2008, "Bit error rate in NAND flash memories": four makers' MLC); retention is the largest part, and grows with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls under way: found by xid, sent again in time */
+/* Pending calls: found by xid, retransmitted on time */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct call {
 	struct call_times times;
 	uint64_t again_ns;
 	uint32_t xid;
-	bool was_sent; /* it was on its way to the server once */
+	bool was_sent; /* it was sent to the server once */
 	size_t length;
 	uint8_t message[];
 };
@@ -98,7 +98,7 @@ static void send_call(struct calls *calls, struct call *call, uint64_t now)
 		call->was_sent = true;
 }
 
-/* TCP: what is under way was not for this connection. From the longest wait down, so that none is sent twice. */
+/* TCP: pending calls belong to the old connection. Lists go from the longest wait down, so that none is sent twice. */
 static void resend_all(struct calls *calls, uint64_t now)
 {
 	for (int i = TIMEOUT_STEPS - 1; i >= 0; i--) {
@@ -119,7 +119,7 @@ static void connected(struct calls *calls, uint64_t now)
 	resend_all(calls, now);
 }
 
-/* A connection that broke is made anew: at once the first time, then not before some time has passed */
+/* Reopens a broken connection: at once the first time, then after a delay */
 static void open_channel(struct calls *calls, uint64_t now)
 {
 	if (calls->channel.state != CHANNEL_CLOSED || now < calls->reconnect_ns)
@@ -177,7 +177,7 @@ static void dispatch(struct calls *calls, const uint8_t *message, size_t length,
 	enum rpc_outcome outcome;
 
 	if (!call) {
-		calls->unknown_replies++; /* such as the second answer to what was sent twice */
+		calls->unknown_replies++; /* such as the second answer to a retransmitted call */
 		return;
 	}
 	calls->heard_ns = now;

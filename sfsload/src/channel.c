@@ -13,9 +13,9 @@
 
 enum {
 	MARK = 4, /* bytes before each fragment */
-	RESERVED_FROM = 1023, /* many servers answer only a client that only root can be */
+	RESERVED_FROM = 1023, /* many servers answer only reserved ports, which need root */
 	RESERVED_TO = 665,
-	SOCKET_BUFFER = 1 << 20, /* room for datagrams that come at once */
+	SOCKET_BUFFER = 1 << 20, /* room for bursts of datagrams */
 };
 
 #define LAST_FRAGMENT UINT32_C(0x80000000)
@@ -54,7 +54,7 @@ static void broken(struct channel *channel, int error)
 	channel->error = error;
 }
 
-/* Without success it is any port: the server says whether it minds */
+/* On failure it is any port, and the server decides */
 static void take_reserved_port(int fd)
 {
 	struct sockaddr_in from = { .sin_family = AF_INET };
@@ -168,7 +168,7 @@ bool channel_send(struct channel *channel, const uint8_t *message, size_t length
 	return true;
 }
 
-/* Up to `wanted` bytes behind what is there; true if they are all there */
+/* Reads up to `wanted` bytes in all; true if they are all there */
 static bool fill(struct channel *channel, size_t wanted)
 {
 	while (channel->got < wanted) {
@@ -190,7 +190,7 @@ static bool fill(struct channel *channel, size_t wanted)
 	return true;
 }
 
-/* The mark lies where the fragment will, and is overwritten by it */
+/* The mark is stored where its fragment will overwrite it */
 static bool read_mark(struct channel *channel)
 {
 	uint32_t mark;
@@ -203,10 +203,10 @@ static bool read_mark(struct channel *channel)
 	channel->fragment_left = mark & ~LAST_FRAGMENT;
 	channel->in_fragment = true;
 	if (!channel->fragment_left && !channel->last_fragment) {
-		broken(channel, EPROTO); /* a row of empty fragments has no end */
+		broken(channel, EPROTO); /* empty fragments could go on forever */
 		return false;
 	}
-	/* Room for the mark of the next one is needed too */
+	/* The mark of the next fragment needs room too */
 	if (channel->fragment_left > MAX_MESSAGE - MARK - channel->record_length) {
 		broken(channel, EMSGSIZE);
 		return false;

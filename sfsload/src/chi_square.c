@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chi-square. The critical values are those of the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4, 0.95. */
+/* The chi-square test. Critical values: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.4, 0.95. */
 #include "chi_square.h"
 
 enum { FEW = 5 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One call after the other */
+/* Synchronous calls */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void answered(void *context, enum rpc_outcome outcome, struct xdr_in *res
 	waiting->client->results = (struct xdr_in) { .bytes = waiting->client->reply, .size = length };
 }
 
-/* Before anything was heard of a server, a refused connection tells enough */
+/* Before the server's first answer, a refused connection is final */
 static void end_if_refused(const struct client *client)
 {
 	const struct channel *channel = &client->calls.channel;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only clock: CLOCK_MONOTONIC, ns. Nothing asks for the time of day. */
+/* The only clock: CLOCK_MONOTONIC, ns. The time of day is never used. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each KB begins with its file's number and its place; the rest is a byte that follows from them */
+/* Each KB begins with its file's number and its position; its other bytes follow from them */
 #include <string.h>
 
 #include "content.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files hold: each KB says which file and which KB of it it is, whoever wrote it, and however often */
+/* The content of the files: each KB identifies its file and its position, whoever wrote it, and however often */
 #ifndef CONTENT_H
 #define CONTENT_H
 

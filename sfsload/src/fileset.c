@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file set, out of seed, load and scale */
+/* The file set, derived from seed, load and scale */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { HUNDRED = 100, STREAM_SIZES = 1, STREAM_ACCESSED = 2 };
 
-/* KB of a hundred files that are as the table says */
+/* KB of a hundred files with the table's sizes */
 static uint64_t kb_of_hundred(void)
 {
 	uint64_t kb = 0;
@@ -19,7 +19,7 @@ static uint64_t kb_of_hundred(void)
 	return kb;
 }
 
-/* Each hundred files have the table's sizes exactly, in an order of their own */
+/* Each hundred files have exactly the table's sizes, in a random order */
 static void make_sizes(struct fileset *set)
 {
 	uint8_t classes[HUNDRED];
@@ -38,7 +38,7 @@ static void make_sizes(struct fileset *set)
 	}
 }
 
-/* Of each ten files of a class, and of what is left over at its end, one */
+/* Selects one of each ten files of a class, and one of the rest at its end */
 static void make_accessed(struct fileset *set)
 {
 	uint32_t *of_class = allocate(set->files, sizeof(*of_class));

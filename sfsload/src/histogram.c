@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A histogram whose steps grow with the time */
+/* A histogram with logarithmic bins */
 #include "histogram.h"
 
 uint32_t histogram_bin(uint64_t ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many times took how long, ns: exact up to 127 ns, then in steps of 1/64 of the time's power of two */
+/* A histogram of times in ns: exact up to 127 ns, then with 64 bins for each power of two */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
 
@@ -20,13 +20,13 @@ void histogram_add(struct histogram *histogram, uint64_t ns);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 uint32_t histogram_bin(uint64_t ns);
-/* The longest time that falls into a bin */
+/* The longest time in a bin */
 uint64_t histogram_upper(uint32_t bin);
 
-/* No fewer than this share, in thousandths, took no longer: the upper end of a bin, at most the longest; 0 of none */
+/* The percentile, rounded up to the end of its bin, at most the longest time; 0 if there are none */
 uint64_t histogram_percentile(const struct histogram *histogram, uint32_t thousandths);
 
-/* 0 of none */
+/* 0 if there are none */
 uint64_t histogram_mean(const struct histogram *histogram);
 
 #endif

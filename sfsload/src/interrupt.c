@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Nothing is undone on the server: one that does not answer might be why the signal was sent */
+/* Nothing is cleaned up on the server: an unresponsive server may be the reason for the signal */
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -15,7 +15,10 @@ static const char told[] = "sfsload: interrupted: there is no result; what was m
 
 static const char *volatile unfinished;
 
-/* Its own signal waits until it returns, and then has its default again. Does not wait for who reads no messages. */
+/*
+ * The signal is blocked until the handler returns, and then has its default action. The write must not block on a full
+ * pipe.
+ */
 static void tell(int number)
 {
 	struct pollfd message = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -25,7 +28,7 @@ static void tell(int number)
 		unlink(unfinished);
 	if (poll(&message, 1, 0) == 1 && (message.revents & POLLOUT))
 		heard = write(STDERR_FILENO, told, sizeof(told) - 1);
-	(void)heard; /* if nobody does, that changes nothing */
+	(void)heard; /* a failed write changes nothing */
 	raise(number);
 }
 

@@ -3,17 +3,20 @@
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-/* One of them is told on stderr, then ends the program as if it were not caught; what is ignored stays so */
+/*
+ * Prints a message on one of these signals, then ends the program by its default action; an ignored signal stays
+ * ignored
+ */
 void interrupt_tell(void);
 
-/* They wait from here on, until interrupt_release(): what is begun between the two is not left half done */
+/* Blocks the signals until interrupt_release(), so that work in between is not left half done */
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* In a load process: its parent gets the signal too, and ends it */
+/* In a load process: the parent gets the signal too, and ends it */
 void interrupt_ignore(void);
 
-/* A file that is removed if the program is interrupted; NULL: none. The name has to stay where it is. */
+/* Sets a file to be removed on a signal; NULL: none. The string must stay valid. */
 void interrupt_removes(const char *file);
 
 #endif

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether an answer is what it has to be */
+/* Checks the answers */
 #include "content.h"
 #include "load_parts.h"
 
 enum { KB = 1024 };
 
-/*
- * A REMOVE that was sent twice may have been carried out the first time, and one behind a CREATE that was lost may come
- * before it.
- */
+/* The first transmission of a repeated REMOVE may have been executed; and a REMOVE may overtake a lost CREATE. */
 static bool may_be_gone(const struct job *job, const struct call_times *times)
 {
 	return times->sendings > 1 || job->load->settings.shared->names[job->of.item].unsure;
@@ -55,7 +52,7 @@ static enum error_kind judge_results(const struct job *job, const struct nfs_ans
 	}
 }
 
-/* A server that was started anew may have lost what it was not asked to commit */
+/* A restarted server may have lost uncommitted writes */
 static void note_verifier(struct load *load, const struct nfs_answer *answer)
 {
 	if (!answer->has_verifier)

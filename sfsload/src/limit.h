@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At most so many calls of a kind outstanding; the others wait in the order in which they came */
+/* Limits the outstanding calls of a kind; the others wait in order of arrival */
 #ifndef LIMIT_H
 #define LIMIT_H
 
@@ -8,7 +8,7 @@
 
 enum { MAX_OUTSTANDING = 2 };
 
-/* At the head of what waits */
+/* A member of the waiting item */
 struct limited {
 	struct limited *behind;
 };
@@ -18,11 +18,11 @@ struct limit {
 	uint64_t waiting, outstanding, max_seen;
 };
 
-/* True: it may go now, and is outstanding. False: it waits. */
+/* True: it is outstanding now. False: it waits. */
 bool limit_enter(struct limit *limit, struct limited *item);
-/* One that was outstanding has ended. The one that may go instead, and is outstanding; or NULL. */
+/* An outstanding item has ended. Returns the next one, which is outstanding now; or NULL. */
 struct limited *limit_leave(struct limit *limit);
-/* The next of those that wait no longer waits, and does not go; NULL: none waits */
+/* Removes the first waiting item, which is not sent; NULL: none waits */
 struct limited *limit_drop(struct limit *limit);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The open loop. An arrival's calls are sent when it is due, whatever is still under way; only reads and writes wait,
- * while two of their kind are outstanding. The thread sleeps in poll() until the next arrival or the next answer.
+ * The open loop. An arrival's calls are sent when it is due, regardless of pending calls; only reads and writes wait
+ * while two of their kind are outstanding. The thread sleeps in poll() until the next arrival or answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "load_parts.h"
 #include "message.h"
 
-enum { KB = 1024, AT_ONCE = 16 /* arrivals that are late, until the answers are looked at again */ };
+enum { KB = 1024, AT_ONCE = 16 /* late arrivals sent before answers are checked again */ };
 
-#define DRAIN_NS (5 * NS_IN_S) /* so long an answer is waited for after the end, though it no longer counts */
-#define HELD_UP_NS NS_IN_S /* so late after the end what was due before it is sent yet */
+#define DRAIN_NS (5 * NS_IN_S) /* how long answers are awaited after the end, though they no longer count */
+#define HELD_UP_NS NS_IN_S /* how long after the end overdue calls are still sent */
 
 static void next_own(struct load *load)
 {
@@ -35,7 +35,7 @@ struct load *load_make(const struct load_settings *settings, struct result *resu
 	return load;
 }
 
-/* Those of an operation on a file that is accessed, or on its directory */
+/* Calls of an operation on an accessed file, or on its directory */
 static void ask_of_file(const struct job *job, struct nfs_request *request, char *name)
 {
 	const struct load_settings *settings = &job->load->settings;
@@ -65,7 +65,7 @@ static void ask_of_file(const struct job *job, struct nfs_request *request, char
 	}
 }
 
-/* Where the mix has COMMIT, writes need not be on the medium when they are answered */
+/* If the mix has COMMIT, writes may be unstable */
 static void ask(const struct job *job, struct nfs_request *request, char *name)
 {
 	const struct load_settings *settings = &job->load->settings;
@@ -96,7 +96,7 @@ static void ask(const struct job *job, struct nfs_request *request, char *name)
 
 static call_done answered;
 
-/* Of a call that creates or removes a file; none of others */
+/* The name that a call creates or removes; NULL for other calls */
 static struct plain_name *name_of(const struct job *job)
 {
 	bool has_one = job->of.op == OP_CREATE || job->of.op == OP_REMOVE;
@@ -176,7 +176,7 @@ static void arrive(struct load *load, const struct arrival *arrival, uint64_t du
 	} while (left);
 }
 
-/* What waits for its turn is no longer sent once the time is over */
+/* Waiting calls are dropped once the time is over */
 static void drop_waiting(struct load *load, struct limit *limit)
 {
 	struct limited *item;
@@ -187,7 +187,7 @@ static void drop_waiting(struct load *load, struct limit *limit)
 	}
 }
 
-/* What was due and was not sent, since this process was held up for long or the server gave no answer */
+/* Drops overdue calls, because this process was delayed or the server gave no answer */
 static void drop_due(struct load *load)
 {
 	uint64_t start = load->settings.shared->start_ns;

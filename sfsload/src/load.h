@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The open-loop load of one process: its share of the schedule, on time, and what comes of it */
+/* The open-loop load of one process: sends its share of the schedule on time, and records the results */
 #ifndef LOAD_H
 #define LOAD_H
 
@@ -14,12 +14,12 @@ struct load_settings {
 	const struct mix *mix;
 	const struct shared *shared;
 	uint64_t seed, warmup_ns, measured_ns;
-	uint32_t load, part, parts; /* this process is number `part` of so many */
+	uint32_t load, part, parts; /* this process is number `part` of `parts` */
 };
 
 struct load;
 
-/* Connected and ready; the load begins when shared->start_ns is set and load_run() is called */
+/* Connects and prepares; the load begins when shared->start_ns is set and load_run() is called */
 struct load *load_make(const struct load_settings *settings, struct result *result);
 void load_run(struct load *load);
 void load_free(struct load *load);

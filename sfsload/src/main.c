@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sfsload: puts an SFS-style load on an NFS server, and writes how it answers. docs/sfsload.md has the rules, and what
- * stands in the result.
+ * sfsload: puts an SFS-style load on an NFS server, and writes its response times. docs/sfsload.md describes the rules
+ * and the result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,10 @@ static const struct nfs_protocol *protocol(const struct run *run)
 	return run->options.version == 2 ? &nfs2 : &nfs3;
 }
 
-/* Xids differ from run to run and from connection to connection, or a server might take a call for one that it has
- * answered a minute ago. The process's number does that, and no clock; it changes nothing else. */
+/*
+ * Xids differ between runs and connections. Otherwise a server might take a call for a recent one and repeat that
+ * answer. They derive from the process ID, not from a clock, and influence nothing else.
+ */
 static uint32_t first_xid(const struct run *run)
 {
 	static uint64_t connections;
@@ -77,7 +79,7 @@ static void connect_client(struct run *run, struct client *client)
 	client->nfs = protocol(run);
 }
 
-/* Version 3 tells how much may be moved at once; version 2 always takes 8 KB */
+/* Version 3 reports its largest transfer; version 2 always accepts 8 KB */
 static void check_block(const struct run *run, struct client *client)
 {
 	struct nfs_request request = { .op = OP_FSINFO, .object = &run->mounted.root };

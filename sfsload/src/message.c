@@ -13,7 +13,7 @@ void say_once(atomic_flag *flag)
 	said = flag;
 }
 
-/* In one piece, since several processes may write */
+/* In one write, because several processes may write */
 static void say(const char *format, va_list words)
 {
 	char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What share of the calls each operation has: published mixes, as data */
+/* Published mixes: the share of each operation in the calls */
 #ifndef MIX_H
 #define MIX_H
 
@@ -13,10 +13,10 @@ struct mix {
 	uint8_t percent[MIX_OPS]; /* of all calls; the sum is 100 */
 };
 
-/* NULL: there is none of this name */
+/* NULL if there is no mix of this name */
 const struct mix *mix_find(const char *name);
 
-/* The one that stands for a version of NFS */
+/* The default mix of an NFS version */
 const struct mix *mix_of_version(uint32_t version);
 
 /* The number-th mix, or NULL behind the last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to an export's root: portmapper (RFC 1833, version 2) and mount protocol (RFC 1094 A, RFC 1813 I) */
+/* Finds an export's root: portmapper (RFC 1833, version 2) and mount protocol (RFC 1094 A, RFC 1813 I) */
 #ifndef MOUNT_H
 #define MOUNT_H
 
@@ -7,11 +7,11 @@
 #include "nfs.h"
 
 struct mount_request {
-	struct calls_settings settings; /* to whom; its port is not looked at */
+	struct calls_settings settings; /* the server; its port is ignored */
 	uint32_t version; /* of NFS */
 	const char *server, *path; /* as the user wrote them */
 	uint16_t portmap_port;
-	uint16_t mount_port, nfs_port; /* 0: the portmapper is asked */
+	uint16_t mount_port, nfs_port; /* 0: ask the portmapper */
 };
 
 struct mounted {
@@ -19,9 +19,9 @@ struct mounted {
 	uint16_t mount_port, nfs_port;
 };
 
-/* All that goes wrong ends the program */
+/* Any failure ends the program */
 void mount_export(const struct mount_request *request, struct mounted *mounted);
-/* So that the server's list of clients has no line too many; nobody minds if it fails */
+/* Removes the client from the server's list; a failure does not matter */
 void unmount_export(const struct mount_request *request, const struct mounted *mounted);
 
 #endif

@@ -6,14 +6,14 @@
 
 enum { FHSIZE = 32, MAX_PATH = 1024 };
 
-#define NOT_SET UINT32_MAX /* an attribute that stays as it is */
+#define NOT_SET UINT32_MAX /* leaves an attribute unchanged */
 
 static void put_handle(struct xdr_out *out, const struct handle *handle)
 {
 	xdr_put_fixed(out, handle->bytes, FHSIZE);
 }
 
-/* The times stay */
+/* Leaves the times unchanged */
 static void put_sattr(struct xdr_out *out, uint32_t mode, uint32_t size)
 {
 	xdr_put_u32(out, mode);
@@ -134,7 +134,7 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 	case OP_FSSTAT:
 		xdr_get_fixed(in, 5 * 4);
 		break;
-	default: /* REMOVE and SYMLINK answer with a status alone */
+	default: /* REMOVE and SYMLINK return a status only */
 		break;
 	}
 }

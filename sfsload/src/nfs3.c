@@ -6,10 +6,10 @@
 
 enum {
 	MAX_PATH = 4096,
-	UNCHECKED = 0, /* of CREATE: a file that is there stays */
+	UNCHECKED = 0, /* of CREATE: an existing file stays */
 	UNSTABLE = 0,
 	FILE_SYNC = 2,
-	NO_TIME = 0, /* of SETATTR: the time stays as it is */
+	NO_TIME = 0, /* of SETATTR: leaves the time unchanged */
 };
 
 static void put_handle(struct xdr_out *out, const struct handle *handle)
@@ -114,14 +114,14 @@ static void get_attributes(struct xdr_in *in, struct nfs_answer *answer)
 	answer->has_attributes = !in->bad;
 }
 
-/* Those of the object that is asked of */
+/* The attributes of the request's object */
 static void get_post_op(struct xdr_in *in, struct nfs_answer *answer)
 {
 	if (xdr_get_bool(in))
 		get_attributes(in, answer);
 }
 
-/* Those of another object, such as its directory */
+/* The attributes of another object, such as its directory */
 static void skip_post_op(struct xdr_in *in)
 {
 	struct nfs_answer other;
@@ -181,7 +181,7 @@ static void get_read(struct xdr_in *in, struct nfs_answer *answer)
 		in->bad = true;
 }
 
-/* After the status and the attributes that all answers of these operations begin with */
+/* What follows the status and the attributes that all answers of these operations begin with */
 static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer)
 {
 	switch (op) {
@@ -190,7 +190,7 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 		break;
 	case OP_WRITE:
 		answer->count = xdr_get_u32(in);
-		xdr_get_u32(in); /* how stable it is */
+		xdr_get_u32(in); /* the stability */
 		get_verifier(in, answer);
 		break;
 	case OP_COMMIT:
@@ -220,7 +220,7 @@ static void get_results(struct xdr_in *in, enum op op, struct nfs_answer *answer
 	}
 }
 
-/* What stands between the status and the results, or alone where the operation failed */
+/* What is between the status and the results, or follows the status of a failed operation */
 static void get_before_results(struct xdr_in *in, enum op op, struct nfs_answer *answer)
 {
 	switch (op) {

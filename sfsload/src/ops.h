@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of NFS that a load is made of, and two more that make its file set */
+/* The NFS operations of a load, and two more that make its file set */
 #ifndef OPS_H
 #define OPS_H
 
@@ -24,7 +24,7 @@ enum op {
 	OPS,
 };
 
-/* As JSON has it: "readdirplus" */
+/* The name in JSON: "readdirplus" */
 const char *op_name(enum op op);
 
 #endif

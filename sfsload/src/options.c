@@ -16,9 +16,9 @@
 struct rule {
 	const char *name, *value, *help;
 	void (*read)(struct options *options, const struct rule *rule, const char *text);
-	size_t at; /* of the member that `read` sets */
+	size_t at; /* offset of the member that `read` sets */
 	uint64_t min, max;
-	uint64_t unit; /* the member counts in these, of what the user writes */
+	uint64_t unit; /* the member's unit, relative to the user's */
 };
 
 enum { MAX_EXPORT = 1024 }; /* MNTPATHLEN of the mount protocol: RFC 1094 A.3, RFC 1813 5.1 */
@@ -81,7 +81,7 @@ static void read_u64(struct options *options, const struct rule *rule, const cha
 	memcpy((char *)options + rule->at, &value, sizeof(value));
 }
 
-/* Digits, and up to nine more behind a point; in the rule's unit, rounded down */
+/* Digits, and up to nine decimals; in the rule's unit, rounded down */
 static uint64_t decimal(const struct rule *rule, const char *text)
 {
 	uint64_t value = 0, part = rule->unit;
@@ -162,7 +162,7 @@ static void read_step(struct options *options, const struct rule *rule, const ch
 
 #define AT(member) offsetof(struct options, member)
 #define DAY (UINT64_C(86400) * NS_IN_S)
-#define MAX_ID (UINT32_MAX - 1) /* the one above says "none" in every call of Unix */
+#define MAX_ID (UINT32_MAX - 1) /* the next value means "none" in Unix system calls */
 
 static const struct rule rules[] = {
 	{ "server", "ADDRESS", "IPv4 address of the NFS server", read_server, 0, 0, 0, 1 },

@@ -13,9 +13,9 @@ enum { MAX_PROCESSES = 64 };
 
 enum step {
 	STEP_ALL,
-	STEP_LIST, /* the file set is printed, and nobody is asked */
+	STEP_LIST, /* prints the file set, without a server */
 	STEP_PREPARE,
-	STEP_LOAD, /* of a file set that was prepared */
+	STEP_LOAD, /* loads a prepared file set */
 };
 
 struct options {
@@ -29,7 +29,7 @@ struct options {
 	enum step step;
 };
 
-/* What does not fit ends the program with EXIT_USAGE, --help with 0 */
+/* Invalid options end the program with EXIT_USAGE, --help with 0 */
 void options_read(int count, char **arguments, struct options *options);
 
 #endif

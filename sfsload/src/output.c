@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Results are written beside their file, and renamed */
+/* Results are written to a temporary file beside the target, then renamed */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Names of what is open already; of a file it may be the middle */
+/* Names of open files, where writing may be in the middle of the file */
 static bool is_open_already(const char *name)
 {
 	return !strncmp(name, "/dev/std", 8) || !strncmp(name, "/dev/fd/", 8) || !strncmp(name, "/proc/", 6);
 }
 
-/* Another one in its directory, with the same rights, so that it can be renamed: its descriptor */
+/* Makes a file in the same directory, with the same permissions, for the rename; returns its descriptor */
 static int make_beside(struct output *output)
 {
 	const char *slash = strrchr(output->file, '/');

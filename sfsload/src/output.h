@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the result goes. A file has what it had until the whole result is there: a load that fails or is stopped takes
- * nothing from one before it. */
+/*
+ * The result's destination. A file keeps its content until the whole result is written: a failed or interrupted load
+ * never destroys an earlier result.
+ */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -8,18 +10,18 @@
 #include <stdio.h>
 
 struct output {
-	const char *name; /* as it was given; NULL: standard output */
-	char file[PATH_MAX]; /* what takes its place at the end; empty: it is written directly */
-	char beside[PATH_MAX + 16]; /* what is written, and then renamed */
+	const char *name; /* as given; NULL: standard output */
+	char file[PATH_MAX]; /* the file to be replaced at the end; empty: written directly */
+	char beside[PATH_MAX + 16]; /* the temporary file */
 	FILE *direct;
 };
 
-/* Before the load; ends the program if nothing can be written there */
+/* Call it before the load; ends the program if the destination is not writable */
 void output_check(struct output *output, const char *name);
 
 FILE *output_begin(struct output *output);
 
-/* The result is there, or the program ends */
+/* Completes the result, or ends the program */
 void output_end(struct output *output, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a name that is created and removed by turns is known to be there */
+/* Tracks when a name that is alternately created and removed is known to exist */
 #include "plain.h"
 
 void plain_sent(struct plain_name *name, bool create)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A name that is created and removed by turns, and whether it is known to be there. Calls on a name may overtake one
- * another: of those that were lost the second sending comes late, maybe behind the next call on that name.
+ * A name that is alternately created and removed, and whether it is known to exist. Calls on a name may overtake one
+ * another: the retransmission of a lost call may arrive behind the next call on that name.
  */
 #ifndef PLAIN_H
 #define PLAIN_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 struct plain_name {
-	_Atomic unsigned under_way; /* calls on it, of all processes */
-	_Atomic bool unsure; /* two were under way at a time, and no CREATE has been sent alone since */
+	_Atomic unsigned under_way; /* pending calls on it, of all processes */
+	_Atomic bool unsure; /* two were pending at a time, and no CREATE was sent alone since */
 };
 
 void plain_sent(struct plain_name *name, bool create);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file set on the server. Each call waits for the one before it. */
+/* Creates the file set on the server, with synchronous calls */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void look_up(const struct preparation *p, const struct handle *directory,
 	client_must(p->client, &request, name, answer);
 }
 
-/* A server may leave the handle out of its answer to what makes something */
+/* A server may omit the handle of a new object */
 static void keep_handle(const struct preparation *p, const struct nfs_request *made, struct nfs_answer *answer,
 			struct handle *handle)
 {
@@ -27,7 +27,7 @@ static void keep_handle(const struct preparation *p, const struct nfs_request *m
 	*handle = answer->handle;
 }
 
-/* Makes what may be there */
+/* Makes an object that may exist already */
 static void make(const struct preparation *p, const struct nfs_request *request, struct handle *handle)
 {
 	struct nfs_answer answer;
@@ -71,7 +71,7 @@ static void make_link(const struct preparation *p, uint32_t link)
 	}
 }
 
-/* They are as they were before any load */
+/* Restores the plain files to their state before any load */
 static void plain_file(const struct preparation *p, uint32_t file)
 {
 	char name[PATH_SIZE];
@@ -138,7 +138,7 @@ static void make_file(const struct preparation *p, const struct handle *in, uint
 	write_all(p, handle, file, name);
 }
 
-/* A load before this one has appended to it */
+/* An earlier load has appended to it */
 static void find_file(const struct preparation *p, const struct handle *in, uint32_t file, struct handle *handle)
 {
 	uint64_t size = (uint64_t)fileset_size(p->set, file) * KB;
@@ -158,7 +158,7 @@ static void find_file(const struct preparation *p, const struct handle *in, uint
 		client_must(p->client, &shorten, name, &answer);
 }
 
-/* Where in accessed_files each file is, from 1 on; 0: it is not accessed */
+/* 1 + each file's index in accessed_files; 0: not accessed */
 static uint32_t *places_of(const struct fileset *set)
 {
 	uint32_t *places = allocate(set->files, sizeof(*places));

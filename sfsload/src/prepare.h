@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file set on the server: made, or found again. What goes wrong ends the program. */
+/* Creates the file set on the server, or finds it again. Any failure ends the program. */
 #ifndef PREPARE_H
 #define PREPARE_H
 
@@ -10,14 +10,14 @@ struct preparation {
 	struct client *client;
 	const struct fileset *set;
 	struct shared *shared;
-	const struct handle *export; /* the root of what is mounted */
-	const char *directory; /* name of the set's own */
-	bool make; /* false: it is there, and only what a load has changed is put right */
+	const struct handle *export; /* the root of the export */
+	const char *directory; /* the name of the set's directory */
+	bool make; /* false: it exists, and only a load's changes are reverted */
 };
 
-/* The directory of all, links and plain files */
+/* Makes the directory of all, links and plain files */
 void prepare_base(const struct preparation *preparation);
-/* The directories, with their files, that are number `part` of `parts` processes' */
+/* Makes the directories, with their files, that process `part` of `parts` is responsible for */
 void prepare_part(const struct preparation *preparation, uint32_t part, uint32_t parts);
 
 #endif

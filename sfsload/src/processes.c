@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each process tells by a pipe of its own that it is ready; all begin when the parent closes another */
+/* Each process reports readiness by a pipe of its own; all start when the parent closes another */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,13 +25,13 @@ static void make_pipe(int *ends)
 		end_with(EXIT_HOST, "pipe: %s", strerror(errno));
 }
 
-/* The sleep of poll() ends when it should, and not up to 50 us later */
+/* poll() then wakes on time, instead of up to 50 us late */
 static void sleep_exactly(void)
 {
 	prctl(PR_SET_TIMERSLACK, 1);
 }
 
-/* Which the load processes share, and not their parent: it has to say what became of one that could say nothing */
+/* Shared by the load processes, not by their parent: it reports the fate of a process that could not */
 static atomic_flag *make_flag(void)
 {
 	atomic_flag *flag = mmap(NULL, sizeof(*flag), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -91,7 +91,7 @@ static void start(const struct process_work *work, struct child *children, const
 	}
 }
 
-/* The status of the program, if it has to end; the child has said why */
+/* The exit status if the program has to end; the child has printed the reason */
 static int wait_for(struct child *child)
 {
 	int status = 0;
@@ -106,15 +106,15 @@ static int wait_for(struct child *child)
 
 void processes_run(const struct process_work *work)
 {
-	static struct child *children; /* static: one that ends before its time does not lose it, for the sanitizers */
+	static struct child *children; /* static: an early exit does not leak it, for the sanitizers */
 	atomic_flag *flag = make_flag();
 	int go[2], status;
 	char byte;
 
 	children = allocate(work->count, sizeof(*children));
-	fflush(NULL); /* or each child would write what is still in memory */
+	fflush(NULL); /* otherwise each child would write the buffered output again */
 	make_pipe(go);
-	signal(SIGCHLD, SIG_DFL); /* who ignores it, and hands that down, would not hear how a load process ended */
+	signal(SIGCHLD, SIG_DFL); /* if an ignored SIGCHLD is inherited, the exit of a load process goes unnoticed */
 	interrupt_hold();
 	start(work, children, go, flag);
 	interrupt_release();

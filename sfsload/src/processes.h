@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load processes: made, ready together, begun together, ended together */
+/* Load processes: forked, ready, started and ended together */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
@@ -13,7 +13,7 @@ struct process_work {
 	void (*run)(void *context, uint32_t process);
 };
 
-/* If one ends with a status other than 0, the others are ended and the program ends with that status */
+/* If one exits with a status other than 0, the others are ended, and the program exits with that status */
 void processes_run(const struct process_work *work);
 
 #endif

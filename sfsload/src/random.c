@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * SplitMix64: a counter that a mixing function is laid over (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * SplitMix64: a counter through a mixing function (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014).
  */
 #include "random.h"
 
 #define STEP UINT64_C(0x9e3779b97f4a7c15)
-#define LN_2 UINT64_C(2977044472) /* the logarithm of two, times 2^32 */
+#define LN_2 UINT64_C(2977044472) /* ln 2 * 2^32 */
 
 static uint64_t mixed(uint64_t x)
 {
@@ -28,7 +28,7 @@ uint64_t random_u64(struct random *random)
 
 uint64_t random_below(struct random *random, uint64_t count)
 {
-	uint64_t drawn, uneven = -count % count; /* so many of the 2^64 numbers would make some remainders likelier */
+	uint64_t drawn, uneven = -count % count; /* the numbers below `uneven` would bias the remainders */
 
 	do
 		drawn = random_u64(random);
@@ -36,7 +36,7 @@ uint64_t random_below(struct random *random, uint64_t count)
 	return drawn % count;
 }
 
-/* -log2(x / 2^64), times 2^32: the place of the first bit, then a bit of the fraction for each squaring */
+/* -log2(x / 2^64) * 2^32: the position of the first bit, then a bit of the fraction for each squaring */
 static uint64_t minus_log2(uint64_t x)
 {
 	unsigned int zeros = (unsigned int)__builtin_clzll(x);

@@ -9,7 +9,7 @@
 
 #define NOTE "SFS-style load by published rules; not the SPEC SFS suite, and no SPEC result"
 
-/* In thousandths; named as JSON has them */
+/* In thousandths; with the names in JSON */
 static const struct {
 	const char *name;
 	uint32_t thousandths;
@@ -20,7 +20,7 @@ static const char *truth(bool value)
 	return value ? "true" : "false";
 }
 
-/* Paths may hold anything */
+/* Paths may contain any byte */
 static void put_text(FILE *out, const char *text)
 {
 	fputc('"', out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result as one JSON document (docs/sfsload.md has its keys), and the exit status that it stands for */
+/* Writes the result as one JSON document (docs/sfsload.md has its keys), and derives the exit status */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -10,13 +10,13 @@
 #include "options.h"
 #include "result.h"
 
-enum { LOAD_MET_PERCENT = 95 }; /* of the calls that were scheduled in the measured time, well answered in it */
+enum { LOAD_MET_PERCENT = 95 }; /* of the calls scheduled in the measurement interval, answered correctly in it */
 
 struct report {
 	const struct options *options;
 	const struct fileset *set;
-	const struct result *result; /* NULL: the file set was made, and no load was put */
-	uint64_t prepared_ns; /* how long the file set took */
+	const struct result *result; /* NULL: the file set was made, without a load */
+	uint64_t prepared_ns; /* the time to make the file set */
 };
 
 enum exit_status report_write(FILE *out, const struct report *report);

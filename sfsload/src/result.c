@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counting */
+/* Counts answers and errors */
 #include "result.h"
 
 static void add_error(struct result *result, const struct error_count *added)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What load processes count. Unless it says otherwise, all is of the measured time. */
+/* The counts of a load process, of the measurement interval unless noted otherwise. */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -12,14 +12,14 @@ enum { ERRORS_KEPT = 64 };
 
 enum error_kind {
 	ERROR_NONE,
-	ERROR_STATUS, /* a status of NFS that should not be; code is its number */
-	ERROR_RPC, /* the call was not carried out; code is an rpc_outcome */
-	ERROR_MALFORMED, /* results that are not as the protocol has them */
-	ERROR_LENGTH, /* another number of bytes read or written than asked */
-	ERROR_CONTENT, /* other bytes than were written */
-	ERROR_TYPE, /* a file that is none */
+	ERROR_STATUS, /* an unexpected NFS status; code is its number */
+	ERROR_RPC, /* the call was not executed; code is an rpc_outcome */
+	ERROR_MALFORMED, /* the results violate the protocol */
+	ERROR_LENGTH, /* more or fewer bytes read or written than requested */
+	ERROR_CONTENT, /* the data differs from what was written */
+	ERROR_TYPE, /* not a file */
 	ERROR_FOUND, /* a name that does not exist was found */
-	ERROR_EMPTY, /* a directory without entries, a link that leads nowhere, no permission on an own file */
+	ERROR_EMPTY, /* a directory without entries, a link without target, no permission on an own file */
 };
 
 struct error_count {
@@ -30,20 +30,20 @@ struct error_count {
 };
 
 struct op_result {
-	uint64_t scheduled; /* calls that the schedule had */
-	uint64_t errors; /* answers that were one */
-	struct histogram times; /* from sending to the answer, of the good ones */
+	uint64_t scheduled; /* calls of the schedule */
+	uint64_t errors; /* answers with an error */
+	struct histogram times; /* response times of correct answers */
 };
 
 struct result {
 	struct op_result ops[MIX_OPS];
-	struct histogram late; /* from the scheduled time to sending, of the first call of each arrival */
-	struct error_count errors[ERRORS_KEPT]; /* of the whole load; the last one takes what has no room */
+	struct histogram late; /* delay of sending, of the first call of each arrival */
+	struct error_count errors[ERRORS_KEPT]; /* of the whole load; the last one collects the rest */
 	/* Of the whole load */
 	uint64_t retransmissions, reconnects, unknown_replies, verifier_changes;
 	uint64_t unsent, unanswered; /* calls, at the end */
-	uint64_t max_reads, max_writes; /* outstanding at a time, in one process */
-	bool gave_up; /* the server no longer answered */
+	uint64_t max_reads, max_writes; /* largest number outstanding in one process */
+	bool gave_up; /* the server stopped answering */
 };
 
 void result_error(struct result *result, enum op op, enum error_kind kind, uint32_t code);

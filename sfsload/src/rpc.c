@@ -8,7 +8,7 @@ enum {
 	RPC_VERSION = 2,
 	AUTH_NONE = 0,
 	AUTH_SYS = 1,
-	AUTH_BODY = 400, /* the longest there may be */
+	AUTH_BODY = 400, /* the longest allowed */
 };
 
 static const char *const names[RPC_OUTCOMES] = {
@@ -28,11 +28,11 @@ static void put_credential(struct xdr_out *out, const struct rpc_identity *who)
 	uint8_t bytes[AUTH_BODY];
 	struct xdr_out body = { .bytes = bytes, .size = sizeof(bytes) };
 
-	xdr_put_u32(&body, 0); /* stamp: any number; always the same, so that a run repeats */
+	xdr_put_u32(&body, 0); /* stamp: constant, so that a run is reproducible */
 	xdr_put_string(&body, who->machine);
 	xdr_put_u32(&body, who->uid);
 	xdr_put_u32(&body, who->gid);
-	xdr_put_u32(&body, 0); /* no further groups */
+	xdr_put_u32(&body, 0); /* no supplementary groups */
 	xdr_put_u32(out, AUTH_SYS);
 	xdr_put_opaque(out, bytes, body.used);
 }
@@ -60,7 +60,7 @@ static enum rpc_outcome accepted(struct xdr_in *in)
 	status = xdr_get_u32(in);
 	if (in->bad || status > 5)
 		return RPC_MALFORMED;
-	/* The numbers of accept_stat are in the order of ours */
+	/* Our outcomes have the numbers of accept_stat */
 	return (enum rpc_outcome)status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ONC RPC version 2 (RFC 5531): the header of a call with AUTH_SYS, and what a reply's header says */
+/* ONC RPC version 2 (RFC 5531): the header of a call with AUTH_SYS, and the header of a reply */
 #ifndef RPC_H
 #define RPC_H
 
@@ -20,11 +20,11 @@ enum rpc_outcome {
 	RPC_SYSTEM_ERROR,
 	RPC_VERSION_DENIED,
 	RPC_AUTH_DENIED,
-	RPC_MALFORMED, /* no reply as the RFC has it */
+	RPC_MALFORMED, /* the reply violates the RFC */
 	RPC_OUTCOMES,
 };
 
-/* Who asks, as AUTH_SYS tells it */
+/* The caller's identity in AUTH_SYS */
 struct rpc_identity {
 	const char *machine;
 	uint32_t uid, gid;
@@ -37,10 +37,10 @@ struct rpc_procedure {
 void rpc_put_call(struct xdr_out *out, uint32_t xid, const struct rpc_procedure *procedure,
 		  const struct rpc_identity *who);
 
-/* What follows the xid of a reply; in then stands at the results */
+/* Parses a reply behind its xid; leaves `in` at the results */
 enum rpc_outcome rpc_get_reply(struct xdr_in *in);
 
-/* As JSON has it: "program-unavailable" */
+/* The name in JSON: "program-unavailable" */
 const char *rpc_outcome_name(enum rpc_outcome outcome);
 
 #endif

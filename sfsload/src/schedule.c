@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Arrivals. Times between them are exponentially distributed. The operation is drawn like a card from a deck that holds
- * each operation as often as the mix has it, so that the mix is met in the long run and its order is chance. A read or
- * a write of a file takes as many cards as it makes calls: the mix is one of calls, and so is the load.
+ * Arrivals. Intervals are exponentially distributed. Operations are drawn like cards from a deck that holds each one in
+ * proportion to the mix, so that the mix is exact in the long run and the order random. A read or write of a file takes
+ * as many cards as it has calls: mix and load count calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "schedule.h"
 
 enum {
-	DECKS = 2, /* of 100 calls each, in one */
-	ABSENT_OF = 3, /* one LOOKUP of so many */
-	APPENDS = 70, /* percent of the writes of files */
+	DECKS = 2, /* of 100 calls each, combined */
+	ABSENT_OF = 3, /* one of this many LOOKUPs is of an absent name */
+	APPENDS = 70, /* percent of the file writes */
 	STREAM_TIMES = 11,
 	STREAM_CHOICES = 12,
 };
@@ -27,13 +27,13 @@ static uint32_t calls_of_100(enum op op)
 	return op == OP_WRITE ? transfer_calls_of_100(write_classes) : 100;
 }
 
-/* What share of the arrivals `calls` calls of an operation are: any unit */
+/* The relative number of arrivals for `calls` calls of an operation */
 static uint64_t arrivals_of(enum op op, uint64_t calls)
 {
 	return calls * 100000000 / calls_of_100(op);
 }
 
-/* Picoseconds from an arrival to the next, so that the calls come at the rate that is asked */
+/* The mean interval of arrivals in picoseconds that gives the requested rate of calls */
 static uint64_t mean_between(const struct mix *mix, uint32_t load)
 {
 	uint64_t arrivals = 0;
@@ -73,7 +73,7 @@ void schedule_free(struct schedule *schedule)
 	free(schedule->length_kb);
 }
 
-/* Cards of operations that cost more calls come up less often; a deck that is used up is followed by another */
+/* Operations with several calls are drawn less often; an exhausted deck is replaced by the next */
 static enum op draw_op(struct schedule *schedule)
 {
 	uint64_t weights[MIX_OPS], sum = 0, at;
@@ -94,8 +94,10 @@ static enum op draw_op(struct schedule *schedule)
 	return (enum op)op;
 }
 
-/* Blocks of a file begin where a block begins, if they are not behind its end. Reads stay within what was there before
- * the load, so that no reply hangs on which write came first. */
+/*
+ * Transfers start at a block boundary, within the file. Reads stay within the size before the load, so that no reply
+ * depends on the order of writes.
+ */
 static uint64_t draw_block(struct schedule *schedule, uint32_t size_kb, uint32_t kb)
 {
 	uint32_t last = size_kb > kb ? (size_kb - kb) / BLOCK_KB : 0;
@@ -107,7 +109,7 @@ static void draw_read(struct schedule *schedule, struct arrival *arrival)
 {
 	uint32_t kb = transfer_draw(read_classes, &schedule->choices), size;
 
-	/* A block is read of any file, and is shorter where the file is */
+	/* A block can be read from any file, and is truncated to a shorter file */
 	arrival->place = fileset_draw(schedule->set, kb > BLOCK_KB ? kb : 0, &schedule->choices);
 	size = fileset_size(schedule->set, schedule->set->accessed_files[arrival->place]);
 	arrival->kb = kb < size ? kb : size;
@@ -150,7 +152,7 @@ static void put(uint32_t *ring, uint32_t from, uint32_t *count, uint32_t item)
 	ring[(from + (*count)++) % PLAIN_FILES] = item;
 }
 
-/* The deck keeps the numbers of both within two of each other, and there are fifty of each when a load begins */
+/* The deck keeps creates and removes within two of each other, and fifty files of each kind exist when a load begins */
 static void draw_plain_file(struct schedule *schedule, struct arrival *arrival)
 {
 	bool create = arrival->op == OP_CREATE;

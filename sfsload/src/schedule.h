@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What arrives when: one stream for the whole load, which follows from the seed, the load, the mix and the file set
- * alone. Each load process reads all of it and carries out its share, so the number of processes changes nothing of it.
+ * The arrivals: one stream for the whole load, determined by the seed, the load, the mix and the file set. Each load
+ * process reads all of it and executes its share, so the number of processes does not change it.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -14,9 +14,9 @@ enum { WRITTEN_KEPT = 16 };
 struct arrival {
 	uint64_t number, at_ns; /* since the load began */
 	enum op op;
-	uint32_t place; /* of the file in the set's accessed_files */
-	uint32_t item; /* the link, or the plain file, where the operation is of one */
-	bool absent; /* LOOKUP of a name that is not there */
+	uint32_t place; /* the file's index in accessed_files */
+	uint32_t item; /* the link or plain file, for operations on one */
+	bool absent; /* LOOKUP of an absent name */
 	uint32_t mode; /* SETATTR */
 	uint64_t from_kb; /* READ, WRITE */
 	uint32_t kb;
@@ -27,11 +27,11 @@ struct schedule {
 	const struct mix *mix;
 	struct random times, choices;
 	uint64_t mean_ps, next_ps, number;
-	/* Calls of each operation that are left in the deck; below 0 where a transfer took more */
+	/* Remaining calls of each operation in the deck; negative after a longer transfer */
 	int64_t cards[MIX_OPS];
-	uint32_t *length_kb; /* of each accessed file: how far it was written */
-	uint32_t written[WRITTEN_KEPT], written_count; /* places: those that a COMMIT may be of */
-	/* Of the plain files, rings of those that are there and those that are not: the one longest so is next */
+	uint32_t *length_kb; /* of each accessed file: its written length */
+	uint32_t written[WRITTEN_KEPT], written_count; /* indexes of files that a COMMIT may address */
+	/* Rings of the existing and the absent plain files: first in, first out */
 	uint32_t there[PLAIN_FILES], there_from, there_count;
 	uint32_t gone[PLAIN_FILES], gone_from, gone_count;
 };
@@ -42,10 +42,10 @@ void schedule_free(struct schedule *schedule);
 
 void schedule_next(struct schedule *schedule, struct arrival *arrival);
 
-/* Calls that an arrival is made of */
+/* The number of calls of an arrival */
 uint32_t arrival_calls(const struct arrival *arrival);
 
-/* Plain files that are there when a load begins: the first half of them */
+/* True for plain files that exist when a load begins: the first half */
 bool plain_file_is_there(uint32_t file);
 
 #endif

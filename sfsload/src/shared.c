@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory that load processes share */
+/* Memory shared by the load processes */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

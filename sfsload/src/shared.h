@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all load processes have in common memory: handles of the file set, and a result of each */
+/* Memory shared by all load processes: handles of the file set, and a result of each process */
 #ifndef SHARED_H
 #define SHARED_H
 
@@ -9,16 +9,16 @@
 #include "result.h"
 
 struct shared {
-	uint64_t start_ns; /* when the load begins; set when all processes are ready */
+	uint64_t start_ns; /* start of the load; set when all processes are ready */
 	struct handle root, links_directory, plain_directories[PLAIN_DIRECTORIES], links[LINKS];
-	/* Behind this structure */
+	/* The arrays follow this structure */
 	struct plain_name *names; /* of each plain file, by its item */
 	struct handle *directories; /* of each directory */
 	struct handle *files; /* of each accessed file, by its place */
 	struct result *results; /* of each process */
 };
 
-/* Before the processes part */
+/* Call it before the processes are forked */
 struct shared *shared_make(const struct fileset *set, uint32_t processes);
 
 #endif

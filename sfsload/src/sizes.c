@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The published tables of SPEC SFS: file sizes, and what a read or a write of a file moves */
+/* The published tables of SPEC SFS: file sizes, and transfer sizes */
 #include "sizes.h"
 
 const struct size_class size_classes[SIZE_CLASSES] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches, deadlines and the sweep of the anticipatory scheduler. Whether to wait for a process:
- * as_wait.c.
+ * Batches, deadlines and the sweep of the anticipatory scheduler. as_wait.c decides whether to wait
+ * for a process.
  */
 #include "as.h"
 #include "sweep.h"
@@ -9,14 +9,17 @@
 const struct ios_sweep as_sweep = { .back_max = 1024 * 1024, .back_penalty = 2 };
 
 /*
- * How far the time of a write batch may be off before its size changes by a factor and not by one
+ * If a write batch takes this many times too long or short, its size changes by a factor and not by
+ * one
  */
 #define FAR_OFF			3
 
-/* A write batch's size before anything is known: a request for each 10 ms of its time (assumed) */
+/* The initial size of a write batch: a request for each 10 ms of its time (assumed) */
 #define FIRST_WRITE_NS		(10 * IOS_NSEC_PER_MSEC)
 
-/* Where doubling ends, on a medium that takes any batch in no time: far above what can be queued */
+/*
+ * The limit of doubling, on a medium that takes any batch in no time: far above what can be queued
+ */
 #define WRITES_MAX		65536
 
 static enum as_class class_of(const struct ios_request *rq)
@@ -81,8 +84,8 @@ void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *
 	enum as_class class = class_of(rq);
 
 	/*
-	 * A batch of reads may go on as long as no write waits; its clock starts with the first
-	 * that does
+	 * A batch of reads continues as long as no write waits; its clock starts with the first
+	 * waiting write
 	 */
 	if (class == AS_WRITE && as->class == AS_READ && !as->queues[AS_WRITE].queued)
 		as->batch_end_ns = now + as->tunables.batch_expire_ns[AS_READ];
@@ -112,7 +115,7 @@ static struct ios_request *send(struct as_scheduler *as, struct ios_request *rq)
 }
 
 /*
- * The oldest request, if it is past its deadline. Looked at once in an expiry time, so that a queue
+ * The oldest request, if it is past its deadline. Checked once per expiry time, so that a queue
  * full of such requests is still served in a sweep.
  */
 static struct ios_request *overdue(struct as_scheduler *as, enum as_class class, u64 now)
@@ -147,13 +150,14 @@ static struct ios_request *next_in_batch(struct as_scheduler *as, u64 now)
 	return NULL;
 }
 
-/* After a batch of writes: was its size right for its time? */
+/* Adapts the size of write batches after one, to its duration */
 static void adapt_write_batch(struct as_scheduler *as)
 {
 	u64 wanted = as->tunables.batch_expire_ns[AS_WRITE], taken = 0;
 
 	/*
-	 * A completion's time may be taken before the batch begins and told after, on several CPUs
+	 * With several CPUs, a completion may be timed before the batch begins and reported after
+	 * it
 	 */
 	if (as->writes_done_ns > as->batch_start_ns)
 		taken = as->writes_done_ns - as->batch_start_ns;
@@ -171,7 +175,7 @@ static void adapt_write_batch(struct as_scheduler *as)
 	as->writes_allowed = clamp_t(u32, as->writes_allowed, 1, WRITES_MAX);
 }
 
-/* A batch begins where its oldest request is */
+/* Begins a batch at its oldest request */
 static struct ios_request *begin_batch(struct as_scheduler *as, enum as_class class, u64 now)
 {
 	struct as_queue *queue = &as->queues[class];
@@ -214,11 +218,11 @@ struct ios_request *as_dispatch(struct as_scheduler *as, u64 now)
 	if (!as_queued(as))
 		return NULL;
 	if (as->changing) {
-		/* All of the old batch finish first */
+		/* All requests of the old batch complete first */
 		if (as->queues[!as->class].in_flight)
 			return NULL;
 		as->changing = false;
-		if (as->queues[as->class].queued) /* unless they were merged away in the meantime */
+		if (as->queues[as->class].queued) /* unless they were merged away meanwhile */
 			return send(as, begin_batch(as, as->class, now));
 	}
 	if (as->waiting) {
@@ -270,7 +274,7 @@ void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now)
 	if (rq->sync) {
 		process->done_ns = now;
 		if (as->class == AS_READ && !as->waiting) {
-			if (as->exit_pending)	/* the head is elsewhere now */
+			if (as->exit_pending)	/* the head has moved */
 				as_learn_exit(as, false);
 			as->last = process;
 			as->last_end = ios_end(rq);
@@ -316,7 +320,7 @@ void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_reque
 	as_forget(as, other);
 }
 
-/* The process's memory may go now: a wait for it goes on as a wait for its place and habits */
+/* The process's memory may be freed now: a wait for it becomes a wait for its place and habits */
 void as_process_exits(struct as_scheduler *as, struct as_process *process)
 {
 	process->exited = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The anticipatory scheduler: deadline's batches and expiry, and a short wait after a read for the
- * next one from the same process, before the head moves away.
+ * The anticipatory scheduler: deadline's batches and expiry; after a read it waits briefly for the
+ * next read of the same process, before the head moves away.
  *
  * All times are ns. "Reads" are synchronous requests, "writes" asynchronous ones: a write that
  * someone waits for (O_DIRECT, fsync) counts as a read. The rules are described one by one in
@@ -19,20 +19,20 @@
 enum as_class { AS_READ, AS_WRITE, AS_CLASSES };
 
 struct as_tunables {
-	u64 expire_ns[AS_CLASSES]; /* a queued request older than this interrupts the sweep */
+	u64 expire_ns[AS_CLASSES]; /* an older queued request interrupts the sweep */
 	u64 batch_expire_ns[AS_CLASSES];
-	u64 antic_expire_ns; /* longest wait; 0: none, and any number of reads in flight */
+	u64 antic_expire_ns; /* longest wait; 0: no waits, and any number of reads in flight */
 };
 
-/* Why a wait ended, or why there was none */
+/* The reason why a wait ended or did not begin */
 enum as_reason {
-	AS_WAIT, /* no reason against it: wait */
+	AS_WAIT, /* no reason: wait */
 	AS_SAME_PROCESS, /* the next request is from the same process */
-	/* it has other requests queued or in flight, so it is not waiting for this one alone */
+	/* it has other requests queued or in flight, so it does not wait for this one alone */
 	AS_PROCESS_HAS_IO,
 	AS_CLOSE, /* the next request is close enough */
 	AS_THINKS_LONG, /* the process's mean think time is above antic_expire */
-	AS_EXITED, /* it has exited, and such have not been followed by a close request so far */
+	AS_EXITED, /* it has exited, and so far no close request followed an exit */
 	AS_EXPIRED, /* antic_expire is over */
 	AS_OVERDUE, /* a queued read is past its deadline */
 	/* no read has completed since the last wait or write batch; or antic_expire is 0 */
@@ -40,12 +40,12 @@ enum as_reason {
 	AS_REASONS,
 };
 
-/* What is remembered of a process; zeroed before its first request */
+/* A process's history; zeroed before its first request */
 struct as_process {
 	bool exited;
 	u32 queued[AS_CLASSES];
 	u32 in_flight[AS_CLASSES];
-	u64 done_ns;			/* when its last read completed; 0: none has */
+	u64 done_ns;			/* the last completion of a read; 0: none */
 	u64 end_sector;			/* behind its last read, in the order of arrival */
 	bool has_read;
 	struct ios_mean think_ns;
@@ -67,55 +67,51 @@ struct as_scheduler {
 
 	/* The batch */
 	enum as_class class;
-	bool changing; /* the first request of this batch waits for the last of the old one */
+	bool changing; /* the batch's first request waits for the last of the old batch */
 	u64 batch_start_ns, batch_end_ns;
-	u32 writes_allowed;		/* requests in a write batch; adapts */
+	u32 writes_allowed;		/* size of a write batch; adaptive */
 	u32 writes_left;
-	bool writes_idled; /* the write batch ran empty, so its time says nothing of its size */
-	u64 writes_done_ns;		/* when a write completed last */
+	bool writes_idled; /* the write batch ran empty, so its duration does not show its size */
+	u64 writes_done_ns;		/* the last completion of a write */
 
 	/* Anticipation */
 	struct as_process *last;	/* whose read completed last; NULL: nobody to wait for */
-	u64 last_end, last_done_ns;	/* where and when it did */
+	u64 last_end, last_done_ns;	/* the end and completion time of that read */
 	bool waiting;
 	struct ios_mean think_ns;	/* of all processes, for those without a history */
-	struct as_process exited_process; /* stands for the last process when that has exited */
-	bool exit_pending;		/* and no read that is close has come since */
+	struct as_process exited_process; /* replaces the last process after its exit */
+	bool exit_pending;		/* no close read has come since */
 	/* 256: no close read came in time after an exit; 0: one did */
 	struct ios_mean exit_no_coop;
-	u64 ended[AS_REASONS];		/* waits by the reason that ended them */
+	u64 ended[AS_REASONS];		/* number of waits by the reason of their end */
 };
 
 void as_init(struct as_scheduler *as, const struct as_tunables *tunables);
 void as_default_tunables(struct as_tunables *tunables);
 
-/* A request enters; its sector, sectors and sync are set. `process` must live until it is done */
+/*
+ * Adds a request; its sector, sectors and sync must be set. `process` must live until it completes
+ */
 void as_add(struct as_scheduler *as, struct ios_request *rq, struct as_process *process, u64 now);
 
 /* The request to send now; NULL: none for now */
 struct ios_request *as_dispatch(struct as_scheduler *as, u64 now);
 
-/*
- * When as_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not
- * before
- */
+/* The time at which as_dispatch() may return a request if nothing else happens; IOS_NEVER: none */
 u64 as_wake_ns(const struct as_scheduler *as);
 
 void as_complete(struct as_scheduler *as, struct ios_request *rq, u64 now);
 
-/* A request leaves without being completed: merged into another, or to come back by another way */
+/* A request leaves without completion: merged into another, or to return by another way */
 void as_forget(struct as_scheduler *as, struct ios_request *rq);
 
-/* A queued request has grown: where it begins and how long it is now */
+/* A queued request has grown: its new start and length */
 void as_resize(struct as_scheduler *as, struct ios_request *rq, u64 sector, u32 sectors);
 
-/* `rq` has taken in `other`, which leaves: the earlier deadline holds */
+/* `rq` has absorbed `other`, which leaves: the earlier deadline holds */
 void as_absorb(struct as_scheduler *as, struct ios_request *rq, struct ios_request *other);
 
-/*
- * No more requests of the process will come; its memory must live only until those that came are
- * done
- */
+/* The process sends no more requests; its memory must live only until its last request completes */
 void as_process_exits(struct as_scheduler *as, struct as_process *process);
 
 static inline u32 as_queued(const struct as_scheduler *as)

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Whether to wait for a process, and what is learned of processes for that.
- */
+/* Decides whether to wait for a process, and learns the processes' habits. */
 #include "as.h"
 #include "sweep.h"
 
-/* Longer think times count as this: else one long pause would weigh for many requests */
+/* Longer think times are clamped: otherwise one long pause would outweigh many requests */
 #define THINK_MAX_NS		(20 * IOS_NSEC_PER_MSEC)
 
 /*
- * A request so near is close whatever the process's habits; the bound doubles with each ms waited
+ * A request this near is close whatever the process's habits; the bound doubles with each ms waited
  */
 #define CLOSE_SECTORS		8192ULL
 #define CLOSE_DOUBLINGS_MAX	32ULL	/* beyond any disk */
 
-/* "More often than not", of a mean of samples that are 0 or 256 */
+/* More than half, for a mean of samples that are 0 or 256 */
 #define HALF			128
 
 /*
- * The process's next read after a completed one tells its think time; two in a row tell its seek
+ * The process's next read after a completed one gives its think time; two in a row give its seek
  * distance
  */
 void as_learn(struct as_scheduler *as, struct as_process *process, const struct ios_request *rq,
@@ -55,9 +53,8 @@ static bool is_close(const struct as_scheduler *as, const struct as_process *las
 }
 
 /*
- * What comes after an exit teaches whether it is worth to wait then: a compiler that runs once for
- * each file of a directory is followed by the next, at a near place; others are followed by
- * nothing.
+ * Learns whether waiting after an exit pays off: a compiler that runs once for each file of a
+ * directory is followed by the next one, at a near place; other processes are not followed by any.
  */
 void as_learn_exit(struct as_scheduler *as, bool followed)
 {
@@ -65,7 +62,7 @@ void as_learn_exit(struct as_scheduler *as, bool followed)
 	as->exit_pending = false;
 }
 
-/* A read came after an exit */
+/* Handles a read after an exit */
 void as_learn_after_exit(struct as_scheduler *as, const struct ios_request *rq, u64 now)
 {
 	bool in_time = now - as->last_done_ns < as->tunables.antic_expire_ns;
@@ -80,7 +77,7 @@ static u64 think_ns(const struct as_scheduler *as)
 								    &as->think_ns);
 }
 
-/* `next` is what would be sent instead of waiting; NULL: nothing */
+/* `next` is the request to send instead of waiting; NULL: none */
 enum as_reason as_reason_against(const struct as_scheduler *as, const struct ios_request *next,
 				 u64 now)
 {
@@ -110,7 +107,7 @@ void as_wait_end(struct as_scheduler *as, enum as_reason reason)
 	as->last = NULL;
 }
 
-/* A request came while waiting */
+/* Handles a request that arrives during a wait */
 void as_wait_arrival(struct as_scheduler *as, const struct ios_request *rq, u64 now)
 {
 	enum as_reason reason = as_reason_against(as, rq->sync ? rq : NULL, now);
@@ -128,7 +125,7 @@ u64 as_overdue_ns(const struct as_queue *queue, u64 expire_ns)
 	return max(oldest->deadline_ns, queue->fifo_checked_ns + expire_ns);
 }
 
-/* A queued read that falls due ends the wait too */
+/* A queued read that becomes overdue ends the wait too */
 u64 as_wait_until(const struct as_scheduler *as)
 {
 	u64 overdue = as_overdue_ns(&as->queues[AS_READ], as->tunables.expire_ns[AS_READ]);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CFQ's queues: requests come in, the queue whose turn it is gives its next one. How long a turn
- * is, is decided in cfq_slice.c; whether the disk waits for a process, in cfq_idle.c; who is next,
- * in cfq_turn.c.
+ * CFQ's queues: requests arrive, and the active queue returns its next one. Slice lengths are in
+ * cfq_slice.c, waits for a process in cfq_idle.c, and the order of turns in cfq_turn.c.
  */
 #include "cfq.h"
 
 /*
- * Before the first late synchronous request: the asynchronous depth starts ten slices up its ramp
+ * Before the first late synchronous request, the asynchronous depth starts ten slices up its ramp
  */
 #define RAMP_HEADSTART_NS	(1000 * IOS_NSEC_PER_MSEC)
 
@@ -126,7 +125,7 @@ static void dequeue(struct cfq_scheduler *cfq, struct ios_request *rq)
 		cfq_turn_remove(queue);
 }
 
-/* The active queue's turn is over */
+/* Ends the active queue's turn */
 static void expire(struct cfq_scheduler *cfq)
 {
 	struct cfq_queue *queue = cfq->active;
@@ -137,7 +136,7 @@ static void expire(struct cfq_scheduler *cfq)
 		cfq_turn_add(cfq, queue, queue->turn_key);
 }
 
-/* When its next turn would be, if it has requests; `left` is what it has lost of its slice */
+/* Ends the turn and sets the next, if it has requests; `left` is the unused rest of its slice */
 static void expire_at(struct cfq_scheduler *cfq, u64 now, u64 left)
 {
 	u64 key = cfq_turn_key(cfq, cfq->active, now);
@@ -147,8 +146,8 @@ static void expire_at(struct cfq_scheduler *cfq, u64 now, u64 left)
 }
 
 /*
- * A request for `by` takes the slice. From asynchronous requests it takes it for all synchronous
- * ones: the queue that has waited longest goes on
+ * A request for `by` preempts the slice. If it preempts asynchronous requests, all synchronous
+ * queues profit: the one that has waited longest is next
  */
 static void preempt(struct cfq_scheduler *cfq, struct cfq_queue *by, u64 now)
 {
@@ -197,7 +196,7 @@ static void begin_slice(struct cfq_scheduler *cfq, struct cfq_queue *queue)
 	queue->fifo_checked = false;
 }
 
-/* The queue whose turn it is and that has requests; NULL: none, or wait */
+/* The active queue, with requests; NULL: none, or wait */
 static struct cfq_queue *choose_queue(struct cfq_scheduler *cfq, u64 now)
 {
 	struct cfq_queue *queue = cfq->active;
@@ -219,17 +218,17 @@ static struct cfq_queue *choose_queue(struct cfq_scheduler *cfq, u64 now)
 
 static bool may_dispatch(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
 {
-	/* Asynchronous requests wait while someone waits for others */
+	/* Asynchronous requests wait while a synchronous one is in flight */
 	if (!queue->sync && cfq->in_flight[true])
 		return false;
-	/* A process that the disk will wait for gets it without others' leftovers */
+	/* A process that the disk will wait for gets it without asynchronous requests in flight */
 	if (queue->sync && cfq->tunables.slice_idle_ns && cfq->in_flight[false] &&
 	    cfq_idles_alone(cfq, queue))
 		return false;
 	return queue->in_flight < cfq_depth(cfq, queue, now);
 }
 
-/* The oldest request, if it is overdue when the slice begins; else the next of the sweep */
+/* The oldest request if it is overdue when the slice begins; else the next of the sweep */
 static struct ios_request *choose_request(struct cfq_scheduler *cfq, struct cfq_queue *queue,
 					  u64 now)
 {
@@ -332,7 +331,7 @@ void cfq_resize(struct cfq_scheduler *cfq, struct ios_request *rq, u64 sector, u
 {
 	struct rb_root_cached *sorted = &queue_of(rq)->sorted;
 
-	(void)cfq;	/* as its fellows */
+	(void)cfq;	/* for a uniform signature */
 	rq->sectors = sectors;
 	if (rq->sector == sector)
 		return;

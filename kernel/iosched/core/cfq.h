@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CFQ, completely fair queueing: each process that waits for its requests has a queue of its own,
- * and the queues take turns on the disk by time slices. Requests that nobody waits for share a
- * queue for each priority.
+ * CFQ, completely fair queueing: each process that waits for its requests has a queue, and the
+ * queues take turns on the disk by time slices. Requests that nobody waits for share one queue per
+ * priority.
  *
  * All times are ns. The rules are described one by one in docs/schedulers.md.
  *
@@ -33,17 +33,17 @@ struct cfq_tunables {
 	u64 slice_sync_ns, slice_async_ns;
 	u32 slice_async_rq; /* scale of the number of asynchronous requests in a slice */
 	u64 slice_idle_ns;		/* longest wait for a process's next request */
-	/* between groups of processes; there is one group here, so nothing uses it */
+	/* between groups of processes; unused, because there is one group */
 	u64 group_idle_ns;
 	bool low_latency;
-	/* with low_latency: all queues of a class get their turn within this */
+	/* with low_latency: the time in which all queues of a class get their turn */
 	u64 target_latency_ns;
 };
 
 struct cfq_queue {
 	struct cfq_priority priority;
 	bool sync;
-	bool exited;			/* its process has */
+	bool exited;			/* its process has exited */
 	bool on_turn;			/* in its class's order of turns */
 	bool shares_idle; /* as it was when its requests came: it has no wait of its own */
 	struct list_head turn;
@@ -55,16 +55,16 @@ struct cfq_queue {
 
 	/* The slice */
 	u64 slice_ns, slice_end_ns;
-	bool slice_running;		/* the first request of the slice has completed */
+	bool slice_running;		/* the slice's first request has completed */
 	bool fifo_checked;		/* once in a slice */
 	u32 slice_dispatched;
 
 	/* Habits */
-	u32 seeks; /* a bit for each of the last 32 requests: it was far from the one before */
+	u32 seeks; /* a bit for each of the last 32 requests: far from the one before */
 	u64 end_sector;			/* behind the last request, in the order of arrival */
 	bool has_sent;
-	bool more_follows;		/* as the last request said */
-	u64 done_ns;			/* when a request completed last; 0: none has */
+	bool more_follows;		/* set by the last request */
+	u64 done_ns;			/* the last completion; 0: none */
 	struct ios_mean think_ns;
 };
 
@@ -74,19 +74,19 @@ struct cfq_scheduler {
 
 	struct list_head turns[CFQ_CLASSES];
 	struct cfq_queue async[CFQ_CLASSES][CFQ_LEVELS];	/* of CFQ_IDLE only the first */
-	struct cfq_queue *active;	/* whose slice it is */
-	u64 idle_until_ns;		/* the active queue is empty and waited for; 0: it is not */
+	struct cfq_queue *active;	/* the owner of the slice */
+	u64 idle_until_ns;		/* end of the wait for the empty active queue; 0: none */
 	u64 head;			/* sector behind the last request dispatched */
 
 	u32 queued;
 	u32 in_flight[2];		/* of asynchronous and of synchronous requests */
 	u32 max_in_flight;
-	u32 busy[CFQ_CLASSES]; /* queues with requests, with the active one if it has some */
+	u32 busy[CFQ_CLASSES]; /* queues with requests, including the active one if it has some */
 	u32 busy_sync[CFQ_CLASSES];
-	u32 busy_sharing; /* synchronous queues that have requests and no wait of their own */
-	u64 shared_done_ns; /* when a request of such a queue completed last; 0: none has */
+	u32 busy_sharing; /* synchronous queues with requests and without a wait of their own */
+	u64 shared_done_ns; /* the last completion in such a queue; 0: none */
 	struct ios_mean shared_think_ns; /* from there to the next request of any of them */
-	/* when a synchronous request last completed late; at first: the start - 1 s */
+	/* the last late completion of a synchronous request; initially the start - 1 s */
 	u64 delayed_sync_ns;
 };
 
@@ -95,8 +95,8 @@ void cfq_init(struct cfq_scheduler *cfq, const struct cfq_tunables *tunables, u6
 void cfq_queue_init(struct cfq_queue *queue, bool sync);
 
 /*
- * A request enters; its sector, sectors, sync and more_follows are set. `process` is the queue of
- * the process that sent it, for synchronous requests; it must live until they are done.
+ * Adds a request; its sector, sectors, sync and more_follows must be set. For synchronous requests,
+ * `process` is the queue of the sending process; it must live until they complete.
  */
 void cfq_add(struct cfq_scheduler *cfq, struct ios_request *rq, struct cfq_queue *process,
 	     struct cfq_priority priority, u64 now);
@@ -104,27 +104,21 @@ void cfq_add(struct cfq_scheduler *cfq, struct ios_request *rq, struct cfq_queue
 /* The request to send now; NULL: none for now */
 struct ios_request *cfq_dispatch(struct cfq_scheduler *cfq, u64 now);
 
-/*
- * When cfq_dispatch() may give what it does not give now, if nothing else happens; IOS_NEVER: not
- * before
- */
+/* The time at which cfq_dispatch() may return a request if nothing else happens; IOS_NEVER: none */
 u64 cfq_wake_ns(const struct cfq_scheduler *cfq);
 
 void cfq_complete(struct cfq_scheduler *cfq, struct ios_request *rq, u64 now);
 
-/* A request leaves without being completed: merged into another, or to come back by another way */
+/* A request leaves without completion: merged into another, or to return by another way */
 void cfq_forget(struct cfq_scheduler *cfq, struct ios_request *rq);
 
-/* A queued request has grown: where it begins and how long it is now */
+/* A queued request has grown: its new start and length */
 void cfq_resize(struct cfq_scheduler *cfq, struct ios_request *rq, u64 sector, u32 sectors);
 
-/* `rq` has taken in `other`, which leaves: the earlier deadline holds */
+/* `rq` has absorbed `other`, which leaves: the earlier deadline holds */
 void cfq_absorb(struct cfq_scheduler *cfq, struct ios_request *rq, struct ios_request *other);
 
-/*
- * No more requests of the process will come; its memory must live only until those that came are
- * done
- */
+/* The process sends no more requests; its memory must live only until its last request completes */
 void cfq_process_exits(struct cfq_scheduler *cfq, struct cfq_queue *process);
 
 static inline u32 cfq_queued(const struct cfq_scheduler *cfq)
@@ -132,7 +126,7 @@ static inline u32 cfq_queued(const struct cfq_scheduler *cfq)
 	return cfq->queued;
 }
 
-/* The queue in which such a request of such a process would be */
+/* The queue for such a request of such a process */
 struct cfq_queue *cfq_queue_for(struct cfq_scheduler *cfq, bool sync, struct cfq_queue *process,
 				struct cfq_priority priority);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether to keep the disk idle for a process that is likely to send its next request soon, and the
- * habits that tell.
+ * Decides whether the disk idles for a process that is likely to send its next request soon, from
+ * the process's habits.
  */
 #include "cfq.h"
 
@@ -9,8 +9,8 @@
 #define SEEKY_ABOVE		4	/* of the last 32 */
 
 /*
- * A medium without seeks that has taken more requests than this at a time works on several at once:
- * no use in idling
+ * A medium without seeks that has had more requests in flight than this works on several at once:
+ * idling is useless
  */
 #define QUEUES_DEEP_ABOVE	4
 
@@ -20,8 +20,8 @@ bool cfq_is_seeky(const struct cfq_queue *queue)
 }
 
 /*
- * Whether the queue is waited for by itself; the others share one wait, when the last of them runs
- * empty
+ * True if the disk waits for this queue alone; the others share one wait, when the last of them
+ * runs empty
  */
 bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
@@ -32,8 +32,8 @@ bool cfq_idles_alone(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 }
 
 /*
- * Twice as long as the disk would wait is as good as for ever: else one long pause would weigh for
- * many requests
+ * Longer think times are clamped to twice the wait: otherwise one long pause would outweigh many
+ * requests
  */
 static u64 think_ns(const struct cfq_scheduler *cfq, u64 from, u64 to)
 {

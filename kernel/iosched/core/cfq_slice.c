@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * How long a slice is, and how many requests of a queue may be in flight in it.
- */
+/* The length of a slice, and the number of requests of a queue in flight in it. */
 #include "cfq.h"
 
 #define UNLIMITED	0xffffffffu
 
 /*
- * Each level above or below the normal one is worth a fifth of the base: 180 %, 100 % and 40 % at
- * 0, 4 and 7
+ * Each level above or below the normal one changes the base by a fifth: 180 %, 100 % and 40 % at 0,
+ * 4 and 7
  */
 u64 cfq_slice_ns(const struct cfq_tunables *tunables, bool sync, u32 level)
 {
@@ -21,8 +19,8 @@ u64 cfq_slice_ns(const struct cfq_tunables *tunables, bool sync, u32 level)
 
 /*
  * With low_latency, slices shrink so that all synchronous queues of a class have their turn within
- * target_latency, but to no less than two idle waits, for then nothing but waiting would be in
- * them.
+ * target_latency. They are never shorter than two idle waits, or they would consist of waiting
+ * only.
  */
 u64 cfq_scaled_slice_ns(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
@@ -43,7 +41,8 @@ u64 cfq_scaled_slice_ns(const struct cfq_scheduler *cfq, const struct cfq_queue 
 }
 
 /*
- * A slice's clock starts when its first request completes: the seek to it is not the queue's fault
+ * A slice's clock starts when its first request completes: the seek to it is not charged to the
+ * queue
  */
 bool cfq_slice_is_used(const struct cfq_queue *queue, u64 now)
 {
@@ -51,8 +50,8 @@ bool cfq_slice_is_used(const struct cfq_queue *queue, u64 now)
 }
 
 /*
- * Asynchronous requests in a slice while others wait: 4 x slice_async_rq to 32 x, by level; 16 at
- * the normal level
+ * The asynchronous requests of a slice while others wait: 4 x slice_async_rq to 32 x, by level; 16
+ * at the normal level
  */
 u32 cfq_slice_async_max(const struct cfq_tunables *tunables, u32 level)
 {
@@ -70,10 +69,7 @@ static bool is_early(const struct cfq_scheduler *cfq, const struct cfq_queue *qu
 	       now + cfq->tunables.slice_idle_ns * queue->in_flight < queue->slice_end_ns;
 }
 
-/*
- * One more at a time for each synchronous slice that has gone by since a synchronous request was
- * late
- */
+/* Grows by one for each synchronous slice since the last late synchronous request */
 static u32 async_depth(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
 {
 	u64 depth = div64_u64(now - cfq->delayed_sync_ns,

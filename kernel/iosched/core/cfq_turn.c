@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose turn it is: real-time queues first, then best-effort ones, then idle ones; within a class
+ * The order of turns: real-time queues first, then best-effort ones, then idle ones; within a class
  * by key.
  */
 #include "cfq.h"
 
 /*
- * A queue's turn comes the later, the lower its level is and the more others there are; what is
- * left of a slice that it lost counts in its favour. The key is a time, so a queue that has waited
- * for long always comes before a new one.
+ * A queue's turn is later, the lower its level is and the more other queues there are; the unused
+ * rest of a preempted slice counts in its favour. The key is a time, so a queue that has waited for
+ * long always precedes a new one.
  */
 u64 cfq_turn_key(const struct cfq_scheduler *cfq, const struct cfq_queue *queue, u64 now)
 {
@@ -58,7 +58,7 @@ struct cfq_queue *cfq_turn_next_sync(const struct cfq_scheduler *cfq, enum cfq_c
 	return NULL;
 }
 
-/* Whether a request for `queue` takes the slice from the active queue */
+/* True if a request for `queue` preempts the active queue */
 bool cfq_preempts(const struct cfq_scheduler *cfq, const struct cfq_queue *queue)
 {
 	const struct cfq_queue *active = cfq->active;
@@ -68,9 +68,9 @@ bool cfq_preempts(const struct cfq_scheduler *cfq, const struct cfq_queue *queue
 	if (queue->priority.class != active->priority.class)
 		return queue->priority.class < active->priority.class;
 	if (queue->sync != active->sync)
-		/* but one request of each turn goes out */
+		/* but one request of each turn is dispatched */
 		return queue->sync && active->slice_dispatched;
-	/* The shared wait is for any of those that have none of their own */
+	/* The shared wait is for any queue without a wait of its own */
 	return cfq->idle_until_ns && queue->sync && !cfq_idles_alone(cfq, active) &&
 	       !cfq_idles_alone(cfq, queue);
 }

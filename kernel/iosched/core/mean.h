@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An exponentially decaying mean: at each sample all earlier ones lose an eighth of their weight.
+ * An exponentially decaying mean: each sample reduces the weight of all earlier ones by an eighth.
  *
- * In integers: a sample has the weight 4096, so the sum of the weights tends to 8 x 4096. What is
- * rounded away moves a mean by 1/5000 of itself at most.
+ * In integers: a sample has the weight 4096, so the sum of the weights tends to 8 x 4096. Rounding
+ * moves a mean by at most 1/5000 of itself.
  */
 #ifndef IOSCHED_MEAN_H
 #define IOSCHED_MEAN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that the cores want from their surroundings: Linux's own headers in the kernel; on the host,
- * host_linux/ gives the few of their names that the cores use. No other header of the cores knows
- * where it is compiled.
+ * The cores' interface to their environment: Linux's own headers in the kernel; on the host,
+ * host_linux/ supplies the names that the cores use. No other header of the cores depends on where
+ * it is compiled.
  */
 #ifndef IOSCHED_PLATFORM_H
 #define IOSCHED_PLATFORM_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a scheduler knows of a request. Times are ns on one clock that never goes back; sectors have
- * 512 bytes.
+ * A scheduler's record of a request. Times are ns of one monotonic clock; sectors have 512 bytes.
  *
- * Whoever owns the record fills in the upper part and calls ios_request_init(); the rest belongs to
+ * The owner of the record fills in the upper part and calls ios_request_init(); the rest belongs to
  * the scheduler.
  */
 #ifndef IOSCHED_REQUEST_H
@@ -12,7 +11,7 @@
 #include "sorted.h"
 
 enum ios_where {
-	IOS_OUTSIDE,		/* not with the scheduler */
+	IOS_OUTSIDE,		/* not in the scheduler */
 	IOS_QUEUED,
 	IOS_IN_FLIGHT,		/* dispatched and not yet completed */
 };
@@ -20,8 +19,8 @@ enum ios_where {
 struct ios_request {
 	u64 sector;
 	u32 sectors;
-	bool sync;		/* someone waits for it: a read, or a write that is marked so */
-	bool more_follows;	/* its sender is likely to send another when it is done */
+	bool sync;		/* someone waits for it: a read, or a write marked synchronous */
+	bool more_follows;	/* its sender is likely to send another when it completes */
 
 	enum ios_where where;
 	u64 arrived_ns;

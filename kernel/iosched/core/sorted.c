@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests by sector: what the schedulers ask of Linux's red-black tree. */
+/* Requests ordered by sector, in Linux's red-black tree. */
 #include "request.h"
 #include "sorted.h"
 
@@ -8,10 +8,7 @@ static struct ios_request *request_of(struct rb_node *node)
 	return node ? rb_entry(node, struct ios_request, node) : NULL;
 }
 
-/*
- * No request is below one at the same sector, so rb_add_cached() puts it behind those that came
- * before
- */
+/* Equal sectors never compare as below, so rb_add_cached() inserts a request behind earlier ones */
 static bool is_below(struct rb_node *node, const struct rb_node *other)
 {
 	return rb_entry(node, struct ios_request, node)->sector <

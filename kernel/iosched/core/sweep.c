@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which request is next from where the head is, and what a seek counts. */
+/* The choice of the next request from the head's position, and the cost of a seek. */
 #include "sweep.h"
 
 u64 ios_sweep_distance(const struct ios_sweep *sweep, u64 head, u64 sector)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The head of the log: chunks are written in order into the allocating block; a full block gets its
- * summary; a new one gets the next sequence number. A write that fails is tried again in another
- * block, and the block is retired by the collection.
+ * The head of the log. Chunks are written in order to the allocating block. A full block gets its
+ * summary, and the next block the next sequence number. A failed write is retried in another block,
+ * and the collection retires the failed one.
  */
 #include "yaffs2.h"
 
-#define WRITE_TRIES 4u /* blocks, assumed: more failures in a row are no bad blocks */
-#define BLOCKS_FOR_GC	2u	/* empty ones that only critical writes may take */
+#define WRITE_TRIES 4u /* blocks, assumed: more failures in a row have another cause */
+#define BLOCKS_FOR_GC	2u	/* empty blocks that only critical writes may take */
 
 static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
 {
@@ -33,7 +33,7 @@ static int open_block(struct y2_fs *fs, enum y2_urgency urgency)
 	return 0;
 }
 
-/* No more chunks into the allocating block */
+/* Closes the allocating block for further chunks */
 void y2_append_close(struct y2_fs *fs)
 {
 	struct y2_block *block;
@@ -57,7 +57,7 @@ static void note_shrink(const struct y2_fs *fs, struct y2_block *block, const st
 		block->shrink_header = true;
 }
 
-/* The chunk counts as live. tags->seq is filled in. */
+/* Appends a chunk, which counts as live. Fills in tags->seq. */
 int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_urgency urgency,
 	      u32 *chunk)
 {
@@ -83,7 +83,7 @@ int y2_append(struct y2_fs *fs, const u8 *data, struct y2_tags *tags, enum y2_ur
 			fs->stats.write_retries++;
 			block->retire = fs->gc_prioritised = true;
 			if (fs->yaffs1)
-				y2_chunk_mark(fs, *chunk);	/* it may be whole */
+				y2_chunk_mark(fs, *chunk);	/* it may be intact */
 			y2_append_close(fs);
 			err = 0;
 			continue;

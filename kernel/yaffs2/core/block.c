@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of blocks: their states, which of their chunks live, and how many are free. */
+/* The table of blocks: their states, their live chunks, and the free space. */
 #include "yaffs2.h"
 
 size_t y2_live_bytes(const struct y2_fs *fs)
@@ -33,7 +33,7 @@ void y2_chunk_live(struct y2_fs *fs, u32 chunk)
 
 /*
  * A block without live chunks is erased at once, unless it holds shrink headers or erases are
- * deferred: then it waits for the collection, which minds the order.
+ * deferred. Then it waits for the collection, which keeps the order.
  */
 bool y2_block_goes_at_once(const struct y2_fs *fs, u32 number)
 {
@@ -44,8 +44,8 @@ bool y2_block_goes_at_once(const struct y2_fs *fs, u32 number)
 }
 
 /*
- * What replaces the chunk is on flash already. On pages of 512 bytes it gets a mark, unless its
- * block is erased
+ * The chunk's replacement must be on flash already. On pages of 512 bytes the chunk gets a mark,
+ * unless its block is erased
  */
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 {
@@ -56,7 +56,7 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 		return;
 	block->live--;
 	fs->gc_prioritised |= block->unreadable;
-	block->unreadable = false;	/* it may have been this one */
+	block->unreadable = false;	/* it may have been this chunk */
 	fs->live_chunks--;
 	if (fs->options.read_only)
 		fs->unmarked = true;
@@ -67,8 +67,8 @@ void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk)
 }
 
 /*
- * A mount would find the chunks of a block that is neither erased nor marked bad, and by then the
- * headers that hide them may be gone. So those headers must stay: nothing is changed any more.
+ * A mount would find the chunks of a block that is neither erased nor marked bad, while the headers
+ * that hide them may be gone by then. Those headers must stay, so nothing is changed any more.
  */
 static void retire(struct y2_fs *fs, u32 number, bool erased)
 {
@@ -115,7 +115,7 @@ int y2_block_erase(struct y2_fs *fs, u32 number)
 	return 0;
 }
 
-/* In turn, so that wear spreads */
+/* Round robin, to spread wear */
 u32 y2_block_find_empty(struct y2_fs *fs, u32 after)
 {
 	u32 block = after;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The checkpoint: the state in memory, written at unmount and when asked for, so that the next
- * mount need not scan. The first change of the flash after it makes it false, so before that change
- * it is erased.
+ * The checkpoint: the state in memory, written at unmount and on request, so that the next mount
+ * needs no scan. The first change of the flash invalidates it, so it is erased before that change.
  */
 #include "checkpoint.h"
 
-#define BLOCK_BYTES	12u	/* in the stream, at most */
+#define BLOCK_BYTES	12u	/* maximum size in the stream */
 #define OBJECT_BYTES	28u
 #define LEAF_BYTES	(4u + 4u * Y2_INDEX_SLOTS)
 #define HEAD_BYTES	64u
@@ -27,7 +26,7 @@ u32 y2_checkpoint_blocks_needed(const struct y2_fs *fs)
 	return (u32)div_u64(bytes, fs->chunk_bytes * fs->geometry.chunks_per_block) + 1;
 }
 
-/* 0: read, and the state is as it was; else the caller forgets what there is and scans */
+/* 0: the state is restored; else the caller discards it and scans */
 int y2_checkpoint_read(struct y2_fs *fs)
 {
 	struct y2_stream stream;
@@ -42,7 +41,7 @@ int y2_checkpoint_read(struct y2_fs *fs)
 		err = y2_stream_end(&stream);
 	if (err)
 		return err;
-	/* The blocks that it lies in were empty when it described them */
+	/* The checkpoint's own blocks were empty when it described them */
 	for (u32 i = 0; i < fs->geometry.blocks && chunks < stream.chunks; i++) {
 		struct y2_tags tags;
 
@@ -83,8 +82,8 @@ static void erase_blocks(struct y2_fs *fs)
 }
 
 /*
- * Everything else is on flash already. Without room for it there is none, which only costs the next
- * mount its time.
+ * Everything else is on flash already. If there is no room, no checkpoint is written, which only
+ * slows the next mount down.
  */
 int y2_checkpoint_write(struct y2_fs *fs)
 {

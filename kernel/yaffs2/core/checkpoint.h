@@ -11,9 +11,9 @@ struct y2_stream {
 	u32 block;	/* Y2_NO_BLOCK: none yet */
 	u32 page;	/* the next of block */
 	u32 chunks;	/* so far */
-	u32 at, end;	/* in the buffer, which is fs->page */
+	u32 at, end;	/* of the buffer, which is fs->page */
 	u32 crc;
-	int err;	/* the first one; after it nothing happens */
+	int err;	/* the first error; later calls do nothing */
 };
 
 void y2_stream_begin(struct y2_stream *stream, struct y2_fs *fs, bool writing);
@@ -22,7 +22,7 @@ void y2_stream_u32(struct y2_stream *stream, u32 *value);
 void y2_stream_u64(struct y2_stream *stream, u64 *value);
 int y2_stream_end(struct y2_stream *stream);	/* writes or compares the CRC */
 
-/* The state as a stream; the same walk writes and reads */
+/* Writes or reads the state: one traversal serves both */
 int y2_checkpoint_state(struct y2_stream *stream);
 void y2_reset_state(struct y2_fs *fs);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a checkpoint holds: blocks, objects and indices; no names, which are in the headers. One
- * walk serves both ways: a field is written, or read over. What was read is checked before it is
- * believed, beside the CRC.
+ * The content of a checkpoint: blocks, objects and indices; no names, which are in the headers. One
+ * traversal serves both directions: a field is written, or overwritten by a read. Fields read are
+ * checked before use, in addition to the CRC.
  */
 #include "checkpoint.h"
 
-#define MAGIC 0x79326370u /* "y2cp", ours: other implementations have a layout of their own */
+#define MAGIC 0x79326370u /* "y2cp", ours: other drivers have a layout of their own */
 #define LAYOUT		2u
 #define END_OF_LEAVES	0xffffffffu
 
@@ -46,7 +46,7 @@ static void one_block(struct y2_stream *stream, u32 number)
 {
 	struct y2_fs *fs = stream->fs;
 	struct y2_block *block = &fs->blocks[number];
-	/* The blocks that it is being written to were empty when it was begun */
+	/* The blocks of the new checkpoint were empty when it was begun */
 	u32 state = block->state == Y2_BLOCK_CHECKPOINT ? Y2_BLOCK_EMPTY : block->state;
 	u32 bits = state | block->shrink_header << 8 | block->retire << 9 | block->refresh << 10 |
 		   block->needs_erase << 11;
@@ -64,7 +64,9 @@ static void one_block(struct y2_stream *stream, u32 number)
 		fs->gc_prioritised |= block->retire || block->refresh;
 	}
 	if (!stream->writing) {
-		/* Copied from another chip, it lies elsewhere: around other bad blocks */
+		/*
+		 * On a copy to another chip, the checkpoint lies elsewhere: around other bad blocks
+		 */
 		if (block->state > Y2_BLOCK_DEAD || block->state == Y2_BLOCK_CHECKPOINT ||
 		    (block->state == Y2_BLOCK_DEAD) != fs->ops->is_bad(fs->flash, number))
 			stream->err = -EINVAL;
@@ -98,7 +100,7 @@ static void reference(struct y2_stream *stream, u32 chunk)
 	y2_chunk_live(fs, chunk);
 }
 
-/* One leaf from the stream, behind its base */
+/* Reads one leaf from the stream, behind its base */
 static void read_leaf(struct y2_stream *stream, struct y2_object *obj, u32 base)
 {
 	for (u32 i = 0; i < Y2_INDEX_SLOTS && !stream->err; i++) {

@@ -66,7 +66,7 @@ static int take_chunk(struct y2_fs *fs, struct y2_stream *stream, u32 number)
 	struct y2_tags tags;
 	int result;
 
-	/* Most blocks are none of the checkpoint's: their tags alone tell */
+	/* Most blocks do not belong to the checkpoint: their tags suffice */
 	result = y2_chunk_read(fs, chunk, NULL, &tags);
 	if (y2_is_readable(result) && tags.used && tags.seq == Y2_SEQ_CHECKPOINT)
 		result = y2_chunk_read(fs, chunk, fs->page, &tags);

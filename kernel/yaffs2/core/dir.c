@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories: the list of a directory's children, in the order of their cookies, and one table of
- * names for the whole file system. A name is in the table once its header has been loaded; a lookup
- * first loads what its directory still misses.
+ * Directories: each has a list of its children, in the order of their cookies; one table of names
+ * serves the whole file system. A name enters the table when its header is loaded. A lookup first
+ * loads the missing headers of its directory.
  */
 #include "yaffs2.h"
 
@@ -28,7 +28,7 @@ struct y2_dir_pos y2_dir_pos_last(struct y2_object *dir)
 				    .next = &dir->children };
 }
 
-/* Of an entry; also after it has gone, as long as nothing else changes there */
+/* The position of an entry; valid after its removal too, until the directory changes again */
 struct y2_dir_pos y2_dir_pos_of(struct y2_object *obj)
 {
 	return (struct y2_dir_pos){ .dir = obj->parent,
@@ -68,7 +68,7 @@ void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj)
 	obj->parent = NULL;
 }
 
-/* Gives the object a name, in memory only */
+/* Names the object, in memory only */
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length)
 {
 	char *copy = y2_zalloc(length + 1);
@@ -112,7 +112,7 @@ int y2_dir_load(struct y2_fs *fs, struct y2_object *dir)
 	return 0;
 }
 
-/* The entry itself, which may be a hard link */
+/* Returns the entry itself, which may be a hard link */
 int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
 	      struct y2_object **obj)
 {
@@ -129,10 +129,7 @@ static struct y2_object *before(struct y2_object *obj)
 	return list_entry(obj->siblings.prev, struct y2_object, siblings);
 }
 
-/*
- * Near where the last call has ended, most likely; so all calls together take time in proportion to
- * the entries
- */
+/* Usually close to the end of the last call, so that all calls together take linear time */
 static struct y2_object *first_from(const struct y2_object *dir, u64 from)
 {
 	struct y2_object *obj = dir->last_read;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contents of files. A chunk is always written whole; a write of part of it reads the rest first.
- * What a chunk holds beyond the end of the file is not zero: whoever moves the end beyond it cleans
- * it, and hides what older chunks may lie behind it.
+ * Contents of files. A chunk is always written whole; a partial write reads the rest first. Bytes
+ * of a chunk beyond the end of the file are not zero: whoever moves the end beyond them zeroes
+ * them, and hides older chunks behind it.
  */
 #include "yaffs2.h"
 
-#define STEP_CHUNKS	16u	/* written between two looks at the free space */
+#define STEP_CHUNKS	16u	/* written between two checks of the free space */
 
 static u32 chunk_of(const struct y2_fs *fs, u64 offset)
 {
@@ -23,7 +23,7 @@ u64 y2_file_max(const struct y2_fs *fs)
 	return (u64)fs->chunk_max * fs->chunk_bytes;
 }
 
-/* Chunk k to data; a hole is zeros */
+/* Reads chunk k to data; a hole reads as zeros */
 static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 {
 	u32 chunk = y2_index_get(&obj->index, k);
@@ -43,8 +43,8 @@ static int read_chunk(struct y2_fs *fs, struct y2_object *obj, u32 k, u8 *data)
 }
 
 /*
- * Chunk k to fs->cached, where what was there before may be it: a chunk does not change until its
- * block is erased
+ * Reads chunk k to fs->cached, unless it is there: a chunk does not change until its block is
+ * erased
  */
 static int read_cached(struct y2_fs *fs, struct y2_object *obj, u32 k)
 {
@@ -106,8 +106,8 @@ int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 len
 }
 
 /*
- * Where the space for new chunks comes from: what was reserved is there, whatever a checkpoint
- * would want meanwhile
+ * The source of the space for new chunks: a reservation is guaranteed, whatever a checkpoint needs
+ * meanwhile
  */
 enum space { FREE, RESERVED };
 
@@ -119,8 +119,8 @@ static int space_for(struct y2_fs *fs, u32 chunks, enum space space)
 }
 
 /*
- * The end is about to move away from the chunk that it is in: what is behind it must read as zeros.
- * Takes no space: the chunk replaces one.
+ * Zeroes the rest of the last chunk before the end moves beyond it. Takes no space, because the
+ * chunk replaces one.
  */
 static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -139,9 +139,9 @@ static int clean_tail(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The file is about to get a hole, of the chunks between its last one and that of offset. There may
- * be old chunks, which another driver has cut off with a header that does not say so: it leaves
- * that to whoever lets the file grow.
+ * The file is about to get a hole between its last chunk and the chunk of offset. Old chunks may be
+ * there: another driver truncates with a header that does not hide them, and leaves that to whoever
+ * extends the file.
  */
 static int shrink_before_hole(struct y2_fs *fs, struct y2_object *obj, u64 offset)
 {
@@ -244,7 +244,7 @@ int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const
 	return write_from(fs, obj, offset, from, length, RESERVED);
 }
 
-/* Chunks from first on no longer count; what says so is on flash */
+/* Drops the chunks from first on; the header that hides them must be on flash */
 void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 {
 	u32 from = first, base;
@@ -265,9 +265,9 @@ void y2_file_drop_chunks(struct y2_fs *fs, struct y2_object *obj, u32 first)
 }
 
 /*
- * After another size: others take the length and the bytes of the last chunk for good. On pages of
- * 512 bytes, most of them know the end of a file from nothing else; so a file that ends in a hole
- * gets a last chunk there.
+ * Rewrites the last chunk after a change of size: other drivers rely on the length and bytes of the
+ * last chunk. On pages of 512 bytes, most of them derive the end of a file from it alone; so a file
+ * that ends in a hole gets a last chunk there.
  */
 int y2_file_rewrite_last(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -293,8 +293,8 @@ static void drop_beyond(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * After a shrink header. On pages of 512 bytes a mount knows no order of chunks: once all beyond
- * the end is marked, another header says that from now on chunks beyond the size count again.
+ * Completes a shrink header. On pages of 512 bytes a mount cannot order chunks: once all chunks
+ * beyond the end are marked, another header declares that later chunks beyond the size count again.
  */
 int y2_file_end_shrink(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -321,7 +321,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		return -EROFS;
 	if (size > y2_file_max(fs))
 		return -EFBIG;
-	/* For its last chunk, see y2_file_rewrite_last() */
+	/* For the last chunk, see y2_file_rewrite_last() */
 	if (fs->yaffs1 && size > old && !y2_index_get(&obj->index, chunk_of(fs, size - 1)) &&
 	    !y2_chunks_free(fs))
 		return -ENOSPC;
@@ -342,7 +342,7 @@ int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size)
 		return err;
 	}
 	obj->tail_hidden |= size < old;
-	/* It has been done, whatever else cannot be written now */
+	/* The change is done, even if the rest cannot be written now */
 	err = size < old ? y2_file_end_shrink(fs, obj) :
 	      fs->yaffs1 ? y2_file_rewrite_last(fs, obj) :
 			   0;

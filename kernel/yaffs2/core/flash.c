@@ -15,10 +15,7 @@ static u32 page_of(const struct y2_fs *fs, u32 chunk)
 	return chunk % fs->geometry.chunks_per_block;
 }
 
-/*
- * The page as the MTD gives it. From how many corrected bits on a block should be rewritten, is for
- * the MTD to say
- */
+/* Reads the page. The MTD decides how many corrected bits call for a refresh of the block */
 static int read_page(struct y2_fs *fs, u32 chunk, u8 *data, u8 *oob)
 {
 	int result = fs->ops->read(fs->flash, block_of(fs, chunk), page_of(fs, chunk), data, oob);
@@ -56,7 +53,7 @@ static int read_oob(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 	return of_tags > (enum y2_read)result ? (int)of_tags : result;
 }
 
-/* A result of enum y2_read, or a negative errno. Tags beyond correction read as unused. */
+/* Returns enum y2_read or a negative errno. Tags beyond correction read as unused. */
 int y2_chunk_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 {
 	int result = fs->options.inband_tags ? read_inband(fs, chunk, data, tags) :
@@ -67,7 +64,7 @@ int y2_chunk_read(struct y2_fs *fs, u32 chunk, u8 *data, struct y2_tags *tags)
 	return result;
 }
 
-/* Of the page that was read last, its tags in the other order of bytes; false: they make no tags */
+/* The tags of the last page read, in the other byte order; false: they are no tags */
 bool y2_chunk_swapped(struct y2_fs *fs, struct y2_tags *tags)
 {
 	if (fs->yaffs1)
@@ -95,9 +92,7 @@ int y2_chunk_write(struct y2_fs *fs, u32 chunk, const u8 *data, const struct y2_
 	return fs->ops->write(fs->flash, block, page, data, fs->oob);
 }
 
-/*
- * A mark that does not get there leaves a chunk that a mount would find again: see y2_gc_unmarked()
- */
+/* If the mark fails, a mount would find the chunk again: see y2_gc_unmarked() */
 void y2_chunk_mark(struct y2_fs *fs, u32 chunk)
 {
 	fs->stats.pages_marked++;
@@ -110,7 +105,7 @@ void y2_chunk_mark(struct y2_fs *fs, u32 chunk)
 	fs->mark_failed = true;
 }
 
-/* The serial number of what replaces this chunk */
+/* The serial number of the chunk's replacement */
 u8 y2_serial_after(struct y2_fs *fs, u32 chunk)
 {
 	struct y2_tags tags;

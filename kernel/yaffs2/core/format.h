@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lies on a YAFFS2 flash: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth
- * Kit's notes on YAFFS2, the publicly known values of ids and sequence numbers. All integers are
- * little endian.
+ * The YAFFS2 format: constants only. Sources: "How YAFFS Works" (C. Manning), the Sleuth Kit's
+ * notes on YAFFS2, the publicly known values of ids and sequence numbers. All integers are little
+ * endian.
  *
- * A chunk is a page. Its tags say to which object it belongs: chunk 0 of an object is its header,
- * chunk k > 0 holds the bytes from (k - 1) * chunk_bytes of a file.
+ * A chunk is a page. Its tags name its object: chunk 0 of an object is its header, chunk k > 0
+ * holds the bytes from (k - 1) * chunk_bytes of a file.
  */
 #ifndef Y2_FORMAT_H
 #define Y2_FORMAT_H
 
-/* Object ids with a meaning */
+/* Reserved object ids */
 #define Y2_ID_ROOT		1u
 #define Y2_ID_LOST_AND_FOUND	2u
-#define Y2_ID_UNLINKED		3u	/* parent of what is unlinked and still open */
-#define Y2_ID_DELETED		4u	/* parent of what is gone: such a header is a tombstone */
+#define Y2_ID_UNLINKED		3u	/* parent of unlinked objects that are still open */
+#define Y2_ID_DELETED		4u	/* parent of deleted objects: its headers are tombstones */
 #define Y2_ID_SUMMARY \
 	0x10u /* chunks that belong to no object: other implementations pass them over */
 #define Y2_ID_CHECKPOINT	0x20u
 #define Y2_ID_FIRST_FREE	0x101u
-#define Y2_ID_MAX		0xfffffu	/* that is understood */
-#define Y2_ID_NEW_MAX		0x3ffffu	/* that is given: others know no larger ones */
+#define Y2_ID_MAX		0xfffffu	/* accepted */
+#define Y2_ID_NEW_MAX		0x3ffffu	/* assigned: other drivers accept no larger ones */
 
 /* Sequence numbers of blocks */
 #define Y2_SEQ_CHECKPOINT	0x21u
@@ -39,7 +39,7 @@
 #define Y2_YAFFS1_CHUNK_MAX	0xfffffu
 
 /*
- * In a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of
+ * Set in a header's chunk_id: its other bits are the parent, and the type is in the top 4 bits of
  * obj_id
  */
 #define Y2_EXTRA_HEADER		0x80000000u
@@ -47,21 +47,21 @@
 #define Y2_EXTRA_SHADOWS	0x20000000u
 #define Y2_EXTRA_FLAGS		0xf0000000u
 #define Y2_EXTRA_TYPE_SHIFT	28
-#define Y2_CHUNK_MAX		0x0fffffffu	/* that is understood */
+#define Y2_CHUNK_MAX		0x0fffffffu	/* accepted */
 #define Y2_CHUNK_NEW_MAX \
 	0x01ffffffu /* that is given: older drivers refuse a flash with larger ones */
 
 enum y2_type {
-	Y2_UNKNOWN,	/* a file whose header has not been met yet */
+	Y2_UNKNOWN,	/* a file whose header has not been read yet */
 	Y2_FILE,
 	Y2_SYMLINK,
 	Y2_DIRECTORY,
 	Y2_HARDLINK,
-	Y2_SPECIAL,	/* device, fifo or socket: the mode tells */
+	Y2_SPECIAL,	/* device, fifo or socket, by the mode */
 	Y2_TYPES
 };
 
-/* Object header: where its fields lie in the chunk */
+/* Object header: offsets of its fields in the chunk */
 #define Y2_HEADER_BYTES		512u
 #define Y2_NAME_MAX		255u
 #define Y2_ALIAS_MAX		159u	/* target of a symbolic link */
@@ -89,27 +89,28 @@ enum y2_type {
 #define Y2_OH_SHRINK		508
 
 /*
- * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. A
- * head of version, block, sequence number and the sum of the bytes that follow; then obj_id,
- * chunk_id, n_bytes of each chunk of the block. Blocks are numbered from 1, as others do whose
- * first block is 0. An entry without object is a gap: the tags of that page tell.
+ * Block summary: in the last chunks of a full block, under Y2_ID_SUMMARY with chunk_id from 1. It
+ * has a head of version, block, sequence number and the sum of the following bytes; then obj_id,
+ * chunk_id and n_bytes of each chunk of the block. Blocks are numbered from 1, as in other
+ * implementations whose first block is 0. An entry without object is a gap: the page's own tags are
+ * used.
  */
 #define Y2_SUMMARY_VERSION	1u
 #define Y2_SUMMARY_HEAD_BYTES	16u
 #define Y2_SUMMARY_ENTRY_BYTES	12u
 
 /*
- * Ours: a note about another block, as a header under Y2_ID_SUMMARY whose parent is "deleted".
- * Drivers that know summaries pass over that object; to older ones it is a file that is gone. What
- * it says lies behind the header.
+ * Our extension: a note about another block, as a header under Y2_ID_SUMMARY whose parent is
+ * "deleted". Drivers that know summaries skip that object; older ones see a deleted file. The
+ * content of the note follows the header.
  */
 #define Y2_NOTE			Y2_HEADER_BYTES
 #define Y2_NOTE_MAGIC		0x746e3279u	/* "y2nt" */
 #define Y2_NOTE_KIND		(Y2_NOTE + 4)
 #define Y2_NOTE_BLOCK		(Y2_NOTE + 8)
-#define Y2_NOTE_SEQ (Y2_NOTE + 12) /* of the block: has it another now, the note is void */
+#define Y2_NOTE_SEQ (Y2_NOTE + 12) /* of the block: if it has another one now, the note is void */
 enum y2_note {
-	Y2_NOTE_VOID = 1,	/* it is about to be erased; see gc.c */
+	Y2_NOTE_VOID = 1,	/* about to be erased; see gc.c */
 	Y2_NOTE_TORN,		/* its last page is torn; see mount.c */
 };
 

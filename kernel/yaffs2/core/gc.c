@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Garbage collection: what lives in a block is written again at the head of the log, then the block
- * is erased.
+ * Garbage collection: copies a block's live chunks to the head of the log, then erases the block.
  *
- * A block with shrink headers may only be erased when no older block holds obsolete chunks: they
- * would come back. Within the block the same could happen if the power fails during the erase and
- * takes the header first. So before such an erase a note goes to the log that the block, with this
- * sequence number, is void.
+ * A block with shrink headers may only be erased if no older block holds obsolete chunks, or they
+ * would come back. The same could happen within the block if a power failure during the erase
+ * destroys the header first. So before such an erase, a note in the log declares the block, with
+ * this sequence number, void.
  */
 #include "yaffs2.h"
 
 #define PASSIVE_COPIES	5u	/* chunks copied per operation while there is room */
 #define ERASED_PER_FREE 4u /* passive only while less than this part of the free chunks is erased \
 			    */
-#define FORCE_EVERY	500u	/* erases between two forced collections, of the oldest block */
+#define FORCE_EVERY	500u	/* erases between two forced collections of the oldest block */
 #define GC_MISSES_MAX \
-	10u /* then the oldest dirty block, for which those with shrink headers wait */
+	10u /* then the oldest dirty block, for which blocks with shrink headers wait */
 #define GIVEN_UP	1
 
 static int copy_header(struct y2_fs *fs, struct y2_object *obj)
@@ -41,8 +40,7 @@ static int copy_data(struct y2_fs *fs, struct y2_object *obj, u32 k, u32 old,
 	int err;
 
 	/*
-	 * Beyond the end there may be what a truncation left: a scan would take it for part of the
-	 * file
+	 * A truncation may have left data beyond the end: a scan would take it for part of the file
 	 */
 	if (inside < bytes) {
 		memset(fs->page + inside, 0, fs->chunk_bytes - inside);
@@ -70,8 +68,8 @@ static struct y2_object *owner_by_tags(struct y2_fs *fs, u32 chunk, const struct
 }
 
 /*
- * What cannot be read stays where it is, so that reads of it go on to fail, until there is no other
- * block to collect: the second time it is err.
+ * An unreadable chunk stays where it is, so that reads of it keep failing, until there is no other
+ * block to collect: the second time, the result is err.
  */
 static int give_up(struct y2_fs *fs, u32 chunk, int err)
 {
@@ -105,7 +103,7 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 		y2_chunk_obsolete(fs, chunk);
 		return 0;
 	}
-	if (result == Y2_READ_UNFIXED)	/* or only its tags are */
+	if (result == Y2_READ_UNFIXED)	/* or only its tags are unreadable */
 		result = y2_chunk_read(fs, chunk, fs->page, NULL);
 	if (result < 0 || (result == Y2_READ_UNFIXED && k && !fs->blocks[fs->gc_block].unreadable))
 		return give_up(fs, chunk, -EIO);
@@ -118,7 +116,7 @@ static int copy_chunk(struct y2_fs *fs, u32 chunk)
 	return k ? copy_data(fs, obj, k, chunk, &tags) : copy_header(fs, obj);
 }
 
-/* Of a block, as it is now */
+/* Writes a note about a block in its current state */
 int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number, u32 *chunk)
 {
 	struct y2_tags tags = {
@@ -146,7 +144,7 @@ int y2_note_write(struct y2_fs *fs, enum y2_note kind, u32 number, u32 *chunk)
 	return y2_append(fs, fs->page, &tags, Y2_CRITICAL, chunk);
 }
 
-/* All that lived in the block is elsewhere */
+/* Finishes the block, whose live chunks have all been copied */
 static int gc_finish(struct y2_fs *fs, u32 number)
 {
 	u32 note = Y2_NO_CHUNK;
@@ -156,7 +154,7 @@ static int gc_finish(struct y2_fs *fs, u32 number)
 		int err;
 
 		if (!y2_gc_may_erase(fs, number))
-			return 0;	/* an older block got dirty meanwhile: this one waits */
+			return 0;	/* an older block became dirty meanwhile: this one waits */
 		err = y2_note_write(fs, Y2_NOTE_VOID, number, &note);
 		if (err)
 			return err;
@@ -169,7 +167,7 @@ static int gc_finish(struct y2_fs *fs, u32 number)
 	return fs->failed ? -EROFS : 0;
 }
 
-/* Goes on with gc_block; copies at most so many chunks */
+/* Continues gc_block; copies at most `copies` chunks */
 static int gc_copy_some(struct y2_fs *fs, u32 copies)
 {
 	u32 number = fs->gc_block, first = number * fs->geometry.chunks_per_block;
@@ -214,8 +212,8 @@ int y2_gc_block(struct y2_fs *fs, u32 number)
 }
 
 /*
- * Before the next change, and before the header goes that tells what went: else what is obsolete
- * there could come back
+ * Runs before the next change, and before the hiding header is lost: otherwise obsolete chunks
+ * could come back
  */
 int y2_gc_unmarked(struct y2_fs *fs)
 {
@@ -229,7 +227,7 @@ int y2_gc_unmarked(struct y2_fs *fs)
 			continue;
 		if (i == fs->alloc_block)
 			y2_append_close(fs);
-		/* A second time, for what cannot be read in it */
+		/* The second try is for unreadable chunks */
 		for (u32 tries = 0; !err && tries < 2 && fs->blocks[i].state == Y2_BLOCK_FULL;
 		     tries++)
 			err = y2_gc_block(fs, i);
@@ -241,7 +239,7 @@ int y2_gc_unmarked(struct y2_fs *fs)
 	return 0;
 }
 
-/* However much space there is */
+/* Regardless of free space */
 static u32 victim_for_refresh(struct y2_fs *fs)
 {
 	u32 number = y2_gc_victim_prioritised(fs);
@@ -299,8 +297,7 @@ static bool gc_is_due(const struct y2_fs *fs, u32 part)
 }
 
 /*
- * Before an operation that writes so many chunks. That it could not make enough shows when they are
- * written.
+ * Makes room before an operation that writes `chunks` chunks. If that fails, the writes report it.
  */
 int y2_gc_make_room(struct y2_fs *fs, u32 chunks)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a sample, if it
- * is under half full. In the background, however much space there is: what fails or fades, and now
- * and then the oldest.
+ * The choice of the block to collect. Aggressive: the dirtiest of all. Passive: the dirtiest of a
+ * sample, if it is less than half full. In the background, regardless of free space: failing and
+ * fading blocks, and now and then the oldest.
  */
 #include "yaffs2.h"
 
@@ -15,7 +15,7 @@ static u32 obsolete(const struct y2_block *block)
 	return block->written > block->live ? block->written - block->live : 0;
 }
 
-/* The oldest block that holds obsolete chunks: in the way of those with shrink headers */
+/* The oldest block with obsolete chunks, which delays blocks with shrink headers */
 u32 y2_gc_oldest_dirty(struct y2_fs *fs)
 {
 	u32 oldest = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;
@@ -41,7 +41,7 @@ static u32 oldest_dirty_seq(struct y2_fs *fs)
 	return seq_of(fs, y2_gc_oldest_dirty(fs));
 }
 
-/* Nothing that is obsolete lies in blocks older than one with shrink headers */
+/* True if no block older than one with shrink headers holds obsolete chunks */
 static bool in_order(const struct y2_block *block, u32 oldest_dirty)
 {
 	return !block->shrink_header || block->seq <= oldest_dirty;
@@ -54,7 +54,7 @@ bool y2_gc_may_erase(struct y2_fs *fs, u32 number)
 	return block->state == Y2_BLOCK_FULL && in_order(block, oldest_dirty_seq(fs));
 }
 
-/* What is about to be lost anyhow waits while there is hardly a block to copy it to */
+/* Data that is about to be lost waits while there is hardly a block to copy it to */
 static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
 {
 	return (block->retire || block->refresh) && fs->empty_blocks >= MIN_TO_RETIRE;
@@ -62,7 +62,7 @@ static bool is_urgent(const struct y2_fs *fs, const struct y2_block *block)
 
 /*
  * Failing and fading blocks first, then the one with the fewest chunks to copy. A full block gains
- * nothing, but what is obsolete in it is in the way of others.
+ * nothing, but its obsolete chunks delay others.
  */
 static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest)
 {
@@ -75,9 +75,7 @@ static u32 gain(const struct y2_fs *fs, const struct y2_block *block, u32 oldest
 	return obsolete(block) ? 1 : 0;
 }
 
-/*
- * If nothing else can be, the oldest dirty block: only now what cannot be read any more is given up
- */
+/* If nothing else is left, the oldest dirty block: only now unreadable chunks are given up */
 u32 y2_gc_victim_best(struct y2_fs *fs)
 {
 	u32 oldest = oldest_dirty_seq(fs), best = Y2_NO_BLOCK, max = 0;
@@ -93,7 +91,7 @@ u32 y2_gc_victim_best(struct y2_fs *fs)
 	return best == Y2_NO_BLOCK ? y2_gc_oldest_dirty(fs) : best;
 }
 
-/* Or the oldest dirty block, if one waits for that because of its shrink headers */
+/* Or the oldest dirty block, if a block with shrink headers waits for it */
 u32 y2_gc_victim_prioritised(struct y2_fs *fs)
 {
 	bool left = false, held_back = false;
@@ -137,9 +135,7 @@ u32 y2_gc_victim_sampled(struct y2_fs *fs)
 	return best;
 }
 
-/*
- * The oldest block of all, so that also what never changes is read and written again now and then
- */
+/* The oldest block of all, so that static data is also read and rewritten now and then */
 u32 y2_gc_victim_oldest(struct y2_fs *fs)
 {
 	u32 best = Y2_NO_BLOCK, seq = Y2_SEQ_UNUSED;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packing and unpacking object headers. Unused fields hold ones, like erased flash. A header has no
- * checksum: the data's ECC stands for it.
+ * Packs and unpacks object headers. Unused fields are all ones, like erased flash. A header has no
+ * checksum: the data's ECC protects it.
  */
 #include "header.h"
 
@@ -37,7 +37,7 @@ void y2_header_pack(const struct y2_header *header, u8 *out)
 	put_unaligned_le32(header->shrink, out + Y2_OH_SHRINK);
 }
 
-/* Of a field of most + 1 bytes: false if it does not end in it */
+/* Copies a field of max + 1 bytes; false if it is not terminated */
 static bool copy_text(char *to, const u8 *from, u32 max)
 {
 	size_t length = strnlen((const char *)from, max + 1);
@@ -77,7 +77,7 @@ bool y2_header_unpack(const u8 *in, struct y2_header *header)
 			       (u64)(high == NO_SIZE ? 0 : high) << 32;
 	if (header->type == Y2_HARDLINK)
 		header->equivalent = get_unaligned_le32(in + Y2_OH_EQUIVALENT);
-	/* Of the longest, others leave the last byte as it was */
+	/* In the longest alias, other drivers leave the last byte unchanged */
 	if (header->type == Y2_SYMLINK && !copy_text(header->alias, in + Y2_OH_ALIAS, Y2_ALIAS_MAX))
 		memcpy(header->alias, in + Y2_OH_ALIAS, Y2_ALIAS_MAX);
 	if (header->type == Y2_SPECIAL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The object header, as it lies in chunk 0 of an object. */
+/* The object header, as stored in chunk 0 of an object. */
 #ifndef Y2_HEADER_H
 #define Y2_HEADER_H
 
@@ -16,15 +16,15 @@ struct y2_header {
 	u32 equivalent;			/* of a hard link */
 	char alias[Y2_ALIAS_MAX + 1];	/* of a symbolic link */
 	u32 rdev;
-	u32 shadows;			/* the object that this one replaces, 0: none */
+	u32 shadows;			/* the object replaced by this one; 0: none */
 	bool shrink;
 };
 
-/* Y2_HEADER_BYTES to out */
+/* Packs Y2_HEADER_BYTES to out */
 void y2_header_pack(const struct y2_header *header, u8 *out);
-/* false: this is no header */
+/* False if this is no header */
 bool y2_header_unpack(const u8 *in, struct y2_header *header);
-/* What is none looks like one in the other order of bytes */
+/* True if it is a header in the other byte order */
 bool y2_header_is_swapped(const u8 *in);
 
 #endif

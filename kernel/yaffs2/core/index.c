@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The index of a file's chunks, a radix tree. Its own and not Linux's XArray: the leaf is made
- * before the chunk is written, so that y2_index_set() cannot fail, and a checkpoint holds the
- * leaves as they are. Nodes are not freed one by one while a file lives, but by y2_index_cut() when
- * it is truncated or goes.
+ * The index of a file's chunks, a radix tree. Linux's XArray does not fit: here the leaf is made
+ * before the chunk is written, so that y2_index_set() cannot fail, and a checkpoint stores the
+ * leaves as they are. Nodes are freed only by y2_index_cut(), when the file is truncated or
+ * removed.
  */
 #include "index.h"
 
@@ -16,7 +16,7 @@ static u32 slot(u32 k, u32 level)
 	return k >> (level - 1) * Y2_INDEX_BITS & (Y2_INDEX_SLOTS - 1);
 }
 
-/* Whether a tree of this height has a place for k; 8 levels of 4 bits have one for all */
+/* True if a tree of this height has a place for k; 8 levels of 4 bits hold all */
 static bool reaches(u32 height, u32 k)
 {
 	return height && (height * Y2_INDEX_BITS >= 32 || k >> height * Y2_INDEX_BITS == 0);
@@ -114,7 +114,8 @@ struct y2_leaf *y2_index_next_leaf(const struct y2_index *index, u32 k, u32 *bas
 }
 
 /*
- * Frees below *at all that starts at or after from; base is the first k of *at. True: *at is gone
+ * Frees what starts at or after `from` below *at, whose first k is `base`. Returns true if *at is
+ * freed
  */
 static bool cut(void **at, u32 level, u32 base, u32 from, u32 *leaves)
 {

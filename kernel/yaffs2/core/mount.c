@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Mounting, synchronising and unmounting: what a mount sets up, and what it mends on the flash once
- * it may write.
- */
+/* Mounting, synchronising and unmounting; repairs on the flash once it is writable. */
 #include "checkpoint.h"
 #include "scan.h"
 
@@ -89,7 +86,7 @@ static int init(struct y2_fs *fs)
 	return fs->page && fs->page2 && fs->cached && fs->oob && fs->summary ? 0 : -ENOMEM;
 }
 
-/* All leave all lists first: the heads of those are in the memory of others */
+/* All objects leave all lists first, because list heads are in other objects */
 static void free_objects(struct y2_fs *fs)
 {
 	struct y2_object *obj, *after;
@@ -109,7 +106,7 @@ static void free_objects(struct y2_fs *fs)
 			y2_object_free(fs, obj);
 }
 
-/* Back to the state before a mount; what a bad checkpoint has left must not count */
+/* Resets to the state before a mount, without the remains of a bad checkpoint */
 void y2_reset_state(struct y2_fs *fs)
 {
 	free_objects(fs);
@@ -131,7 +128,7 @@ static int load_state(struct y2_fs *fs)
 	return err ? err : y2_scan(fs);
 }
 
-/* What a power cut has left half erased, and checkpoints that do not hold */
+/* Erases half-erased blocks and invalid checkpoints */
 static void erase_dirty(struct y2_fs *fs)
 {
 	for (u32 i = 0; i < fs->geometry.blocks; i++)
@@ -140,8 +137,8 @@ static void erase_dirty(struct y2_fs *fs)
 }
 
 /*
- * First a note, should the power fail meanwhile. With its shrink headers the block waits for all
- * that is dirty and older
+ * Writes a note first, in case the power fails meanwhile. A block with shrink headers waits for all
+ * older dirty blocks
  */
 static void gc_torn_full(struct y2_fs *fs)
 {
@@ -165,7 +162,7 @@ static void gc_torn_full(struct y2_fs *fs)
 	y2_chunk_obsolete(fs, note);
 }
 
-/* Of the block that is written now: a newer one, with which others go on */
+/* Writes a note to the current block: a newer one, which other drivers continue */
 static void note_torn_newest(struct y2_fs *fs)
 {
 	u32 note;
@@ -204,8 +201,8 @@ static bool remove_one(struct y2_fs *fs, struct y2_object *dir)
 }
 
 /*
- * Begun anew after each, because a file that goes on under another name takes the link of that name
- * off the list
+ * Restarts after each entry, because a file that continues under another name removes that link
+ * from the list
  */
 static void empty_lost_and_found(struct y2_fs *fs)
 {
@@ -268,7 +265,7 @@ int y2_sync(struct y2_fs *fs, bool checkpoint)
 	return checkpoint ? y2_checkpoint_write(fs) : 0;
 }
 
-/* Read-only: with a checkpoint, as if unmounted */
+/* Read-only mounts get a checkpoint, like unmounted ones */
 int y2_set_read_only(struct y2_fs *fs, bool read_only)
 {
 	int err = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes names. Each of these is on flash when it returns, and a power cut in between leaves
- * the old or the new state: one header decides.
+ * Operations that change names. Each is on flash when it returns. A power cut in between leaves the
+ * old or the new state: a single header decides.
  */
 #include "yaffs2.h"
 
-#define MAX_CHUNKS	8u	/* that one of these operations writes */
+#define MAX_CHUNKS	8u	/* the most chunks that one of these operations writes */
 
 static u8 type_of(u32 mode)
 {
@@ -37,7 +37,7 @@ static void touch_dir(struct y2_fs *fs, struct y2_object *dir)
 		y2_mark_dirty(fs, dir);
 }
 
-/* A new object that is in the directory in memory and has its header on flash */
+/* Makes a new object, in the directory in memory and with its header on flash */
 static int add(struct y2_fs *fs, const struct y2_dir_pos *pos, const char *name, u32 length,
 	       struct y2_object *obj)
 {
@@ -132,13 +132,13 @@ int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, c
 	return err;
 }
 
-/* Nothing of the object is on flash any more that counts */
+/* Frees the object, of which nothing valid is left on flash */
 static void destroy(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (obj->type == Y2_FILE)
 		y2_file_drop_chunks(fs, obj, 1);
 	if (fs->mark_failed) {
-		/* The collection may write the header again: as of what is gone */
+		/* The collection may rewrite the header: as that of a deleted object */
 		if (obj->parent)
 			y2_dir_remove(fs, obj);
 		obj->unlinked = true;
@@ -159,9 +159,9 @@ static int destroy_on_flash(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Whoever reads the directory meanwhile must meet the new name once if it was there before, and
- * never for ever: so it takes the place of what it replaces, or stays in its own if the directory
- * is the same.
+ * A concurrent readdir must see the new name exactly once if the name existed before, and must not
+ * loop: so the object takes the position of the one it replaces, or keeps its own within the same
+ * directory.
  */
 static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object *dir,
 					struct y2_object *over)
@@ -174,8 +174,8 @@ static struct y2_dir_pos pos_after_move(struct y2_object *obj, struct y2_object 
 }
 
 /*
- * Gives the object another name, that of over if there is one; if the header cannot be written,
- * nothing has happened
+ * Renames the object, to the name of `over` if there is one. If the header cannot be written,
+ * nothing changes
  */
 static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, const char *name,
 		u32 length, struct y2_object *over)
@@ -195,7 +195,7 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 		err = y2_header_write(fs, obj, &change);
 		if (!err) {
 			y2_free(old_name);
-			/* It must not shadow for ever what may be another object by then */
+			/* The shadow must not outlive its target, whose id may be reused */
 			if (over && fs->yaffs1)
 				y2_mark_dirty(fs, obj);
 			return 0;
@@ -208,7 +208,7 @@ static int move(struct y2_fs *fs, struct y2_object *obj, struct y2_object *dir, 
 	return err;
 }
 
-/* Still in use: from now on its parent is "unlinked", and the next mount drops it */
+/* Still in use: its parent becomes "unlinked", and the next mount drops it */
 static int unlink_open(struct y2_fs *fs, struct y2_object *obj)
 {
 	const struct y2_header_change change = { .urgency = Y2_CRITICAL };
@@ -234,9 +234,9 @@ static void touch(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * The header of by has given the name of the object to by: the change is done. If no tombstone can
- * be written now, the object loses its name in memory, and y2_flush() tries again, before it may
- * write by without its shadow.
+ * The header of `by` has taken over the object's name, which completes the change. If no tombstone
+ * can be written now, the object loses its name in memory. y2_flush() tries again before it may
+ * write `by` without its shadow.
  */
 static void drop_shadowed(struct y2_fs *fs, struct y2_object *obj, struct y2_object *by)
 {
@@ -247,7 +247,7 @@ static void drop_shadowed(struct y2_fs *fs, struct y2_object *obj, struct y2_obj
 		y2_dir_remove(fs, obj);
 		obj->unlinked = true;
 		if (target) {
-			/* It may be gone before the link is */
+			/* The object may be freed before the link */
 			list_del_init(&obj->links);
 			obj->target_id = target->id;
 			obj->target = NULL;
@@ -262,7 +262,7 @@ static void drop_shadowed(struct y2_fs *fs, struct y2_object *obj, struct y2_obj
 		touch(fs, target);
 }
 
-/* The object takes the place of one of its links, so that its own name becomes free */
+/* Moves the object to one of its links, which frees its own name */
 static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 {
 	struct y2_object *link = list_first_entry(&obj->links, struct y2_object, links);
@@ -276,9 +276,9 @@ static int move_to_link(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another driver was about to give the name of the object to another one, and the power failed
- * before it moved to a link. No room is made before, for the collection would have to write a
- * header that has no name.
+ * Completes an interrupted rename of another driver: the object's name was given to another object
+ * before the object moved to a link. No room is made first, because the collection would have to
+ * write a header without a name.
  */
 int y2_promote_link(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -350,9 +350,9 @@ int y2_unlink(struct y2_fs *fs, struct y2_object *entry)
 }
 
 /*
- * The old file of this name lives on under other names. A second link to it keeps the name while it
- * moves to one of them; then that link, not the file, is what the rename replaces. The caller gets
- * it in *old.
+ * The old file of this name has other links. A second link keeps the name while the file moves to
+ * one of them; the rename then replaces that link instead of the file. The link is returned in
+ * *old.
  */
 static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 {
@@ -372,7 +372,7 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 	err = add(fs, &pos, file->name, (u32)strlen(file->name), link);
 	if (err)
 		return err;
-	/* Not in the list before, or the file would move onto itself */
+	/* Not in the list earlier, or the file would move onto itself */
 	err = move_to_link(fs, file);
 	if (err) {
 		drop_shadowed(fs, link, file);
@@ -383,7 +383,7 @@ static int make_replaceable(struct y2_fs *fs, struct y2_object **old)
 	return 0;
 }
 
-/* Takes no space: a header replaces one */
+/* Takes no space, because a header replaces one */
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name,
 	      u32 length)
 {
@@ -424,9 +424,8 @@ int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, 
 }
 
 /*
- * Nobody uses it any more. Chunks that are newer than the header which says "unlinked" must not
- * outlive that; so it stays as long as there is no room for a tombstone, and is tried again with
- * what is dirty.
+ * Drops an unused object. Chunks newer than its "unlinked" header must not outlive that header. So
+ * the header stays until there is room for a tombstone; dirty objects are retried.
  */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj)
 {

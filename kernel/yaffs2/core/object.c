@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects in memory: found by id; what only the header knows (name, mode, times) is read when it is
- * first asked for.
+ * Objects in memory, found by id. Fields stored only in the header (name, mode, times) are read on
+ * first use.
  */
 #include "yaffs2.h"
 
@@ -16,7 +16,7 @@ struct y2_object *y2_object_find(struct y2_fs *fs, u32 id)
 	return NULL;
 }
 
-/* From a file whose chunks are already dropped, or from nothing */
+/* Converts a file whose chunks are dropped, or a new object */
 void y2_object_set_type(struct y2_object *obj, u8 type)
 {
 	bool was_file = obj->type == Y2_FILE || obj->type == Y2_UNKNOWN;
@@ -53,7 +53,7 @@ struct y2_object *y2_object_new(struct y2_fs *fs, u32 id, u8 type)
 	return obj;
 }
 
-/* Its chunks are the caller's business */
+/* The caller handles its chunks */
 void y2_object_free(struct y2_fs *fs, struct y2_object *obj)
 {
 	if (obj->parent)
@@ -124,8 +124,7 @@ static const u32 type_modes[Y2_TYPES] = {
 };
 
 /*
- * A header that is gone or makes no sense leaves an object that can be seen and removed: obj1234,
- * no rights
+ * An object with a lost or invalid header stays visible and removable: obj1234, without permissions
  */
 static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_header *header)
 {
@@ -140,7 +139,7 @@ static void make_up(struct y2_fs *fs, const struct y2_object *obj, struct y2_hea
 	header->atime = header->mtime = header->ctime = fs->now();
 }
 
-/* Something lies behind the header in fs->page */
+/* True if there is data behind the header in fs->page */
 static bool page_goes_on(const struct y2_fs *fs)
 {
 	const u8 *behind = fs->page + Y2_HEADER_BYTES;
@@ -162,7 +161,7 @@ int y2_object_load(struct y2_fs *fs, struct y2_object *obj)
 		result = y2_chunk_read(fs, obj->header, fs->page, NULL);
 	if (result < 0) {
 		y2_free(header);
-		return result;	/* it may be there at the next try */
+		return result;	/* the next try may succeed */
 	}
 	if (obj->header == Y2_NO_CHUNK || !y2_is_readable(result) ||
 	    !y2_header_unpack(fs->page, header) || header->type != obj->type) {
@@ -198,7 +197,7 @@ u32 y2_object_links(const struct y2_object *obj)
 	return count;
 }
 
-/* Whose chunk this is, by searching everywhere: for chunks whose tags can no longer be read */
+/* Finds the owner of a chunk with unreadable tags, by searching all objects */
 struct y2_object *y2_object_owner(struct y2_fs *fs, u32 chunk, u32 *k)
 {
 	struct y2_object *obj;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing object headers. A shrink header tells that older chunks beyond its size do not count; a
- * tombstone (a header whose parent is "deleted") that nothing older of its object counts; a
- * shadowing header that another object is gone. What others keep behind a header, such as extended
- * attributes, goes along.
+ * Writes object headers. A shrink header invalidates older chunks beyond its size. A tombstone (a
+ * header whose parent is "deleted") invalidates everything older of its object. A shadowing header
+ * deletes another object. Data that other drivers keep behind a header, such as extended
+ * attributes, is copied.
  */
 #include "yaffs2.h"
 
@@ -71,7 +71,7 @@ static void replace_header(struct y2_fs *fs, struct y2_object *obj, u32 chunk)
 		y2_chunk_obsolete(fs, old);
 }
 
-/* The object must be loaded. Its old header becomes obsolete. */
+/* Writes the header of a loaded object. Its old header becomes obsolete. */
 int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_header_change *change)
 {
 	struct y2_header *header = y2_zalloc(sizeof(*header));
@@ -93,8 +93,9 @@ int y2_header_write(struct y2_fs *fs, struct y2_object *obj, const struct y2_hea
 }
 
 /*
- * Obsolete as soon as it is written: what keeps it is that its block holds shrink headers. On pages
- * of 512 bytes it stays the object's header until all else of it has been marked.
+ * A tombstone is obsolete as soon as it is written: it is kept because its block counts as one with
+ * shrink headers. On pages of 512 bytes it stays the object's header until everything else of the
+ * object is marked.
  */
 int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -121,8 +122,8 @@ int y2_tombstone_write(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Attributes, sizes and times reach the flash with y2_flush(), y2_sync() or when the collection
- * moves the header
+ * Attributes, sizes and times reach the flash by y2_flush(), y2_sync() or when the collection moves
+ * the header
  */
 void y2_mark_dirty(struct y2_fs *fs, struct y2_object *obj)
 {

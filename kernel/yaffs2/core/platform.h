@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that the core wants from its surroundings: Linux's own headers in the kernel; on the host,
- * host_linux/ gives the few of their names that the core uses.
+ * The core's interface to its environment: Linux's own headers in the kernel; on the host,
+ * host_linux/ supplies the names that the core uses.
  */
 #ifndef Y2_PLATFORM_H
 #define Y2_PLATFORM_H
@@ -29,7 +29,7 @@
 #include <asm/unaligned.h>
 #endif
 
-/* Below the page cache: memory must not be sought by writing pages back through us */
+/* Below the page cache: an allocation must not trigger write-back to this file system */
 static inline void *y2_zalloc(size_t bytes)
 {
 	return kvzalloc(bytes, GFP_NOFS);

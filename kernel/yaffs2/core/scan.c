@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scan: mounting without checkpoint. A survey reads one page of each block for its sequence
- * number; then the blocks are scanned from the newest to the oldest, and in each from its last
- * chunk to its first: of the chunks of one place the first met wins.
+ * The scan: a mount without checkpoint. A survey reads one page of each block for its sequence
+ * number. Then blocks are scanned from the newest to the oldest, and each from its last chunk to
+ * its first: of several chunks for one place, the first one found wins.
  */
 #include "scan.h"
 
-/*
- * In-band tags have no check of their own, and whatever else lies there may look like a sequence
- * number
- */
+/* In-band tags have no check of their own, so other content may look like a sequence number */
 static bool makes_sense(const struct y2_fs *fs, const struct y2_tags *tags)
 {
 	if (!tags->object || tags->object > Y2_ID_MAX)
@@ -27,8 +24,8 @@ static bool is_seq(u32 seq)
 }
 
 /*
- * The tags of the first page that has any: a torn erase may have taken the first ones, or made
- * others of them, which look corrected.
+ * The tags of the first page that has any: a torn erase may have erased the first ones, or changed
+ * them into others that look corrected.
  */
 static int find_seq(struct y2_fs *fs, u32 number, u32 *seq, bool *swapped)
 {
@@ -83,7 +80,7 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 			scan->used = true;
 			scan->without_seq += seq != Y2_SEQ_CHECKPOINT;
 		} else {
-			/* Not full before the scan is over: nothing may be erased meanwhile */
+			/* Not full until the scan is over: nothing may be erased meanwhile */
 			block->state = Y2_BLOCK_ALLOCATING;
 			block->seq = seq;
 			scan->used = true;
@@ -94,7 +91,7 @@ static int survey(struct y2_fs *fs, struct y2_scan *scan)
 	return 0;
 }
 
-/* No two blocks are equal, so the order is the same whatever the way of sorting */
+/* No two blocks compare equal, so every sort gives the same order */
 static int newest_first(const void *one, const void *other)
 {
 	const struct y2_scan_block *a = one, *b = other;
@@ -148,7 +145,7 @@ static int scan_all(struct y2_fs *fs, struct y2_scan *scan)
 		if (fs->blocks[i].state == Y2_BLOCK_ALLOCATING)
 			fs->blocks[i].state = Y2_BLOCK_FULL;
 		if (fs->blocks[i].state == Y2_BLOCK_EMPTY)
-			/* a wholly blank flash is as it was erased */
+			/* a completely blank flash needs no erase */
 			fs->blocks[i].needs_erase = scan->used;
 	}
 	return 0;

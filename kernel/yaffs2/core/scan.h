@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the parts of a scan share: the blocks that it has found, and the calls from one file to
- * another.
- */
+/* Declarations shared by the files of the scan */
 #ifndef Y2_SCAN_H
 #define Y2_SCAN_H
 
@@ -11,28 +8,28 @@
 /* A block found by the survey */
 struct y2_scan_block {
 	u32 seq, number;
-	bool last_maybe_torn;	/* its last page counts only where no other does */
+	bool last_maybe_torn;	/* its last page counts only if no other page does */
 };
 
 struct y2_scan_page {
 	struct y2_tags tags;
-	int result;		/* of reading them: enum y2_read or a negative errno */
+	int result;		/* the result of reading them: enum y2_read or a negative errno */
 };
 
 struct y2_scan {
 	struct y2_scan_block *order;	/* newest first */
 	u32 count;
-	u32 without_seq; /* blocks that are written, and have no sequence number */
-	u32 swapped; /* of these, blocks that have one in the other order of bytes */
-	bool used;			/* there is something on the flash */
-	struct y2_scan_page *pages;	/* of the block at hand */
+	u32 without_seq; /* written blocks without a sequence number */
+	u32 swapped; /* of these, blocks with one in the other byte order */
+	bool used;			/* the flash is not blank */
+	struct y2_scan_page *pages;	/* of the current block */
 	struct y2_header header;
 };
 
 int y2_scan_chunk(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, const struct y2_tags *tags);
 int y2_scan_pages(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found);
 
-/* scan_torn.c: what a power cut has left half programmed or half erased */
+/* scan_torn.c: half-programmed and half-erased pages after a power cut */
 bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_block *found,
 			 u32 page);
 void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found,
@@ -43,7 +40,7 @@ bool y2_scan_is_half_erased(struct y2_fs *fs, const struct y2_scan *scan,
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan);
 int y2_scan_refuse_big_endian(void);
 
-struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id);	/* the one there is, or a new one */
+struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id);	/* finds or makes it */
 int y2_scan_yaffs1_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags);
 void y2_scan_yaffs1_dismiss(struct y2_fs *fs, u32 chunk);
 int y2_scan_yaffs1_maybe_torn(struct y2_fs *fs, u32 chunk);

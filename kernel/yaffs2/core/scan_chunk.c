@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one chunk tells a scan. Chunks come newest first. The newest header of an object tells its
- * state, and nothing older beyond its size counts. Of the headers before it, only a shrink header
- * cuts off what is older and beyond its size: the size of another one may be behind the data, for
- * drivers of before March 2010 copy a header with the size that it had. After a tombstone nothing
- * older of the object counts. A header that shadows an object tells that it is gone, if nothing
- * newer is there of it and no link leads to it.
+ * The effect of one chunk in a scan. Chunks come newest first. The newest header of an object gives
+ * its state, and invalidates everything older beyond its size. Of the earlier headers, only a
+ * shrink header invalidates older chunks beyond its size. Other headers may have a size that is
+ * behind the data, because drivers before March 2010 copy a header with its old size. A tombstone
+ * invalidates everything older of the object. A shadowing header deletes another object, if nothing
+ * newer of that exists and no link leads to it.
  */
 #include "scan.h"
 
@@ -23,7 +23,7 @@ struct y2_object *y2_scan_object(struct y2_fs *fs, u32 id)
 	return obj;
 }
 
-/* Nothing older counts; what is newer does, if a header of it has been seen */
+/* Nothing older counts; newer chunks do if a header of the object has been seen */
 static void apply_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
 	u32 base;
@@ -125,15 +125,15 @@ static int header_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags,
 	if (!shadowed)
 		return -ENOMEM;
 	/*
-	 * What is newer than this lives on; what is older is gathered: if links lead to it, it only
-	 * has lost this name
+	 * Newer chunks of the object survive. Older ones are collected: if links lead to the
+	 * object, it has only lost this name
 	 */
 	if (!shadowed->scan_deleted && !shadowed->scan_seen)
 		shadowed->scan_shadowed = true;
 	return 0;
 }
 
-/* What the tags of a header do not tell is in the header. False: there is none */
+/* Reads the fields that the tags lack from the header. False: there is none */
 static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struct y2_tags *tags)
 {
 	struct y2_header *header = &scan->header;
@@ -150,7 +150,7 @@ static bool read_header(struct y2_fs *fs, struct y2_scan *scan, u32 chunk, struc
 	return true;
 }
 
-/* A note counts until the block that it tells of has been erased */
+/* A note is valid until the block that it describes has been erased */
 static void read_note(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags)
 {
 	struct y2_block *block;

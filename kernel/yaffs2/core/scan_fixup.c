@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is put right after a scan: objects without parent go to lost+found, deleted ones go, links
- * find their targets; and what a power cut has left half done is finished.
+ * Repairs after a scan: objects without parent go to lost+found, deleted ones are dropped, links
+ * find their targets, and operations that a power cut interrupted are completed.
  */
 #include "scan.h"
 
@@ -24,8 +24,9 @@ static bool is_fixed(const struct y2_fs *fs, const struct y2_object *obj)
 }
 
 /*
- * It was written to after its last name had gone, and then the power failed. Another tombstone,
- * behind those chunks, lest they are found without one when the first is collected.
+ * The object was written to after its last name was removed, and then the power failed. Another
+ * tombstone behind those chunks keeps them from being found without one when the first is
+ * collected.
  */
 static void rewrite_tombstone(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -51,7 +52,7 @@ static void find_linked(struct y2_fs *fs)
 	}
 }
 
-/* Nothing of it counts, and no tombstone says so yet */
+/* None of its chunks is valid, and there is no tombstone yet */
 static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 {
 	bool is_file = obj->type == Y2_FILE || obj->type == Y2_UNKNOWN;
@@ -76,8 +77,8 @@ static void end_shadowed(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Another object has its name. If links lead to it, it lives on without one until
- * y2_scan_finish_shadows(). True: the caller has nothing more to do with it.
+ * Another object has its name. If links lead to it, it stays without a name until
+ * y2_scan_finish_shadows(). True: the caller is done with it.
  */
 static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 {
@@ -91,7 +92,7 @@ static bool fixup_shadowed(struct y2_fs *fs, struct y2_object *obj)
 }
 
 /*
- * Chunks without header were somebody's data: kept, under the name that y2_object_load() makes up
+ * Chunks without header were user data: they are kept, under a name that y2_object_load() makes up
  */
 static void fixup_objects(struct y2_fs *fs)
 {
@@ -157,7 +158,7 @@ static void find_targets(struct y2_fs *fs)
 }
 
 /*
- * A damaged flash may hold directories that are in each other; Brent's way of finding a loop,
+ * On a damaged flash, directories may contain each other; detects loops by Brent's algorithm,
  * without marks
  */
 static bool reaches_root(const struct y2_fs *fs, const struct y2_object *dir)
@@ -233,8 +234,8 @@ void y2_scan_finish_unlinked(struct y2_fs *fs)
 }
 
 /*
- * The target of a rename that has other links gets a second link of the same name for a moment (see
- * namei.c). After a power cut just then both are there, and one is enough.
+ * During a rename, a target with other links has a second link of the same name for a moment (see
+ * namei.c). After a power cut at that moment both exist, and one is removed.
  */
 void y2_scan_finish_renames(struct y2_fs *fs)
 {
@@ -252,7 +253,7 @@ void y2_scan_finish_renames(struct y2_fs *fs)
 
 /*
  * The power failed between the header of a truncation and the shortened chunk, or another driver
- * has left it at that
+ * writes only the header
  */
 void y2_scan_finish_tails(struct y2_fs *fs)
 {

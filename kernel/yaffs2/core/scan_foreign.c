@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether something else lies on the flash, or YAFFS2 whose tags are of another kind than the
- * options say: a mount would erase all of it, or write over it. Of our own, few blocks have no
- * sequence number: a first one that was torn, and an erase. Where more are without than with one,
- * those few look as if they had one by chance.
+ * Detects foreign content on the flash, or YAFFS2 with tags of another kind than the options say: a
+ * mount would erase or overwrite it. Few blocks of our own lack a sequence number: a torn first
+ * block, and an erase. If more blocks lack one than have one, those few have it by chance.
  */
 #include "scan.h"
 
 #define MAX_TORN	2u	/* blocks */
 #define LOOKED_AT \
-	16u /* blocks whose tags are blank; assumed: whoever writes begins near the first */
+	16u /* blocks with blank tags; assumed: writers begin near the first block */
 #define MAX_FLIPPED	8u	/* bits of a blank page, assumed */
 
 static bool is_blank(const struct y2_fs *fs)
@@ -22,7 +21,7 @@ static bool is_blank(const struct y2_fs *fs)
 }
 
 /*
- * Of the first blocks whose first page has no tags, how many have data there all the same; or a
+ * Of the first blocks without tags in their first page, counts those with data there; or returns a
  * negative errno
  */
 static int count_untagged(struct y2_fs *fs)
@@ -49,7 +48,7 @@ int y2_scan_refuse_big_endian(void)
 	return -EUCLEAN;
 }
 
-/* After the survey. 0, or a negative errno: -EUCLEAN if it is so */
+/* Runs after the survey. 0 or a negative errno: -EUCLEAN for foreign content */
 int y2_scan_refuse_foreign(struct y2_fs *fs, struct y2_scan *scan)
 {
 	int untagged;

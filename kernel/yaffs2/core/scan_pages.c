@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One block of a scan: from its summary if it has one, else by the tags of each page. A driver that
- * goes on with a block which it found half written leaves gaps in the summary: there the page's own
- * tags tell.
+ * Scans one block: from its summary if it has one, else by the tags of each page. A driver that
+ * continues a half-written block leaves gaps in the summary: there the page's own tags are used.
  */
 #include "scan.h"
 
@@ -42,7 +41,7 @@ static int scan_by_summary(struct y2_fs *fs, struct y2_scan *scan, struct y2_sca
 	return err;
 }
 
-/* How far the block was written shows in its last page that is not blank */
+/* The last page that is not blank shows how far the block was written */
 static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 {
 	struct y2_block *block = &fs->blocks[number];
@@ -60,7 +59,7 @@ static int read_tags(struct y2_fs *fs, struct y2_scan *scan, u32 number)
 	return 0;
 }
 
-/* A summary of which a page is lost is no obsolete data either */
+/* A summary with a lost page is no obsolete data either */
 static void leave_out_summary(const struct y2_fs *fs, const struct y2_scan *scan,
 			      struct y2_block *block)
 {

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a power cut has left half programmed or half erased. A code that corrects one bit takes any
- * odd number of wrong bits for one, so such a page often looks corrected, with other content, and
- * now and then its tags do. That a sound page needs a correction is rare, and rarer still where it
- * would be taken for a torn one here.
+ * Half-programmed and half-erased pages after a power cut. A code that corrects one bit takes any
+ * odd number of wrong bits for one. So such a page often looks corrected, with other content, and
+ * sometimes its tags do too. A sound page rarely needs a correction, and even more rarely where it
+ * would be taken for torn here.
  *
- * Torn programs: each mount begins a new block, so a torn page is the last of its block. There,
- * what was corrected does not count if the block is not full or is the newest. A full block is
- * emptied before it ceases to be the newest.
+ * Torn programs: each mount begins a new block, so a torn page is the last of its block. There, a
+ * corrected page does not count if the block is not full or is the newest. A full block is emptied
+ * before it ceases to be the newest.
  *
  * Torn erases: the block holds nothing of use. Its tags may have turned into others, but then the
- * data beside them is not right either; and of the marks on pages of 512 bytes one bit may have
- * gone.
+ * data beside them is wrong too. Of the marks on pages of 512 bytes, one bit may be lost.
  */
 #include "scan.h"
 
 #define LOST_PART \
-	4u /* of the wrong pages of a torn erase, one in so many is beyond correction; assumed */
+	4u /* of a torn erase's wrong pages, one in so many is uncorrectable; assumed */
 #define MANY_HALF_MARKS \
-	4u /* assumed; a cut in a mark leaves one at a time, which the next mount completes */
+	4u /* assumed; a cut during a mark leaves one at a time, which the next mount completes */
 
 static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 {
@@ -26,7 +25,7 @@ static int read_data(struct y2_fs *fs, struct y2_scan_block *found, u32 page)
 			     NULL);
 }
 
-/* No wrong bit in all that was written of the block */
+/* True if no written page of the block has a wrong bit */
 static bool is_clean(struct y2_fs *fs, struct y2_scan_block *found)
 {
 	u32 page = fs->blocks[found->number].written;
@@ -48,7 +47,7 @@ static bool last_counts(struct y2_fs *fs, struct y2_scan_block *found, int of_ta
 		fs->torn_full = found->number;
 		return false;
 	}
-	found->last_maybe_torn = true;	/* which block is the newest cannot be known */
+	found->last_maybe_torn = true;	/* the newest block is unknown */
 	return false;
 }
 
@@ -75,8 +74,8 @@ bool y2_scan_page_counts(struct y2_fs *fs, struct y2_scan *scan, struct y2_scan_
 }
 
 /*
- * Another driver may go on with this block behind the torn page, which then is no longer the last.
- * So it gets a mark, or a newer block is begun.
+ * Another driver may continue this block behind the torn page, which then is no longer the last. So
+ * the page gets a mark, or a newer block is begun.
  */
 void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_scan_block *found,
 		       u32 page)
@@ -93,8 +92,8 @@ void y2_scan_skip_torn(struct y2_fs *fs, const struct y2_scan *scan, struct y2_s
 }
 
 /*
- * In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is a
- * sound one
+ * In-band tags are under the data's ECC; elsewhere, a page with a wrong bit in its tags only is
+ * sound
  */
 static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, int of_tags)
 {
@@ -104,9 +103,9 @@ static bool is_wrong(struct y2_fs *fs, struct y2_scan_block *found, u32 page, in
 }
 
 /*
- * One page of a block may be torn, but of a torn erase all are, and some of them beyond correction.
- * In-band tags are wrong as soon as any bit of the page is: where all could be corrected the flash
- * is only worn.
+ * At most one page of a block is torn by a program. A torn erase tears all of them, some beyond
+ * correction. In-band tags are wrong as soon as any bit of the page is: if all are correctable, the
+ * flash is only worn.
  */
 static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 written)
 {
@@ -114,7 +113,7 @@ static bool most_are_torn(const struct y2_fs *fs, u32 wrong, u32 lost, u32 writt
 	       (!fs->options.inband_tags || lost * LOST_PART >= wrong);
 }
 
-/* Its tags are right, and say that no mark has ever been begun on it */
+/* True if its tags are right and no mark was ever begun on it */
 static bool seems_to_live(const struct y2_scan_page *at)
 {
 	return at->result == Y2_READ_CLEAN && at->tags.used && !at->tags.marked &&
@@ -122,10 +121,10 @@ static bool seems_to_live(const struct y2_scan_page *at)
 }
 
 /*
- * Pages that are not marked beside others that are: they live, or all were marked and the erase has
- * begun. Then most of the data is wrong, and some beyond correction. A page of ours that lives
- * tells that no erase has begun; what is not marked beside it is a torn mark, or as other drivers
- * leave it. Of a torn erase, tags that seem to live are rare, fewer than wrong ones, and data
+ * Some pages are marked and others are not: either the others live, or all were marked and the
+ * erase has begun. In the latter case most data is wrong, and some of it beyond correction. A live
+ * page of ours proves that no erase has begun; an unmarked page beside it is a torn mark, or left
+ * by another driver. In a torn erase, tags that seem live are rare, fewer than wrong ones, and data
  * beside them is never right.
  */
 static bool marks_are_torn(struct y2_fs *fs, const struct y2_scan *scan,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A scan of pages of 512 bytes, laid out as in YAFFS1. Their tags have no sequence number of a
- * block, so blocks come in any order. What is obsolete is marked on its page; of two chunks of one
- * place that have no mark (the power failed before the older was marked) the one counts whose
- * serial number is one more. First all chunks are gathered, then headers are read.
+ * Scans pages of 512 bytes, in the layout of YAFFS1. Their tags have no sequence number, so blocks
+ * come in any order. Obsolete pages are marked. If two chunks for one place have no mark (the power
+ * failed before the older was marked), the one whose serial number is one higher counts. All chunks
+ * are collected first, then headers are read.
  *
- * What keeps a truncation and a deletion whole: the header that tells of it comes first, then the
- * marks of all that goes, and at last the header is replaced or marked.
+ * The order of writes keeps truncation and deletion atomic: first the header that announces it,
+ * then the marks of everything that goes, and finally the header's replacement or mark.
  */
 #include "scan.h"
 
-/* Not wanted, and not known as live */
+/* Dismisses a chunk that is not counted as live */
 void y2_scan_yaffs1_dismiss(struct y2_fs *fs, u32 chunk)
 {
 	if (fs->options.read_only)
@@ -19,7 +19,7 @@ void y2_scan_yaffs1_dismiss(struct y2_fs *fs, u32 chunk)
 		y2_chunk_mark(fs, chunk);
 }
 
-/* True: the chunk takes the place of the other, which is obsolete now */
+/* True: the chunk replaces the other, which is obsolete now */
 static bool replaces(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags, u32 other)
 {
 	if (tags->serial != y2_serial_after(fs, other)) {
@@ -57,7 +57,7 @@ static int data_chunk(struct y2_fs *fs, struct y2_object *obj, u32 chunk,
 		return 0;
 	y2_index_set(&obj->index, tags->chunk, chunk + 1);
 	y2_chunk_live(fs, chunk);
-	/* What it replaces may have been longer, and counted */
+	/* The replaced chunk may have been longer, and counted */
 	if (end > obj->size || (other && obj->size <= start + fs->chunk_bytes))
 		obj->size = end;
 	return 0;
@@ -85,7 +85,7 @@ int y2_scan_yaffs1_chunk(struct y2_fs *fs, u32 chunk, const struct y2_tags *tags
 	return 0;
 }
 
-/* A page that may be torn: after all others, where they have left its place to it */
+/* Adds a page that may be torn: after all others, if its place is still free */
 int y2_scan_yaffs1_maybe_torn(struct y2_fs *fs, u32 chunk)
 {
 	struct y2_object *obj;
@@ -124,8 +124,8 @@ static void apply_size(struct y2_fs *fs, struct y2_object *obj, const struct y2_
 }
 
 /*
- * Which of two headers is the newer nobody can know; but what has moved to another name since is
- * not the one that is meant
+ * The newer of two headers is unknown; but an object that has moved to another name since is not
+ * the one meant
  */
 static bool has_that_name(struct y2_fs *fs, const struct y2_object *obj,
 			  const struct y2_header *header)
@@ -170,10 +170,7 @@ static void apply(struct y2_fs *fs, struct y2_object *obj, const struct y2_heade
 	apply_shadows(fs, obj, header);
 }
 
-/*
- * A driver that is told to write big-endian on another computer turns headers, but not the tags of
- * YAFFS1
- */
+/* A driver that writes big-endian on another computer swaps headers, but not the tags of YAFFS1 */
 int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 {
 	u32 right = 0, swapped = 0;
@@ -201,7 +198,7 @@ int y2_scan_yaffs1_headers(struct y2_fs *fs, struct y2_scan *scan)
 	return swapped > right ? y2_scan_refuse_big_endian() : 0;
 }
 
-/* Data before headers: a header may tell that they are gone */
+/* Data before headers: a header may announce the deletion of data */
 static void mark_all(struct y2_fs *fs, bool headers)
 {
 	for (u32 i = 0; i < fs->geometry.blocks; i++) {
@@ -221,7 +218,7 @@ static void mark_all(struct y2_fs *fs, bool headers)
 	}
 }
 
-/* What a cut has left half way, once there may be written */
+/* Completes what a cut interrupted, once the flash is writable */
 void y2_scan_yaffs1_write(struct y2_fs *fs)
 {
 	struct y2_object *obj;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block summaries: a full block's tags once more in its last chunks, so that a scan reads one place
- * a block.
+ * Block summaries: a copy of a full block's tags in its last chunks, so that a scan reads one place
+ * per block.
  */
 #include "yaffs2.h"
 
@@ -32,7 +32,7 @@ void y2_summary_note(struct y2_fs *fs, u32 page, const struct y2_tags *tags)
 	put_unaligned_le32(bytes, entry + 8);
 }
 
-/* A summary that cannot be written is only missed by the next scan */
+/* If a summary cannot be written, only the next scan is slower */
 void y2_summary_write(struct y2_fs *fs, u32 number)
 {
 	u32 first = number * fs->geometry.chunks_per_block + fs->data_chunks;
@@ -65,8 +65,8 @@ void y2_summary_write(struct y2_fs *fs, u32 number)
 }
 
 /*
- * To fs->summary; true: it is whole and of this block, which a driver may number from 0 if its
- * first one is not 0
+ * Reads to fs->summary. True: it is complete and of this block, which a driver may number from 0 if
+ * its first block is not 0
  */
 bool y2_summary_read(struct y2_fs *fs, u32 number, u32 seq)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packing and unpacking tags of YAFFS2 ("packed tags 2"), with the extra knowledge of headers
- * folded into obj_id, chunk_id and n_bytes.
+ * Packs and unpacks tags of YAFFS2 ("packed tags 2"), with a header's additional fields folded into
+ * obj_id, chunk_id and n_bytes.
  */
 #include "tags.h"
 
@@ -80,7 +80,7 @@ static bool looks_erased(const u8 *in, u32 length)
 	return zeros <= MAX_FLIPPED_BITS;
 }
 
-/* Corrects one bit of the tags, or finds that it is the ECC that has one */
+/* Corrects one bit of the tags, or finds the wrong bit in the ECC */
 static enum y2_read correct(u8 *tags, const u8 *stored)
 {
 	struct y2_tags_ecc is;
@@ -122,8 +122,8 @@ enum y2_read y2_tags_unpack(const u8 *in, bool with_ecc, struct y2_tags *tags)
 }
 
 /*
- * The ECC is over the bytes as they lie there; its first word is a single byte. Its other words are
- * in the order of the computer, which need not be that of the tags: drivers have an option for
+ * The ECC covers the bytes as stored; its first word is a single byte. Its other words are in the
+ * byte order of the computer, which may differ from that of the tags: drivers have an option for
  * those
  */
 static bool swapped_ecc_is_right(const u8 *in)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tags of pages of 512 bytes, as YAFFS1 has them: 8 bytes. From the lowest bit: chunk_id 20,
+ * The tags of pages of 512 bytes, in YAFFS1's layout: 8 bytes. From the lowest bit: chunk_id 20,
  * serial number 2, n_bytes 10, obj_id 18, ECC 12, deleted 1, unused 1. The ECC is the XOR of the
- * numbers (from 1) of all bits that are set, with its own field zero and "deleted" one; it corrects
- * one bit, unless it is one of its own lower seven, which looks like one of the tags'.
+ * numbers (from 1) of all set bits, with its own field zero and "deleted" one. It corrects one bit,
+ * except for its own lower seven, which look like tag bits.
  *
  * A page is marked deleted by programming its spare area a second time, with "deleted" zero. Other
- * implementations leave the unused bit zero from the beginning, and clear the one bit only. We set
- * it, and clear it with the mark, so that a page which lives again because its erase was torn
- * shows. Its number is 64, the only one that reaches bit 6 of the ECC; the mark clears that, too,
- * and the ECC is right for others as before.
+ * implementations leave the unused bit zero from the start, and clear the one bit only. We set it,
+ * and clear it with the mark, so that a page revived by a torn erase is detected. Its number is 64,
+ * the only one with bit 6 of the ECC. The mark clears that bit too, so the ECC stays right for
+ * other drivers.
  */
 #include "tags.h"
 
@@ -25,7 +25,7 @@
 #define OBJECT_MASK	0x3ffffu
 #define BYTES_MASK	0x3ffu
 #define MAX_BYTES	512u
-#define HEADER_BYTES	1023u		/* of headers that image makers write: all ones */
+#define HEADER_BYTES	1023u		/* of headers by image makers: all ones */
 #define MAX_FLIPPED_BITS 2u		/* of an erased page's tags, assumed */
 
 /*
@@ -54,7 +54,7 @@ void y2_tags_yaffs1_pack(const struct y2_tags *tags, u8 *out)
 	put_unaligned_le32(high | ecc_of(low, high) << ECC_SHIFT, out + 4);
 }
 
-/* What makes deleted of any tags, programmed on top of them */
+/* Deletes any tags if it is programmed on top of them */
 void y2_tags_yaffs1_mark(u8 *out)
 {
 	put_unaligned_le32(0xffffffffu, out);
@@ -66,13 +66,13 @@ static bool looks_erased(u32 low, u32 high)
 	return hweight32(~low) + hweight32(~high) <= MAX_FLIPPED_BITS;
 }
 
-/* The number of the bit that is wrong, 0: none; more than TAG_BITS: it cannot be one */
+/* The number of the wrong bit; 0: none; more than TAG_BITS: more than one */
 static u32 wrong_bit(u32 low, u32 high)
 {
 	return ecc_of(low, high & ~(ECC_MASK << ECC_SHIFT)) ^ (high >> ECC_SHIFT & ECC_MASK);
 }
 
-/* What is torn looks corrected more often than not; so it must make sense, too */
+/* Torn tags often look corrected, so they must be plausible, too */
 static bool makes_sense(const struct y2_tags *tags)
 {
 	return tags->object &&
@@ -91,7 +91,7 @@ enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)
 	marked = !(high & DELETED);
 	high |= DELETED;
 	wrong = wrong_bit(low, high);
-	/* A mark is what it is; what it deleted is told as well as it can be */
+	/* A mark is always valid; the deleted tags are decoded as far as possible */
 	if (marked) {
 		*tags = (struct y2_tags) { .used = true, .marked = true, .seq = Y2_SEQ_LOWEST };
 		if (wrong <= TAG_BITS) {
@@ -125,7 +125,7 @@ enum y2_read y2_tags_yaffs1_unpack(const u8 *in, struct y2_tags *tags)
 	return Y2_READ_UNFIXED;
 }
 
-/* The fields begin at the highest bit then; the ECC counts bytes and bits as here */
+/* The fields begin at the highest bit; the ECC counts bytes and bits as here */
 bool y2_tags_yaffs1_unpack_swapped(const u8 *in, struct y2_tags *tags)
 {
 	u32 low = get_unaligned_be32(in), high = get_unaligned_be32(in + 4);

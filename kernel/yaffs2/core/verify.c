@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A check of the state in memory, whether it agrees with itself: every live chunk has one owner,
- * every count is right. For tests.
+ * A consistency check of the state in memory: every live chunk has one owner, every count is right.
+ * For tests.
  */
 #include "yaffs2.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The core of the file system: what its files share. The callers (VFS glue, tests) hold one lock
- * around each call and see objects; everything takes and returns negative errno values. A chunk is
- * a page of the flash: `chunk` is its number on the whole flash (block * chunks_per_block + page),
- * `page` its number in its block, `k` a chunk of a file.
+ * The shared declarations of the core. Callers (VFS glue, tests) hold one lock around each call and
+ * see objects. Errors are negative errno values. A chunk is a page of the flash: `chunk` is its
+ * number on the whole flash (block * chunks_per_block + page), `page` its number in its block, `k`
+ * a chunk of a file.
  */
 #ifndef Y2_YAFFS2_H
 #define Y2_YAFFS2_H
@@ -13,16 +13,16 @@
 #include "index.h"
 #include "tags.h"
 
-#define Y2_RESERVED_BLOCKS 5u /* never filled by users: garbage collection works in them */
+#define Y2_RESERVED_BLOCKS 5u /* not available to users: work space of garbage collection */
 #define Y2_CHECKPOINT_MIN_BLOCKS 60u	/* smaller devices are scanned */
 #define Y2_NO_BLOCK		0xffffffffu
 #define Y2_NO_CHUNK		0xffffffffu
 
 enum y2_block_state {
 	Y2_BLOCK_EMPTY,
-	Y2_BLOCK_ALLOCATING,	/* takes the chunks that are written */
-	Y2_BLOCK_FULL,		/* closed: takes no more */
-	Y2_BLOCK_DIRTY,		/* nothing in it is of use */
+	Y2_BLOCK_ALLOCATING,	/* receives the written chunks */
+	Y2_BLOCK_FULL,		/* closed */
+	Y2_BLOCK_DIRTY,		/* without live chunks */
 	Y2_BLOCK_CHECKPOINT,
 	Y2_BLOCK_DEAD,
 };
@@ -30,24 +30,24 @@ enum y2_block_state {
 struct y2_block {
 	u32 seq;
 	u16 live;		/* chunks in use */
-	u16 written;		/* pages programmed since the erase, without its summary */
+	u16 written;		/* pages programmed since the erase, summary excluded */
 	u8 state;
-	/* holds headers without which older, obsolete chunks would come back */
+	/* holds headers that keep older, obsolete chunks from coming back */
 	bool shrink_header:1;
 	bool retire:1;		/* failed: empty it, then mark it bad */
-	bool refresh:1;		/* bits had to be corrected: rewrite it elsewhere soon */
-	bool unmarked:1;	/* a mark did not get there: what is obsolete may come back */
+	bool refresh:1;		/* bits had to be corrected: move its data soon */
+	bool unmarked:1;	/* a mark failed: obsolete chunks may come back */
 	bool needs_erase:1;		/* found empty by one page only: erase before use */
 	bool last_torn:1;	/* a scan has met a note that its last page is torn */
-	/* holds data that can no longer be read: copied, it would read as if it were right */
+	/* holds unreadable data: a copy would read as if it were right */
 	bool unreadable:1;
 };
 
 struct y2_object {
 	struct list_head in_hash;	/* by id */
 	struct list_head siblings;	/* in the parent's children, by cookie */
-	struct list_head in_names;	/* by parent and name; only if loaded */
-	/* of a hard link: the list of its target; else the list of links to this */
+	struct list_head in_names;	/* by parent and name; if loaded */
+	/* a hard link: in its target's list; else the list of links to this */
 	struct list_head links;
 	struct list_head in_dirty;
 	struct y2_object *parent;	/* NULL: unlinked */
@@ -57,20 +57,20 @@ struct y2_object {
 	u8 type;
 	u8 serial;			/* of its header; pages of 512 bytes only */
 	bool loaded:1;			/* the fields below have been read from the header */
-	/* goes when refs gets 0; without refs: when there is room for its tombstone */
+	/* freed when refs becomes 0; without refs: when its tombstone has room */
 	bool unlinked:1;
-	bool tail_hidden:1; /* of a file: nothing behind its end can come back when it grows */
-	/* something lies behind its header: it goes along when that is written again */
+	bool tail_hidden:1; /* a file: nothing behind its end can come back when it grows */
+	/* data follows its header: it is copied when the header is rewritten */
 	bool extended:1;
 	bool scan_seen:1;		/* a scan has met its newest header */
-	/* what its shrink header tells of may be half way; pages of 512 bytes only */
+	/* its shrink header may be half done; pages of 512 bytes only */
 	bool scan_shrunk:1;
-	bool scan_deleted:1; /* a scan has met its tombstone: what is older does not count */
-	/* and before, chunks that are newer than that: it needs another */
+	bool scan_deleted:1; /* a scan has met its tombstone: older chunks do not count */
+	/* and chunks newer than that before: it needs another */
 	bool scan_needs_tombstone:1;
-	bool scan_shadowed:1; /* a header that is newer than all of it has taken its name */
+	bool scan_shadowed:1; /* a header newer than all of it has taken its name */
 	bool scan_linked:1;		/* and a link leads to it */
-	bool scan_tail:1; /* its last chunk says that it holds more than the file has */
+	bool scan_tail:1; /* its last chunk claims more than the file has */
 	u32 refs;			/* VFS inodes in memory */
 	u32 mode, uid, gid, atime, mtime, ctime, rdev;
 	u32 name_hash;
@@ -83,7 +83,7 @@ struct y2_object {
 		};
 		struct {
 			struct list_head children;
-			u32 unloaded;	/* children whose names are not known yet */
+			u32 unloaded;	/* children whose names are not loaded yet */
 			/* where readdir goes on; NULL: from the first */
 			struct y2_object *last_read;
 			u64 next_cookie;
@@ -102,14 +102,14 @@ struct y2_options {
 	bool no_checkpoint_read;
 	bool no_checkpoint_write;
 	bool no_summary;
-	bool deferred_erase;		/* of blocks without live chunks: by the collection */
+	bool deferred_erase;		/* the collection erases blocks without live chunks */
 	bool empty_lost_and_found;
 	bool read_only;
 };
 
 struct y2_stats {
-	u64 pages_read, pages_written, pages_marked, blocks_erased; /* all that went to the flash */
-	u64 user_chunks, header_chunks;			/* written because somebody asked for it */
+	u64 pages_read, pages_written, pages_marked, blocks_erased; /* all flash operations */
+	u64 user_chunks, header_chunks;			/* written on request */
 	u64 gc_copies, gc_blocks, passive_gc, aggressive_gc, forced_gc;
 	u64 summaries_used, blocks_scanned, checkpoint_mounts, checkpoints_written;
 	u64 bits_fixed, chunks_lost, retired_blocks, write_retries, erase_intents;
@@ -125,7 +125,7 @@ struct y2_fs {
 
 	bool yaffs1;			/* pages of 512 bytes: as YAFFS1, see scan_yaffs1.c */
 	u32 chunk_max;
-	u32 chunk_bytes;		/* of a page, what holds data */
+	u32 chunk_bytes;		/* data bytes of a page */
 	u32 summary_chunks;		/* at the end of a full block */
 	u32 data_chunks;		/* of a block, without the summary */
 
@@ -133,33 +133,33 @@ struct y2_fs {
 	unsigned long *live;		/* a bitmap: a bit a chunk */
 	u32 seq;			/* of the newest block */
 	u32 alloc_block;		/* Y2_NO_BLOCK: none */
-	u32 last_alloc;			/* the search for an empty block goes on behind it */
+	u32 last_alloc;			/* the search for an empty block continues behind it */
 	u32 empty_blocks, good_blocks, checkpoint_blocks, live_chunks;
-	/* a full block whose last page a scan has taken for torn; Y2_NO_BLOCK: none */
+	/* a full block with a last page that a scan takes for torn; Y2_NO_BLOCK: none */
 	u32 torn_full;
-	u32 torn_newest; /* the newest block, if its last page is torn; Y2_NO_BLOCK: it is not */
+	u32 torn_newest; /* the newest block, if its last page is torn; else Y2_NO_BLOCK */
 	bool mark_failed;		/* a block is unmarked */
-	bool unmarked; /* what a mount without the right to write has found obsolete */
+	bool unmarked; /* a read-only mount has found obsolete chunks */
 	bool failed;			/* read-only until the next mount, see block.c */
-	u32 reserved; /* chunks for what the caller has taken and will write later */
+	u32 reserved; /* chunks that the caller has reserved for later writes */
 	u8 *summary;			/* of alloc_block */
 
 	struct list_head *by_id, *by_name;
 	u32 hash_mask;
 	u32 objects, leaves, next_id;
-	struct list_head dirty;		/* objects whose header is behind */
+	struct list_head dirty;		/* objects with an outdated header */
 	struct y2_object *root, *lost_and_found;
 
-	u32 gc_block, gc_page;		/* the block that is collected; Y2_NO_BLOCK: none */
+	u32 gc_block, gc_page;		/* the block being collected; Y2_NO_BLOCK: none */
 	u32 gc_sample;			/* where the next sampling starts */
 	u32 erased_since_forced;	/* blocks */
-	u32 gc_misses;			/* searches for a victim in a row that found none */
+	u32 gc_misses;			/* consecutive searches for a victim without success */
 	bool gc_running;
-	bool gc_prioritised; /* blocks may want to be emptied or rewritten: retire, refresh */
+	bool gc_prioritised; /* blocks may have to be emptied or refreshed: retire, refresh */
 
-	bool checkpoint_valid;		/* the one on flash tells the present state */
+	bool checkpoint_valid;		/* the one on flash is current */
 	u8 *page, *page2; /* buffers of a chunk: for all of the core, and for flash.c */
-	u8 *cached; /* the chunk that was last read in part: the next read may want the rest */
+	u8 *cached; /* the last chunk read in part: the next read may need the rest */
 	u32 cached_chunk;		/* Y2_NO_CHUNK: none */
 	u8 *oob;
 };
@@ -180,7 +180,7 @@ u32 y2_block_find_empty(struct y2_fs *fs, u32 after);
 bool y2_chunk_is_live(const struct y2_fs *fs, u32 chunk);
 void y2_chunk_live(struct y2_fs *fs, u32 chunk);
 void y2_chunk_obsolete(struct y2_fs *fs, u32 chunk);
-u32 y2_chunks_free(const struct y2_fs *fs);	/* for users, beside all reserves */
+u32 y2_chunks_free(const struct y2_fs *fs);	/* for users, without all reserves */
 
 /* append.c: the head of the log */
 enum y2_urgency { Y2_USER, Y2_CRITICAL };	/* critical: may take the last block */
@@ -204,7 +204,7 @@ int y2_object_fill(struct y2_fs *fs, struct y2_object *obj, const struct y2_head
 /* the target of a hard link, or itself */
 struct y2_object *y2_object_resolve(struct y2_object *obj);
 u32 y2_object_links(const struct y2_object *obj);
-/* Its own name went to another when the power failed; it takes that of a link */
+/* True if another object has taken its name in a power failure; it takes that of a link */
 static inline bool y2_object_needs_name(const struct y2_object *obj)
 {
 	return obj->unlinked && !list_empty(&obj->links);
@@ -247,7 +247,7 @@ void y2_dir_remove(struct y2_fs *fs, struct y2_object *obj);
 int y2_dir_name(struct y2_fs *fs, struct y2_object *obj, const char *name, u32 length);
 int y2_lookup(struct y2_fs *fs, struct y2_object *dir, const char *name, u32 length,
 	      struct y2_object **obj);
-/* The first entries with a cookie of at least from; returns how many */
+/* Stores entries with a cookie of at least from; returns their number */
 int y2_readdir(struct y2_fs *fs, struct y2_object *dir, u64 from, struct y2_entry *entries,
 	       u32 max);
 
@@ -264,17 +264,15 @@ int y2_link(struct y2_fs *fs, struct y2_object *target, struct y2_object *dir, c
 int y2_unlink(struct y2_fs *fs, struct y2_object *entry);
 int y2_rename(struct y2_fs *fs, struct y2_object *entry, struct y2_object *dir, const char *name,
 	      u32 length);
-void y2_object_put(struct y2_fs *fs, struct y2_object *obj);	/* gives back one of refs */
+void y2_object_put(struct y2_fs *fs, struct y2_object *obj);	/* drops a ref */
 int y2_drop_unlinked(struct y2_fs *fs, struct y2_object *obj);
 int y2_promote_link(struct y2_fs *fs, struct y2_object *obj);
 
 /* file.c */
 int y2_read(struct y2_fs *fs, struct y2_object *obj, u64 offset, u8 *to, u32 length);
-/* Returns how much was written, if anything; from must not lie in the buffers of fs */
+/* Returns the number of bytes written, if any; from must not be in the buffers of fs */
 int y2_write(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from, u32 length);
-/*
- * The same, with chunks that the caller has reserved before; they are no longer reserved after it
- */
+/* y2_write() with chunks that the caller has reserved; the reservation is used up */
 int y2_write_reserved(struct y2_fs *fs, struct y2_object *obj, u64 offset, const u8 *from,
 		      u32 length, u32 chunks);
 int y2_resize(struct y2_fs *fs, struct y2_object *obj, u64 size);
@@ -318,7 +316,7 @@ int y2_unmount(struct y2_fs *fs);
 void y2_abandon(struct y2_fs *fs);	/* frees memory; writes nothing */
 u64 y2_free_bytes(const struct y2_fs *fs);
 
-/* verify.c: whether the memory agrees with itself; prints what does not. For tests */
+/* verify.c: checks the state in memory and prints contradictions. For tests */
 int y2_verify(struct y2_fs *fs);
 
 #endif
