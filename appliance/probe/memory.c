@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The only program of a machine that tells how much memory its kernel leaves: prints /proc/meminfo and
- * /proc/zoneinfo, and turns the machine off. Needs no library and no more of the kernel than any small one has.
+/*
+ * The only program of a machine that measures its kernel's free memory: prints /proc/meminfo and /proc/zoneinfo, and
+ * powers the machine off. It needs no library, and only basic features of the kernel.
  */
 
 #if defined(__x86_64__)
@@ -37,7 +38,7 @@ static long call(long number, long a, long b, long c, long d)
 
 enum { CURRENT_FOLDER = -100, TO_WRITE = 1, BYTES = 4096 };
 
-/* What reboot() wants to hear, and its two ends: linux/reboot.h */
+/* The magic numbers and commands of reboot(): linux/reboot.h */
 enum { MAGIC = (int)0xfee1dead, MAGIC2 = 672274793, POWER_OFF = 0x4321fedc, RESTART = 0x01234567 };
 
 static char text[BYTES];
@@ -58,7 +59,7 @@ __attribute__((noreturn)) void _start(void)
 	console = call(OPENAT, CURRENT_FOLDER, (long)"/dev/console", TO_WRITE, 0);
 	show(console, "/proc/meminfo");
 	show(console, "/proc/zoneinfo");
-	/* A PC without ACPI has no power to turn off: QEMU ends at a restart, too */
+	/* A PC without ACPI cannot power off; a restart ends QEMU too */
 #if defined(__x86_64__)
 	call(REBOOT, MAGIC, MAGIC2, RESTART, 0);
 #else

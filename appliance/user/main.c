@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One program under two names: what both need is in the image once */
+/* One program under two names: shared code is in the image once */
 #include <stdio.h>
 #include <string.h>
 

@@ -24,7 +24,7 @@ static void say(const char *format, va_list words)
 		fputs("sfsload: no memory for a message\n", stderr);
 		return;
 	}
-	for (char *at = text; *at; at++) /* of a word that the user or the server said: nothing that a terminal obeys */
+	for (char *at = text; *at; at++) /* no control characters of the user or the server */
 		if (*at < ' ' || *at > '~')
 			*at = '?';
 	fprintf(stderr, "sfsload: %s\n", text);

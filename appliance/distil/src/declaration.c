@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads as much of C11's grammar (6.7, 6.9) and of GCC's extensions as is needed. Where it is in doubt it takes a
- * declaration for one that emits something, and a word for one that is named: then more is kept than need be.
+ * Parses the necessary part of C11's grammar (6.7, 6.9) and of GCC's extensions. In doubt, a declaration counts as one
+ * that emits something, and a word as one that is named: then more is kept than necessary.
  */
 #include "declaration.h"
 #include "room.h"
@@ -12,7 +12,7 @@ struct reader {
 	size_t at;
 	size_t declared; /* the last word that may be a name; 0: none */
 	bool is_type, is_extern, is_static, is_inline;
-	bool is_object; /* a variable, or it may be one */
+	bool is_object; /* a variable, or possibly one */
 	bool has_value;
 	bool behind_parameters;
 };
@@ -36,7 +36,7 @@ static void know_words(void)
 		"const", "volatile", "restrict", "__restrict", "register", "__extension__", "_Noreturn", "__thread",
 		"_Thread_local", "__auto_type", NULL,
 	};
-	/* Attributes by which a declaration does more than to declare */
+	/* Attributes that make a declaration emit something */
 	static const char *const telling[] = {
 		"alias", "__alias__", "used", "__used__", "weakref", "constructor", "destructor", NULL,
 	};
@@ -97,7 +97,7 @@ static void name_enumerators(const struct tokens *tokens, size_t body, struct de
 	}
 }
 
-/* Of structures and enumerations, also of those within others: a tag is no member, it is known outside */
+/* Names the tags of structures and enumerations, nested ones too: a tag is not a member, and is visible outside */
 static void name_tags(const struct tokens *tokens, size_t first, struct declaration *read)
 {
 	for (size_t at = first; at < read->end; at++) {
@@ -125,7 +125,7 @@ static bool has_telling_attribute(const struct tokens *tokens, size_t first, siz
 	return false;
 }
 
-/* Variables of a function that are static and have a section of their own */
+/* Counts a function's static variables with a section of their own */
 static unsigned count_placed(const struct tokens *tokens, size_t body, size_t end)
 {
 	bool is_static = false;
@@ -152,7 +152,7 @@ static void end_declarator(struct reader *reader, bool is_object)
 	reader->declared = 0;
 }
 
-/* A group that follows a name is its parameters; (*NAME)(...) and (*NAME)[...] hold the name */
+/* A group behind a name is its parameters; (*NAME)(...) and (*NAME)[...] contain the name */
 static void take_parentheses(struct reader *reader)
 {
 	const struct tokens *tokens = reader->tokens;
@@ -195,7 +195,7 @@ static void take_compound(struct reader *reader)
 	reader->behind_parameters = false;
 }
 
-/* __attribute__((...)), asm volatile("..."), typeof(...), _Alignas(...): none names anything */
+/* __attribute__((...)), asm volatile("..."), typeof(...), _Alignas(...): none of them names anything */
 static bool take_extension(struct reader *reader)
 {
 	const struct tokens *tokens = reader->tokens;
@@ -226,7 +226,7 @@ static void take_word(struct reader *reader)
 		reader->declared = reader->at;
 }
 
-/* Up to its `;`, or to the body of a function */
+/* Parses up to the `;`, or to a function's body */
 static void take(struct reader *reader)
 {
 	const struct tokens *tokens = reader->tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One declaration or definition outside of all functions: where it ends, what it names, whether it emits something */
+/* A declaration or definition outside of functions: its end, its names, whether it emits something */
 #ifndef DECLARATION_H
 #define DECLARATION_H
 
@@ -7,9 +7,9 @@
 
 struct declaration {
 	size_t end;
-	word_t *names; /* functions, variables, types, tags, enumerators; kept from one to the next */
+	word_t *names; /* functions, variables, types, tags, enumerators; the array is reused */
 	size_t name_count, name_room;
-	unsigned placed; /* variables of a function that are static and have a section of their own */
+	unsigned placed; /* static variables of a function with a section of their own */
 	bool emits;
 };
 

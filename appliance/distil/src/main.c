@@ -2,9 +2,9 @@
 /*
  * distil: from preprocessed C on standard input, the parts that its object can depend on, on standard output.
  *
- * That is what emits code or data, and what declares a word that a part which is kept has, from one to the next. A file
- * of the kernel says a few words of the 40,000 lines that it includes; what it does not say may change, and the object
- * stays as it is. If a declaration is left out that is needed, the compiler does not take the text.
+ * Kept parts are those that emit code or data, and, transitively, those that declare a word of a kept part. A file of
+ * the kernel uses few of the 40,000 lines that it includes; the others may change without a change of the object. If a
+ * necessary declaration were missing, the compiler would reject the text.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static char *read_all(FILE *file)
 	return text;
 }
 
-/* A member's name, behind a dot or an arrow, is nobody else's */
+/* A member's name, behind a dot or an arrow, refers to nothing else */
 static bool is_member(const struct tokens *tokens, size_t at)
 {
 	const struct token *before = at ? &tokens->all[at - 1] : NULL;
@@ -48,7 +48,7 @@ static void keep(const struct tokens *tokens, struct parts *parts)
 			size_t naming = is_member(tokens, at) ? 0 : parts->latest[word];
 
 			if (naming)
-				parts->latest[word] = 0; /* asked for once */
+				parts->latest[word] = 0; /* requested only once */
 			for (; naming; naming = parts->namings[naming].next) {
 				struct part *named = &parts->all[parts->namings[naming].part];
 
@@ -61,7 +61,9 @@ static void keep(const struct tokens *tokens, struct parts *parts)
 	free(waiting);
 }
 
-/* A structure may have been known by a declaration that is not kept, as what a function returns. Each is named first. */
+/*
+ * A structure may be known only by a dropped declaration, such as a function's return type. So each is declared first.
+ */
 static void write_tags(const struct tokens *tokens, const struct parts *parts)
 {
 	const word_t kinds[] = { word("struct"), word("union") }, attribute = word("__attribute__");
@@ -82,8 +84,8 @@ static void write_tags(const struct tokens *tokens, const struct parts *parts)
 }
 
 /*
- * The compiler numbers what is static in functions, as in __func__.7, when it has to know the name: of a variable with a
- * section as soon as it sees it. So in the place of functions that are not kept stands one with as many.
+ * The compiler numbers a function's statics, as in __func__.7, when it needs the name: for a variable with a section at
+ * once. So a function with as many such variables replaces the dropped ones.
  */
 static void write_placed(unsigned from, unsigned to)
 {

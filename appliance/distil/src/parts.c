@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Declarations one behind the other, and a list for each word of those that name it */
+/* Declarations in order, and a list of those that name each word */
 #include "declaration.h"
 #include "parts.h"
 #include "room.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays, also such that grow; without memory the program ends */
+/* Fixed and growing arrays; without memory the program ends */
 #ifndef ROOM_H
 #define ROOM_H
 
@@ -15,13 +15,13 @@ static inline void *memory_or_end(void *memory)
 	return memory;
 }
 
-/* So many members, all zero */
+/* Allocates `count` zeroed members */
 static inline void *zeroed(size_t count, size_t size)
 {
 	return memory_or_end(calloc(count, size));
 }
 
-/* Room for one more */
+/* Makes room for one more member */
 #define MAKE_ROOM(array, count, room) \
 	do { \
 		if ((count) == (room)) { \

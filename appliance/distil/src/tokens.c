@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Words, signs and literals, one at a time; where groups of brackets end */
+/* Splits text into words, signs and literals; finds the ends of bracketed groups */
 #include <string.h>
 
 #include "room.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of preprocessed C (C11, 6.4), as far as they tell where a declaration ends and what it names */
+/* The tokens of preprocessed C (C11, 6.4), as far as declarations need them */
 #ifndef TOKENS_H
 #define TOKENS_H
 
@@ -12,7 +12,7 @@ enum token_kind {
 	TOKEN_WORD,
 	TOKEN_MARK,    /* one sign, or -> */
 	TOKEN_LITERAL, /* a number, a string or a character */
-	TOKEN_LINE,    /* for the compiler: from # to the end of the line */
+	TOKEN_LINE,    /* a directive: from # to the end of the line */
 };
 
 struct token {
@@ -27,16 +27,16 @@ struct tokens {
 	size_t count, room;
 };
 
-/* Of a text that ends with a zero. What has no end, a string say, ends with the text. */
+/* Splits a text that ends with a zero. An unterminated token ends with the text. */
 void tokens_of(const char *text, struct tokens *found);
 
-/* Places behind the end are taken, and are nothing */
+/* Indexes past the end are valid, and match nothing */
 bool is_mark(const struct tokens *tokens, size_t at, char mark);
 bool is_word(const struct tokens *tokens, size_t at, word_t word);
 bool is_any_word(const struct tokens *tokens, size_t at);
 bool opens(const struct tokens *tokens, size_t at);
 
-/* The place behind what opens at `at`, or behind that one token if nothing does */
+/* The index behind the group that opens at `at`, or behind that token if none does */
 size_t behind(const struct tokens *tokens, size_t at);
 
 #endif

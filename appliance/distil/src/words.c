@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table with open addresses; FNV-1a tells words apart (Fowler, Noll, Vo) */
+/* A hash table with open addressing and FNV-1a (Fowler, Noll, Vo) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of C by number: the same number for the same letters */
+/* Interns words of C: equal words have equal numbers */
 #ifndef WORDS_H
 #define WORDS_H
 
@@ -8,10 +8,10 @@
 
 typedef uint32_t word_t;
 
-/* So many words there may be; more end the program. Behind the last of their numbers is WORDS_END. */
+/* The maximum of words; more end the program. WORDS_END is past the largest number. */
 enum { MOST_WORDS = 1 << 17, WORDS_END = 2 * MOST_WORDS + 1 };
 
-/* Of `length` letters, which must stay where they are. Never 0. */
+/* Interns a word of `length` letters, which must stay valid. Never 0. */
 word_t word_of(const char *letters, size_t length);
 word_t word(const char *text);
 

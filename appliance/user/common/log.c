@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The log, through the kernel's own */
+/* The log, through the kernel's log */
 #include "log.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ void log_open(const char *called)
 		to = device;
 }
 
-/* Nothing that came from outside may begin a line of its own, or move a terminal's cursor */
+/* Untrusted text must not begin a line of its own, or move a terminal's cursor */
 static void make_plain(char *text)
 {
 	for (; *text; text++)
@@ -39,7 +39,7 @@ static void write_line(const char *format, va_list values)
 	make_plain(text);
 	length = snprintf(line, sizeof line, "%s%s: %s\n", to == STDERR_FILENO ? "" : "<5>", name, text);
 	if (write(to, line, (size_t)length) < 0)
-		return; /* there is nowhere to tell it */
+		return; /* there is nowhere to report it */
 }
 
 void log_line(const char *format, ...)

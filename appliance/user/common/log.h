@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one log: lines among the kernel's own, so that their order is kept and one place hands them on */
+/* The log: lines in the kernel's log, which keeps their order and is forwarded as a whole */
 #ifndef LOG_H
 #define LOG_H
 
-/* The name before each line. Without /dev/kmsg lines go to standard error. */
+/* Sets the prefix of each line. Without /dev/kmsg lines go to standard error. */
 void log_open(const char *name);
 
 __attribute__((format(printf, 1, 2))) void log_line(const char *format, ...);
 
 /*
- * For what an untrusted client can cause: at most LOG_UNTRUSTED_MAX lines in a minute; how many were left out is
- * told with the first line after it.
+ * For events that an untrusted client can cause: at most LOG_UNTRUSTED_MAX lines a minute. The next line after a minute
+ * reports how many were dropped.
  */
 enum { LOG_UNTRUSTED_MAX = 20 };
 __attribute__((format(printf, 1, 2))) void log_untrusted(const char *format, ...);

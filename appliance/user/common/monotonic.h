@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock that nobody sets */
+/* The monotonic clock */
 #ifndef MONOTONIC_H
 #define MONOTONIC_H
 

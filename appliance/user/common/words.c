@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines of words that the kernel reads and writes */
+/* Lines of words in the kernel's format */
 #include "words.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ static bool ends_word(char c)
 	return !c || c == ' ' || c == '\n';
 }
 
-/* The next byte of a word written as text; moves *from on. -1 if it is badly written. */
+/* Decodes the next byte of a word; advances *from. -1 if it is malformed. */
 static int next_byte(const char **from)
 {
 	int value;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of words, as the kernel's caches (net/sunrpc/cache.c) and /etc/nas.conf have them: words are parted by spaces;
- * a byte that is a space, a control character, a backslash or beyond ASCII is written \ooo; bytes can also be \xHEX.
+ * Lines of words in the format of the kernel's caches (net/sunrpc/cache.c) and of /etc/nas.conf. Words are separated by
+ * spaces. A byte that is a space, a control character, a backslash or not ASCII is written \ooo; bytes can also be
+ * \xHEX.
  */
 #ifndef WORDS_H
 #define WORDS_H
@@ -13,10 +14,10 @@
 struct words_out {
 	char *text;
 	size_t size, used;
-	bool full; /* something did not fit, and the line is of no use */
+	bool full; /* something did not fit, and the line is useless */
 };
 
-/* A word behind those that are there; an empty one cannot be written, and makes the line useless */
+/* Appends a word; an empty word cannot be written, and makes the line useless */
 void words_put(struct words_out *out, const char *word);
 void words_put_number(struct words_out *out, long long number);
 void words_put_hex(struct words_out *out, const uint8_t *bytes, size_t length);
@@ -24,8 +25,8 @@ void words_put_hex(struct words_out *out, const uint8_t *bytes, size_t length);
 bool words_end(struct words_out *out);
 
 /*
- * The next word of *line as bytes with a NUL behind them, at most size - 1. The length; -1 if there is none, or if it
- * is too long or badly written, and then the rest of the line is of no use.
+ * Decodes the next word of *line to bytes, at most size - 1, and a NUL. Returns the length; -1 if there is none, or if
+ * it is too long or malformed. In the latter cases the rest of the line is useless.
  */
 int words_next(const char **line, char *word, size_t size);
 

@@ -20,11 +20,11 @@ const char *const cache_flushes[CACHES] = {
 	[CACHE_HANDLE] = "/proc/net/rpc/nfsd.fh/flush",
 };
 
-/* The caches' word for "as long as the machine runs": exports change by a restart only */
+/* In the caches: as long as the machine runs. Exports change only by a restart */
 static const long long NEVER = 0x7fffffff;
-/* The one kind of file system number that exports of ours have: 4 bytes (FSID_NUM of fs/nfsd/nfsfh.h) */
+/* The kind of file system number of our exports: 4 bytes (FSID_NUM of fs/nfsd/nfsfh.h) */
 enum { BY_NUMBER = 1 };
-/* NFSEXP_FSID and NFSEXP_NOSUBTREECHECK: what goes with exports that have numbers and are whole file systems */
+/* NFSEXP_FSID and NFSEXP_NOSUBTREECHECK: set on exports that have numbers and are whole file systems */
 enum { ALWAYS = 0x2000 | 0x400 };
 
 static void put_address(struct words_out *out, uint32_t address)
@@ -35,7 +35,7 @@ static void put_address(struct words_out *out, uint32_t address)
 	words_put(out, text);
 }
 
-/* The kernel compares these four bytes as they lie in memory: the number in the machine's own order */
+/* The kernel compares these four bytes in memory, so the number is in the machine's byte order */
 static void put_fsid(struct words_out *out, uint32_t fsid)
 {
 	uint8_t bytes[4];
@@ -44,7 +44,7 @@ static void put_fsid(struct words_out *out, uint32_t fsid)
 	words_put_hex(out, bytes, sizeof bytes);
 }
 
-/* What an export is, behind who has it: options, users, number. Nothing, if it is nobody's. */
+/* Appends the export's options, users and number behind its client. Appends nothing if there is no export. */
 static void put_export(struct words_out *out, const struct export_rule *rule)
 {
 	words_put_number(out, NEVER);

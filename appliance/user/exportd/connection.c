@@ -20,7 +20,7 @@ static void answer(struct connection *connection)
 	connection->reply_sent = 0;
 }
 
-/* A fragment's head is whole. False: what it announces is too long. */
+/* A fragment's header is complete. False: the fragment is too long. */
 static bool begin_fragment(struct connection *connection)
 {
 	struct xdr_in head = { connection->head, 4, 0, false };
@@ -31,7 +31,7 @@ static bool begin_fragment(struct connection *connection)
 	connection->head_used = 0;
 	if (connection->left > RPC_CALL_MOST - connection->record_used)
 		return false;
-	/* Fragments of nothing would keep us busy for ever */
+	/* Empty fragments could keep the server busy forever */
 	return connection->left || connection->last;
 }
 

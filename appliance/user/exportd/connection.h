@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One TCP connection: records (RFC 5531, section 11) in, records out, in memory of fixed size */
+/* A TCP connection: records (RFC 5531, section 11) in, records out, in memory of fixed size */
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
@@ -11,11 +11,11 @@ struct connection {
 	int socket; /* -1: free */
 	const struct rpc_program *program;
 	struct rpc_caller caller;
-	time_t heard; /* when anything last came or went, seconds of the monotonic clock */
+	time_t heard; /* the last traffic, seconds of the monotonic clock */
 	uint8_t head[4];
 	size_t head_used;
-	uint32_t left; /* of the fragment */
-	bool last;     /* it is the record's last */
+	uint32_t left; /* remaining bytes of the fragment */
+	bool last;     /* it is the record's last fragment */
 	uint8_t record[RPC_CALL_MOST];
 	size_t record_used;
 	uint8_t reply[4 + RPC_REPLY_MOST];
@@ -23,8 +23,8 @@ struct connection {
 };
 
 /*
- * Takes bytes that came: as many as make one call at most, and none while a reply is still to be sent. How many; -1 if
- * the connection is to be closed, since a record is longer than any call can be.
+ * Takes received bytes: at most one call, and none while a reply is pending. Returns their number; -1 if the connection
+ * must be closed because a record is longer than any call.
  */
 long connection_take(struct connection *connection, const uint8_t *bytes, size_t length);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Joins the programs to their ports and to the kernel */
+/* Connects the programs with their ports and with the kernel */
 #include "exportd.h"
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ static void question(void *context, size_t cache)
 	kernel_answer(transport.files[cache], (enum cache)cache, &exports);
 }
 
-/* From the portmapper's socket: lockd listens to reserved ports only */
+/* Sends from the portmapper's socket: lockd accepts reserved ports only */
 static void tell(void *context, uint32_t program, uint32_t version, const uint8_t *call, size_t length)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -99,8 +99,8 @@ int exportd_main(int count, char **arguments)
 	settings_read(SETTINGS, read_line, NULL);
 	announce();
 	/*
-	 * Before anybody can connect. A server that tells the portmapper of a socket holds the lock of all its files until
-	 * that answers, and these wait for the lock: to read them then would be to wait for oneself.
+	 * Before any client can connect. While a server registers a socket with the portmapper, it holds the lock of
+	 * all its files; reading them then would deadlock.
 	 */
 	served_learn(&map);
 	transport_init(&transport);

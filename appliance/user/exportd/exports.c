@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Exports and who may have them */
+/* Exports and their clients */
 #include "exports.h"
 
 #include <arpa/inet.h>

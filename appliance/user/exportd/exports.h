@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may have what: the exports and, of each, the addresses that may mount it. What no rule names, nobody gets. An
- * export is a whole file system, so that a file handle that was made up can name nothing outside of it.
+ * Access control: the exports, and the addresses that may mount each. Without a rule there is no access. An export is a
+ * whole file system, so that a forged file handle cannot name anything outside of it.
  */
 #ifndef EXPORTS_H
 #define EXPORTS_H
@@ -13,7 +13,7 @@
 enum {
 	EXPORT_RULES = 256,
 	EXPORT_PATH = 256,
-	/* Of the kernel's include/uapi/linux/nfsd/export.h */
+	/* From the kernel's include/uapi/linux/nfsd/export.h */
 	EXPORT_READ_ONLY = 1,
 	EXPORT_ANY_PORT = 2,
 	EXPORT_FLAGS = 0x7fff
@@ -21,40 +21,40 @@ enum {
 
 struct export_rule {
 	char path[EXPORT_PATH];
-	uint32_t fsid;		    /* names the export in file handles; the same in all rules of a path */
-	uint32_t flags;		    /* as the kernel has them */
-	uint32_t anon_uid, anon_gid; /* who root of the client is */
-	uint32_t address, mask;	    /* of the clients; host's byte order */
+	uint32_t fsid;		    /* identifies the export in file handles; the same in all rules of a path */
+	uint32_t flags;		    /* the kernel's flags */
+	uint32_t anon_uid, anon_gid; /* the identity of a client's root */
+	uint32_t address, mask;	    /* of the clients; host byte order */
 };
 
 struct exports {
 	struct export_rule rules[EXPORT_RULES];
 	size_t count;
-	bool version_4; /* of NFS is offered, and with it a root above all exports (root.h) */
+	bool version_4; /* NFS version 4 is offered, with a root above all exports (root.h) */
 };
 
 /*
- * Takes "PATH FSID FLAGS UID GID ADDRESS/BITS", a line of /etc/nas.conf behind its first word. NULL, or what is wrong
- * with it.
+ * Parses "PATH FSID FLAGS UID GID ADDRESS/BITS", a line of /etc/nas.conf behind its first word. Returns NULL, or the
+ * error.
  */
 const char *exports_add(struct exports *exports, const char *line);
 
-/* The rule by which `address` has the export `path`: the one with the longest mask, the first of such. NULL: none. */
+/* The rule for the export `path` and `address`: the one with the longest mask, the first among equals. NULL: none. */
 const struct export_rule *exports_find(const struct exports *exports, const char *path, uint32_t address);
-/* The same by the export's number */
+/* The rule for the export with a number */
 const struct export_rule *exports_find_fsid(const struct exports *exports, uint32_t fsid, uint32_t address);
-/* Whether `address` has any export */
+/* True if `address` has any export */
 bool exports_knows(const struct exports *exports, uint32_t address);
 
 /*
- * The export that the folder `path` is in or is, for `address`. NULL if there is none, and for a path that is not
- * plain: relative, too long, or with a part "." or "..".
+ * The export that contains the directory `path`, for `address`. NULL if there is none, and for a path that is not
+ * plain: relative, too long, or with a component "." or "..".
  */
 const struct export_rule *exports_around(const struct exports *exports, const char *path, uint32_t address);
 
-/* An IPv4 address in dots, nothing behind it; host's byte order. IPv6's form of one (::ffff:a.b.c.d) too. */
+/* Parses a dotted IPv4 address to host byte order. Also accepts its IPv6 form (::ffff:a.b.c.d). */
 bool address_of(const char *text, uint32_t *address);
-/* The other way round; text has 16 bytes */
+/* Formats an address; text has 16 bytes */
 void address_text(uint32_t address, char *text);
 
 #endif

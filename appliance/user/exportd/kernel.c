@@ -16,9 +16,9 @@
 
 static const char HANDLES[] = "/proc/fs/nfsd/filehandle";
 
-/* Of all caches together: some 400 KB, and more than the clients and exports of a small network make */
+/* The maximum over all caches: some 400 KB, and more than the clients and exports of a small network need */
 enum { MOST_ENTRIES = 2000, MS_BETWEEN = 1100 };
-static int entries = MOST_ENTRIES; /* an exportd before this one may have left as many */
+static int entries = MOST_ENTRIES; /* an earlier exportd may have left as many */
 
 bool kernel_has_disk_at(const char *path)
 {
@@ -42,10 +42,10 @@ bool kernel_open(int channels[CACHES])
 }
 
 /*
- * The kernel keeps each answer, and whoever sends calls makes it ask: by forged addresses or handles, for new ones each
- * time. So the caches are emptied when they have so many entries; what is still in use is asked again. They let
- * themselves be emptied once a second (the second time in one its time of emptying lies ahead, and nothing goes): until
- * then nobody gets an answer, and the server's threads wait.
+ * The kernel keeps each answer, and callers can make it ask for new ones each time, by forged addresses or handles. So
+ * the caches are flushed when they have MOST_ENTRIES entries; entries in use are asked for again. A flush works once a
+ * second: a second one has its flush time in the future, and removes nothing. Until then no question is answered, and
+ * the server's threads wait.
  */
 static void make_room(int count)
 {
@@ -84,7 +84,7 @@ void kernel_answer(int channel, enum cache cache, const struct exports *exports)
 		log_line("the kernel does not take the answer %s: %s", answer, strerror(errno));
 }
 
-/* Each line in a write of its own, as the caches want it */
+/* The caches require a separate write for each line */
 static bool tell(enum cache cache, const char *line)
 {
 	int file = open(cache_files[cache], O_WRONLY | O_CLOEXEC);
@@ -121,7 +121,7 @@ static bool ask_handle(const char *question, uint8_t *handle, size_t most, size_
 	return true;
 }
 
-/* A link on the way would lead anywhere: each part has to be a folder itself */
+/* A link in the path could lead anywhere: each component must be a directory itself */
 static enum mount_status look(const char *path)
 {
 	char part[MOUNT_PATH + 1];
@@ -150,7 +150,7 @@ enum mount_status kernel_handle(const struct export_rule *rule, uint32_t address
 	if (status)
 		return status;
 	make_room(CACHES);
-	/* Else the kernel would ask this process, which waits for the kernel */
+	/* Otherwise the kernel would ask this process, which waits for the kernel */
 	for (enum cache cache = 0; cache < CACHES; cache++)
 		if (!cache_foretell(cache, rule, address, line, sizeof line) || !tell(cache, line))
 			return MOUNT_SERVER_FAULT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doors of the kernel's NFS server: its caches' questions, and file handles of folders */
+/* The interface to the kernel's NFS server: its caches' questions, and file handles of directories */
 #ifndef KERNEL_H
 #define KERNEL_H
 
@@ -7,12 +7,12 @@
 #include "mount.h"
 
 /*
- * Whether something is mounted at `path`. Where a disk is missing the folder is the appliance's own root, which the
- * kernel exports where it is a tmpfs, and all of it: handles know no folders.
+ * True if something is mounted at `path`. If a disk is missing, the directory belongs to the appliance's root. The
+ * kernel would export that as a whole if it is a tmpfs, because handles do not name directories.
  */
 bool kernel_has_disk_at(const char *path);
 
-/* Opens the channels; -1 in those that are not there. False if one is missing, and says so. */
+/* Opens the channels; a missing one is -1. Returns false, and logs it, if one is missing. */
 bool kernel_open(int channels[CACHES]);
 
 /* Reads one question from a channel, and answers it */

@@ -10,7 +10,7 @@
 enum { NONE, MNT, DUMP, UMNT, UMNTALL, EXPORT };
 enum { AUTH_NONE = 0, AUTH_SYS = 1, RESERVED_PORTS = 1024 };
 
-/* A path as a text with its NUL, without slashes at its end. False if it is none. */
+/* Decodes a path with a NUL, without trailing slashes. False if it is invalid. */
 static bool get_path(struct xdr_in *in, char *path)
 {
 	uint32_t length;
@@ -40,7 +40,7 @@ static void note(struct mount *mount, uint32_t address, const char *path)
 		mount->count++;
 }
 
-/* `path` NULL: all of the client's */
+/* `path` NULL: all of the client's entries */
 static void forget(struct mount *mount, uint32_t address, const char *path)
 {
 	size_t kept = 0;
@@ -87,12 +87,12 @@ static void mnt(struct mount *mount, const struct rpc_caller *caller, uint32_t v
 	if (status)
 		return;
 	note(mount, caller->address, path);
-	if (version < 3) { /* handles of NFS version 2 have one length */
+	if (version < 3) { /* handles of NFS version 2 have a fixed length */
 		xdr_put_fixed(out, handle, MOUNT_HANDLE_2);
 		return;
 	}
 	xdr_put_opaque(out, handle, length);
-	xdr_put_u32(out, 2); /* what a client may say it is, the best first */
+	xdr_put_u32(out, 2); /* the accepted authentication flavours, best first */
 	xdr_put_u32(out, AUTH_SYS);
 	xdr_put_u32(out, AUTH_NONE);
 }
@@ -102,7 +102,7 @@ static void dump(const struct mount *mount, uint32_t asking, struct xdr_out *out
 	char client[16];
 
 	for (size_t i = 0; i < mount->count; i++) {
-		if (mount->entries[i].address != asking) /* what others have is theirs to know */
+		if (mount->entries[i].address != asking) /* clients may not see the mounts of others */
 			continue;
 		address_text(mount->entries[i].address, client);
 		xdr_put_u32(out, 1);
@@ -112,7 +112,7 @@ static void dump(const struct mount *mount, uint32_t asking, struct xdr_out *out
 	xdr_put_u32(out, 0);
 }
 
-/* The exports that the caller may mount, each with the addresses of the rule that lets it */
+/* Lists the exports that the caller may mount, each with the addresses of the matching rule */
 static void list(const struct mount *mount, uint32_t asking, struct xdr_out *out)
 {
 	for (size_t i = 0; i < mount->exports->count; i++) {
@@ -123,7 +123,7 @@ static void list(const struct mount *mount, uint32_t asking, struct xdr_out *out
 		if (exports_find(mount->exports, rule->path, asking) != rule)
 			continue;
 		if (out->size - out->used < EXPORT_PATH + 64)
-			break; /* there are more than a reply holds */
+			break; /* more than a reply holds */
 		for (uint32_t mask = rule->mask; mask; mask <<= 1)
 			bits++;
 		address_text(rule->address, client);
@@ -143,7 +143,7 @@ enum rpc_result mount_procedure(void *state, const struct rpc_caller *caller, ui
 	char path[MOUNT_PATH + 1];
 	struct mount *mount = state;
 
-	/* Over UDP a list would go, many times as long as its call, to whom a forged sender names */
+	/* Over UDP, a list many times as long as its call would go to the victim of a forged sender address */
 	if ((procedure == DUMP || procedure == EXPORT) && !caller->tcp)
 		return RPC_PROCEDURE_UNAVAILABLE;
 	switch (procedure) {

@@ -11,7 +11,7 @@
 
 enum { MOUNT_PROGRAM = 100005, MOUNT_PATH = 1024, MOUNT_NAME = 255, MOUNT_HANDLE_2 = 32, MOUNT_HANDLE_3 = 64 };
 
-/* Statuses; of version 3, and those of version 1 are the same numbers */
+/* Statuses of version 3; those of version 1 have the same numbers */
 enum mount_status {
 	MOUNT_OK = 0,
 	MOUNT_NO_ENTRY = 2,
@@ -25,13 +25,10 @@ enum { MOUNT_LISTED = 64 };
 
 struct mount {
 	const struct exports *exports;
-	/*
-	 * Asks the kernel for the handle of the folder `path`, of at most `most` bytes, and tells it whose it is. Tests
-	 * have another.
-	 */
+	/* Gets the kernel's handle of the directory `path`, of at most `most` bytes, for a client. Tests replace it. */
 	enum mount_status (*handle_of)(const struct export_rule *rule, uint32_t address, const char *path, size_t most,
 				       uint8_t *handle, size_t *length);
-	/* Who has mounted what, for DUMP only: the latest MOUNT_LISTED */
+	/* A mount, for DUMP only: the latest MOUNT_LISTED are kept */
 	struct mount_entry {
 		uint32_t address;
 		char path[EXPORT_PATH];

@@ -30,7 +30,7 @@ bool portmap_set(struct portmap *map, const struct portmap_entry *entry)
 	return true;
 }
 
-/* All protocols of a version of a program, as RFC 1833 has it */
+/* Removes all protocols of a program's version, as RFC 1833 requires */
 static bool unset(struct portmap *map, const struct portmap_entry *wanted)
 {
 	size_t kept = 0, before = map->count;
@@ -42,7 +42,7 @@ static bool unset(struct portmap *map, const struct portmap_entry *wanted)
 	return kept < before;
 }
 
-/* A version that nobody registered is answered by another one, so that its server can say which it has */
+/* For an unregistered version, returns the port of another one, so that its server can report its versions */
 uint32_t portmap_port(const struct portmap *map, uint32_t program, uint32_t version, uint32_t protocol)
 {
 	uint32_t port = 0;
@@ -86,7 +86,7 @@ enum rpc_result portmap_procedure(void *state, const struct rpc_caller *caller, 
 		return RPC_SUCCESS;
 	}
 	if (procedure >= DUMP)
-		return RPC_PROCEDURE_UNAVAILABLE; /* over UDP the list would go to whom a forged sender names */
+		return RPC_PROCEDURE_UNAVAILABLE; /* UDP: a forged sender address would direct the list at a victim */
 	asked.program = xdr_get_u32(in);
 	asked.version = xdr_get_u32(in);
 	asked.protocol = xdr_get_u32(in);

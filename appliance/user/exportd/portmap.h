@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The portmapper, version 2 (RFC 1833, section 3): which program listens at which port. Programs of this machine alone
- * may add to the table. The indirect call is not offered: it would carry calls of untrusted clients in by the back
- * door, and answer to a forged address.
+ * The portmapper, version 2 (RFC 1833, section 3): maps programs to ports. Only local programs may register. The
+ * indirect call is not offered: it would pass calls of untrusted clients to local services, and answer to forged
+ * addresses.
  */
 #ifndef PORTMAP_H
 #define PORTMAP_H
@@ -20,7 +20,7 @@ struct portmap {
 	size_t count;
 };
 
-/* False if there is another port for it already, or no room */
+/* False if it has another port already, or the table is full */
 bool portmap_set(struct portmap *map, const struct portmap_entry *entry);
 /* 0: none */
 uint32_t portmap_port(const struct portmap *map, uint32_t program, uint32_t version, uint32_t protocol);

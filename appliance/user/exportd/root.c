@@ -21,7 +21,7 @@ const struct export_rule *root_rule(const struct exports *exports, uint32_t addr
 		if (exports_find(exports, other->path, address) != other)
 			continue;
 		any = true;
-		rule->flags |= other->flags & EXPORT_ANY_PORT; /* else nobody would come as far as that export */
+		rule->flags |= other->flags & EXPORT_ANY_PORT; /* otherwise such a client could not reach that export */
 	}
 	return any ? rule : NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root that clients of NFS version 4 walk from (RFC 7530, section 7.3): version 4 has no mount protocol. It is the
- * appliance's own root, exported with a flag by which the kernel shows nothing of it but what it leads to: of each name
- * below it the kernel asks whether that is an export for the client, and where it is none, there is no such name.
+ * The root from which NFS version 4 clients walk (RFC 7530, section 7.3), because version 4 has no mount protocol. It
+ * is the appliance's own root, exported with a flag that hides everything but the way to the exports: for each name
+ * below it the kernel asks whether that is an export for the client; if not, the name does not exist.
  */
 #ifndef ROOT_H
 #define ROOT_H
@@ -12,14 +12,14 @@
 #define ROOT_PATH "/"
 
 enum {
-	ROOT_FSID = 0, /* by which the kernel knows the root */
+	ROOT_FSID = 0, /* the root's number in the kernel */
 	/* NFSEXP_V4ROOT of include/uapi/linux/nfsd/export.h */
 	ROOT_FLAG = 0x10000
 };
 
 /*
- * Makes the rule by which `address` has the root, and gives it back. NULL if it has none: version 4 is not offered, or
- * no export is for it. Nothing can be written there, and root of a client is nobody, whatever the exports say.
+ * Makes and returns the rule of the root for `address`. NULL if there is none: version 4 is not offered, or the address
+ * has no export. The root is read-only, and a client's root is squashed, whatever the exports say.
  */
 const struct export_rule *root_rule(const struct exports *exports, uint32_t address, struct export_rule *rule);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Remote procedure calls, the server's side */
+/* Remote procedure calls, server side */
 #include "rpc.h"
 
 enum { CALL = 0, REPLY = 1, RPC_VERSION = 2, ACCEPTED = 0, DENIED = 1, RPC_MISMATCH = 0, CREDENTIAL_MOST = 400 };
@@ -8,7 +8,7 @@ struct call {
 	uint32_t xid, rpc_version, program, version, procedure;
 };
 
-/* False for what is no call at all */
+/* False for a message that is no call */
 static bool get_call(struct xdr_in *in, struct call *call)
 {
 	uint32_t type, length;
@@ -19,11 +19,11 @@ static bool get_call(struct xdr_in *in, struct call *call)
 	if (in->bad || type != CALL)
 		return false;
 	if (call->rpc_version != RPC_VERSION)
-		return true; /* what follows may be anything */
+		return true; /* the rest may be anything */
 	call->program = xdr_get_u32(in);
 	call->version = xdr_get_u32(in);
 	call->procedure = xdr_get_u32(in);
-	for (int i = 0; i < 2; i++) { /* who asks, and a proof of it: addresses alone are looked at here */
+	for (int i = 0; i < 2; i++) { /* credential and verifier: only addresses matter here */
 		xdr_get_u32(in);
 		xdr_get_opaque(in, CREDENTIAL_MOST, &length);
 	}

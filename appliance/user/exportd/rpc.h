@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One remote procedure call (RFC 5531): a message in, a message or nothing out. What is below the protocols is in
- * transport.h; here nothing waits and nothing is sent.
+ * A remote procedure call (RFC 5531): a message in, a message or nothing out. The layer below is transport.h; nothing
+ * here waits or sends.
  */
 #ifndef RPC_H
 #define RPC_H
@@ -28,14 +28,14 @@ enum rpc_result {
 	RPC_SILENCE = 100 /* no answer at all */
 };
 
-/* Who asks, and over what */
+/* The caller and its transport */
 struct rpc_caller {
 	uint32_t address; /* host's byte order */
 	uint16_t port;
 	bool tcp;
 };
 
-/* Carries out one procedure: its arguments are in `in`, its results go to `out` */
+/* Executes one procedure: reads its arguments from `in`, writes its results to `out` */
 typedef enum rpc_result rpc_procedure(void *state, const struct rpc_caller *caller, uint32_t version,
 				      uint32_t procedure, struct xdr_in *in, struct xdr_out *out);
 
@@ -46,8 +46,8 @@ struct rpc_program {
 };
 
 /*
- * The reply to a message, and its length; 0 if none is to be sent. Arguments that are too short or break a limit are
- * answered as such, whatever the procedure made of them.
+ * Makes the reply to a message and returns its length; 0 if there is none. Arguments that are too short or exceed a
+ * limit get the corresponding error, whatever the procedure returned.
  */
 size_t rpc_reply(const struct rpc_program *programs, size_t count, const struct rpc_caller *caller,
 		 const uint8_t *message, size_t length, uint8_t *reply, size_t size);

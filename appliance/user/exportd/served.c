@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the kernel serves already */
+/* The services that the kernel runs already */
 #include "served.h"
 
 #include <fcntl.h>
@@ -37,14 +37,14 @@ void served_add(struct portmap *map, const char *versions, const char *ports, un
 		add_nfs(map, versions, (struct portmap_entry) { NFS_PROGRAM, 0, tcp ? PORTMAP_TCP : PORTMAP_UDP, port });
 	}
 	if (!*ports)
-		return; /* nothing is served yet, nor locked */
+		return; /* neither NFS nor locks are served yet */
 	for (size_t i = 0; i < sizeof lock_versions / sizeof *lock_versions; i++) {
 		portmap_set(map, &(struct portmap_entry) { LOCK_PROGRAM, lock_versions[i], PORTMAP_TCP, lock_tcp });
 		portmap_set(map, &(struct portmap_entry) { LOCK_PROGRAM, lock_versions[i], PORTMAP_UDP, lock_udp });
 	}
 }
 
-/* Empty if it is not there: at the first start nothing is served */
+/* Empty if the file does not exist: at the first start nothing is served */
 static void read_text(const char *path, char *text)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);

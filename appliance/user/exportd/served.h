@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel serves already. It tells the portmapper once, when it opens its ports; a portmapper that ended and was
- * started again would not know of NFS and of locks any more, and asks the kernel.
+ * The services that the kernel runs already. The kernel registers with the portmapper once, when it opens its ports. A
+ * restarted portmapper would not know NFS and locks any more, so it asks the kernel.
  */
 #ifndef SERVED_H
 #define SERVED_H

@@ -11,7 +11,7 @@ enum { SUCCESS = 0, FAILURE = 1, STATE = 1 /* odd: up */, RPC_VERSION = 2 };
 
 static const uint32_t THIS_MACHINE = 0x7f000001;
 
-/* The address that a name is; lockd gives addresses. False for anything else. */
+/* Parses a name that is an address, as lockd gives them. False for anything else. */
 static bool get_name(struct xdr_in *in, uint32_t *address)
 {
 	char name[STATD_NAME + 1];
@@ -25,7 +25,7 @@ static bool get_name(struct xdr_in *in, uint32_t *address)
 	return strlen(name) == length && address_of(name, address);
 }
 
-/* The part of the arguments that says whom to tell; the name of this machine in it means nothing here */
+/* Decodes the listener; the name of this machine in it is ignored */
 static void get_listener(struct xdr_in *in, struct watched *listener)
 {
 	uint32_t length;
@@ -60,7 +60,7 @@ static void unwatch(struct statd *statd, uint32_t address, uint32_t program)
 	statd->count = kept;
 }
 
-/* What a listener is told: who was restarted, its new state, and what the listener gave to be given back */
+/* Notifies a listener of a restarted client, with the client's new state and the listener's private data */
 static void tell(struct statd *statd, const struct watched *listener, uint32_t state)
 {
 	uint8_t call[STATD_CALL];
@@ -82,7 +82,7 @@ static void tell(struct statd *statd, const struct watched *listener, uint32_t s
 	statd->tell(statd->context, listener->program, listener->version, call, out.used);
 }
 
-/* An untrusted client can speak for itself only: the name that it gives is not looked at */
+/* An untrusted client can only report its own restart: the name that it gives is ignored */
 static void notify(struct statd *statd, uint32_t address, struct xdr_in *in)
 {
 	uint32_t length, state;
@@ -132,7 +132,7 @@ enum rpc_result statd_procedure(void *state, const struct rpc_caller *caller, ui
 			return of_this_machine(statd, procedure, in, out);
 		break;
 	case STAT:
-		xdr_put_u32(out, FAILURE); /* nobody is watched for others */
+		xdr_put_u32(out, FAILURE); /* there is no monitoring for others */
 		xdr_put_u32(out, STATE);
 		return RPC_SUCCESS;
 	default:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sockets, and the loop over them */
+/* Sockets, and the event loop */
 #include "transport.h"
 
 #include <arpa/inet.h>
@@ -71,7 +71,7 @@ static void serve_datagram(const struct service *service)
 	caller = (struct rpc_caller) { ntohl(from.sin_addr.s_addr), ntohs(from.sin_port), false };
 	answer = rpc_reply(service->program, 1, &caller, message, (size_t)length, reply, sizeof reply);
 	if (answer && sendto(service->udp, reply, answer, 0, (struct sockaddr *)&from, size) < 0)
-		return; /* the caller asks again */
+		return; /* the caller retries */
 }
 
 static void drop(struct connection *connection)
@@ -90,8 +90,8 @@ static unsigned connections_of(const struct transport *transport, uint32_t addre
 }
 
 /*
- * A free place, else that of the client that has most connections: of these the one that has been quiet longest. So a
- * client that opens many takes the places of its own.
+ * Returns a free slot, else one of the client with the most connections: the one that has been idle longest. So a
+ * client that opens many connections displaces its own.
  */
 static struct connection *place(struct transport *transport)
 {
@@ -130,7 +130,7 @@ static void accept_one(struct transport *transport, const struct service *servic
 	connection->heard = now_s();
 }
 
-/* False: it is broken, or at its end */
+/* False: the connection is broken or closed */
 static bool send_reply(struct connection *connection)
 {
 	ssize_t sent;
@@ -191,7 +191,7 @@ static size_t all_files(const struct transport *transport, struct pollfd *polled
 	}
 	for (size_t i = 0; i < transport->file_count; i++)
 		count = add(polled, count, transport->files[i], POLLIN);
-	for (size_t i = 0; i < TRANSPORT_CONNECTIONS; i++) { /* those that are free have -1, which poll() leaves out */
+	for (size_t i = 0; i < TRANSPORT_CONNECTIONS; i++) { /* free ones have -1, which poll() ignores */
 		const struct connection *connection = &transport->connections[i];
 
 		count = add(polled, count, connection->socket, connection->reply_used ? POLLOUT : POLLIN);
@@ -220,10 +220,10 @@ void transport_step(struct transport *transport, int timeout)
 		struct connection *connection = &transport->connections[i];
 
 		if (connection->socket < 0 || connection->socket != polled[at].fd)
-			continue; /* it came just now, or is gone */
+			continue; /* it has just arrived, or is closed */
 		if (polled[at].revents)
 			serve_connection(connection, polled[at].revents);
 		else if (connection->heard < oldest && connection->record_used + connection->head_used)
-			drop(connection); /* half a call, and then nothing */
+			drop(connection); /* half a call, and then silence */
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A client of DHCP, over an ordinary socket: answers come to all, since none has the address yet */
+/* A DHCP client on an ordinary socket: answers are broadcast, because there is no address yet */
 #include "dhcp.h"
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ static bool open_socket(struct client *client)
 	       !bind(client->socket, (struct sockaddr *)&any, sizeof any);
 }
 
-/* Asks, and waits for an answer of one of two kinds up to `wait_ms`. 0: none came. */
+/* Sends a request, and waits up to `wait_ms` for an answer of one of two kinds. 0: none came. */
 static int ask(struct client *client, int kind, const struct dhcp_lease *wanted, bool held, struct dhcp_lease *lease,
 	       int wait_ms)
 {
@@ -65,7 +65,7 @@ static int ask(struct client *client, int kind, const struct dhcp_lease *wanted,
 	}
 }
 
-/* From nothing to a lease, however long it takes */
+/* Gets a first lease, retrying forever */
 static struct dhcp_lease get_lease(struct client *client)
 {
 	struct dhcp_lease offer, lease;
@@ -80,7 +80,7 @@ static struct dhcp_lease get_lease(struct client *client)
 	}
 }
 
-/* Holds a lease as long as its server lets it */
+/* Renews a lease until the server ends it */
 static void keep(struct client *client, struct dhcp_lease lease)
 {
 	for (;;) {

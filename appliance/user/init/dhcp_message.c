@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { ASKS = 1, ANSWERS = 2, ETHERNET = 1, HARDWARE_LENGTH = 6 };
-/* Where fields are */
+/* Offsets of fields */
 enum { AT_XID = 4, AT_FLAGS = 10, AT_CLIENTS = 12, AT_YOURS = 16, AT_HARDWARE = 28, AT_COOKIE = 236, AT_OPTIONS = 240 };
 enum { PAD = 0, MASK = 1, ROUTER = 3, WANTED = 50, LEASE = 51, KIND = 53, SERVER = 54, LIST = 55, END = 255 };
 
@@ -43,7 +43,7 @@ size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware
 	if (held)
 		put(message + AT_CLIENTS, lease->address);
 	else
-		message[AT_FLAGS] = 0x80; /* answer to all: there is no address yet */
+		message[AT_FLAGS] = 0x80; /* broadcast flag: there is no address yet */
 	memcpy(message + AT_HARDWARE, hardware, HARDWARE_LENGTH);
 	memcpy(message + AT_COOKIE, cookie, sizeof cookie);
 	*at++ = KIND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of DHCP (RFC 2131, options of RFC 2132): made and read, nothing sent. Addresses in host's byte order. */
+/* DHCP messages (RFC 2131, options of RFC 2132): encoded and decoded, not sent. Addresses are in host byte order. */
 #ifndef DHCP_MESSAGE_H
 #define DHCP_MESSAGE_H
 
@@ -16,14 +16,14 @@ struct dhcp_lease {
 };
 
 /*
- * Of `size` bytes at least DHCP_SHORTEST. `lease`: what is asked for, NULL in a DISCOVER; `held`: to go on with it, asked
- * of all servers (RFC 2131, 4.3.2, "rebinding": the address stands as the client's, and no server is named). Gives back
- * the length.
+ * Encodes a request to a buffer of at least DHCP_SHORTEST bytes; returns the length. `lease`: the requested one, NULL
+ * in a DISCOVER. `held`: extends it, asking all servers (RFC 2131, 4.3.2, "rebinding": the client's address is filled
+ * in, and no server is named).
  */
 size_t dhcp_ask(uint8_t *message, int kind, uint32_t xid, const uint8_t hardware[6], const struct dhcp_lease *lease,
 		bool held);
 
-/* What kind of answer to `xid` it is, and what it offers; 0 if it is none, or is not whole */
+/* Returns the kind of an answer to `xid`, and decodes its offer; 0 if it is no answer, or is incomplete */
 int dhcp_answer(const uint8_t *message, size_t length, uint32_t xid, const uint8_t hardware[6],
 		struct dhcp_lease *lease);
 

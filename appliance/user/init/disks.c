@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Disks and what is mounted of them */
+/* Disks and their mounts */
 #include "disks.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The log, to a syslog server */
+/* Forwards the log to a syslog server */
 #include "forward.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ size_t forward_message(const char *record, const char *hostname, char *message, 
 	if (!text || end == record || *end != ',' || priority < 0)
 		return 0;
 	text++;
-	/* What is not the kernel's own has a facility, as told to /dev/kmsg: user, where ours says none */
+	/* Lines that are not the kernel's have a facility, as written to /dev/kmsg: user, because ours specify none */
 	priority = priority < SEVERITIES ? priority : DAEMON * SEVERITIES + priority % SEVERITIES;
 	length = snprintf(message, size, "<%ld>%s %.*s", priority, hostname, (int)strcspn(text, "\n"), text);
 	return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
@@ -46,7 +46,7 @@ void forward_log(uint32_t server, const char *hostname)
 			return;
 		record[length] = '\0';
 		used = forward_message(record, hostname, message, sizeof message);
-		/* Until there is an address nothing goes out: these lines wait */
+		/* Without an address nothing can be sent: the lines wait */
 		while (used && sendto(out, message, used, 0, (struct sockaddr *)&to, sizeof to) < 0 &&
 		       (errno == ENETUNREACH || errno == ENETDOWN))
 			sleep(1);

@@ -40,14 +40,14 @@ static void mount_all(void)
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		mkdir(all[i].folder, 0755);
-		/* A kernel may have mounted /dev, or have no terminals of sessions */
+		/* The kernel may have mounted /dev, or lack session terminals */
 		if (mount(all[i].kind, all[i].folder, all[i].kind, MS_NOSUID | MS_NOEXEC, all[i].options) &&
 		    errno != EBUSY)
 			log_line("%s: %s", all[i].folder, strerror(errno));
 	}
 }
 
-/* Of a word in the kernel's command line */
+/* True if the kernel's command line has the word */
 static bool was_told(const char *word)
 {
 	char line[2048];
@@ -81,7 +81,7 @@ __attribute__((noreturn)) static void leave(int how)
 	disks_leave();
 	mirror_stop_all();
 	log_line("down");
-	/* A machine that cannot turn itself off can start anew, and its emulator ends then */
+	/* A machine that cannot power off can restart, which ends its emulator */
 	if (how == RB_POWER_OFF && was_told("nas.off=restart"))
 		how = RB_AUTOBOOT;
 	reboot(how);
@@ -89,7 +89,7 @@ __attribute__((noreturn)) static void leave(int how)
 		pause();
 }
 
-/* Signals as busybox's halt, poweroff and reboot send them */
+/* The signals of busybox's halt, poweroff and reboot */
 static void serve(const sigset_t *signals)
 {
 	struct timespec second = { 1, 0 };

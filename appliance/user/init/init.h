@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first process: carries out the lines of /etc/nas.conf in their order, and keeps services running */
+/* The first process: executes the lines of /etc/nas.conf in order, and keeps services running */
 #ifndef INIT_H
 #define INIT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Words typed at a console without a shell */
+/* Commands typed at a console without a shell */
 #include "keyboard.h"
 
 #include <signal.h>

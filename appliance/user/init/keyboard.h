@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For a console without a shell: carries out the lines "poweroff", "reboot" and "halt" that come there. For ever. */
+/* For a console without a shell: executes the lines "poweroff", "reboot" and "halt", forever. */
 #ifndef KEYBOARD_H
 #define KEYBOARD_H
 
 void keyboard_run(void);
 
-/* The signal that the first process takes for a line; 0: the line is none of those */
+/* The signal to the first process for a line; 0: no such command */
 int keyboard_signal(const char *line);
 
 #endif

@@ -32,7 +32,7 @@ struct member {
 	struct superblock superblock;
 };
 
-/* False if it is not there, which an array may live with */
+/* False if the member is missing, which an array may survive */
 static bool look(struct member *member)
 {
 	struct stat found;
@@ -95,7 +95,7 @@ static bool create(int array, int number, const struct member *members, int coun
 	info.md_minor = number;
 	info.working_disks = count;
 	info.state = CLEAN;
-	/* info.size stays 0, so the kernel takes what the smallest member holds: an int of KiB ends at 2 TiB */
+	/* info.size stays 0, so the kernel uses the size of the smallest member: an int of KiB ends at 2 TiB */
 	if (ioctl(array, SET_ARRAY_INFO, &info))
 		return false;
 	for (int i = 0; i < count; i++)
@@ -104,7 +104,7 @@ static bool create(int array, int number, const struct member *members, int coun
 	return !ioctl(array, RUN_ARRAY, NULL);
 }
 
-/* Members of different arrays: nobody knows which is wanted, and the other's data would be lost */
+/* If members belong to different arrays, the wanted one is unknown, and the other's data would be lost */
 static bool are_of_one(const struct member *members, int count)
 {
 	const struct member *first = NULL;
@@ -134,7 +134,7 @@ static bool is_in(int array, dev_t device)
 	return false;
 }
 
-/* A member that was away is filled from the others, and so is an empty disk at its place */
+/* Rebuilds a returned member, and an empty disk in its place */
 static void add_again(int array, const struct member *members, int count)
 {
 	for (int i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays of the kernel's software RAID, put together as their superblocks say: those of version 0.90 and of 1.x. Blank
- * ones can be made: a mirror whose members are the same already. A member that was away is filled again, and so is an
- * empty disk at its place; one that holds anything else is left alone.
+ * Arrays of the kernel's software RAID, assembled by their superblocks, of version 0.90 and of 1.x. Blank disks can
+ * become a new mirror, whose members are already equal. A returned member is rebuilt, and so is an empty disk in its
+ * place; a disk with other content is left alone.
  */
 #ifndef MIRROR_H
 #define MIRROR_H
@@ -11,10 +11,10 @@
 
 enum { MIRROR_MEMBERS = 8 };
 
-/* Takes "mdN assemble|create DEVICE ...". With create, members without superblocks become a RAID1. */
+/* Executes "mdN assemble|create DEVICE ...". With create, members without superblocks become a RAID1. */
 bool mirror_start(const char *line);
 void mirror_stop_all(void);
-/* Logs what changes in /proc/mdstat, and every ten seconds how far a rebuild is. For ever. */
+/* Logs changes of /proc/mdstat, and a rebuild's progress every ten seconds. Runs forever. */
 void mirror_watch(void);
 
 #endif

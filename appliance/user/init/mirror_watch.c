@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tells of arrays that lose a disk, and of those that are being filled */
+/* Reports arrays that lose a disk, and rebuilds */
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { SIZE = 2048, REBUILD_MS = 10000, QUIET_MS = 60000 };
 
-/* The lines of one array, as one; an array's first line begins with its name, others with spaces */
+/* Joins the lines of one array; its first line begins with its name, others with spaces */
 static char *next_array(char **text)
 {
 	char *begin = strstr(*text, "md"), *end;
@@ -41,7 +41,7 @@ void mirror_watch(void)
 		if (strcmp(text, before)) {
 			strcpy(before, text);
 			strcpy(parts, text);
-			from = strchr(parts, '\n'); /* the first line names kinds of arrays */
+			from = strchr(parts, '\n'); /* the first line lists the RAID levels */
 			while (from && (array = next_array(&from)))
 				log_line("%s", array);
 		}

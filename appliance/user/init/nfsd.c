@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts and stops the kernel's NFS server, through the files of its file system */
+/* Starts and stops the kernel's NFS server, through its file system */
 #include "nfsd.h"
 
 #include <arpa/inet.h>
@@ -18,9 +18,9 @@
 
 enum { PORT = 2049, WAITING = 64, PORTMAPPER = 111, TRIES = 500 };
 
-/* Whom version 4 has as clients: in memory, and so forgotten with the rest at a restart */
+/* The version 4 client records: in memory, so that a restart drops them */
 #define CLIENTS "/run/nfs4-clients"
-#define LOCK_PORT "32768" /* as src/flashbed_appliance/nas/compiling.py has it for the module */
+#define LOCK_PORT "32768" /* the module's value, from src/flashbed_appliance/nas/compiling.py */
 
 static bool tell(const char *name, const char *text)
 {
@@ -38,7 +38,7 @@ static bool tell(const char *name, const char *text)
 	return done;
 }
 
-/* Where the lock manager is built in, no module's parameter says its port; else this is what that said */
+/* A built-in lock manager has no module parameter for its port; a module has got the same port by its parameter */
 static void set_lock_ports(void)
 {
 	static const char *const files[] = { "/sys/module/lockd/parameters/nlm_tcpport",
@@ -54,7 +54,7 @@ static void set_lock_ports(void)
 	}
 }
 
-/* What the kernel has not is left out already */
+/* A version that the kernel lacks cannot be disabled, and need not be */
 static void leave_out(const char *text)
 {
 	int file = open("/proc/fs/nfsd/versions", O_WRONLY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static void leave_out(const char *text)
 		close(file);
 }
 
-/* One at a time: a kernel that has not all of them serves the others. False if it has none. */
+/* Sets versions one by one: a kernel without some of them serves the others. False if it has none. */
 static bool set_versions(char *list)
 {
 	char text[16];
@@ -82,8 +82,8 @@ static bool set_versions(char *list)
 }
 
 /*
- * The server tells the portmapper of each socket at once, and refuses the socket if nobody is there: exportd, which has
- * just been started, may not listen yet. Waits for it for five seconds.
+ * The server registers each socket with the portmapper at once, and refuses the socket on failure. exportd has just
+ * been started and may not listen yet, so this waits for it up to five seconds.
  */
 static bool portmapper_listens(void)
 {
@@ -107,8 +107,8 @@ static bool portmapper_listens(void)
 }
 
 /*
- * Hands a socket to the server. The kernel would open one itself if it were told a port, and then not tell the
- * portmapper of it.
+ * Passes a socket to the server. If it got a port instead, the kernel would open the socket itself, but not register it
+ * with the portmapper.
  */
 static bool listen_on(const char *transport)
 {
@@ -131,8 +131,8 @@ static bool listen_on(const char *transport)
 }
 
 /*
- * After a start the kernel lets nobody open files for 90 s, while the clients that it has on record take back what they
- * had. Nobody is on record here, so that wait is ended; the kernel takes that only from a server that keeps records.
+ * After a start the kernel denies opens for 90 s, while recorded clients reclaim their state. There are no records
+ * here, so this ends the grace period; the kernel accepts that only from a server that keeps records.
  */
 static void keep_clients_in_memory(void)
 {

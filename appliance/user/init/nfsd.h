@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Takes "THREADS VERSIONS TRANSPORT ...", such as "4 +2,+3,-4 tcp udp". exportd has to run. */
+/* Executes "THREADS VERSIONS TRANSPORT ...", such as "4 +2,+3,-4 tcp udp". exportd must be running. */
 bool nfsd_start(const char *line);
 void nfsd_stop(void);
 

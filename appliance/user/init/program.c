@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs a program, and logs what it says */
+/* Runs a program, and logs its output */
 #include "program.h"
 
 #include <errno.h>
@@ -24,13 +24,13 @@ __attribute__((noreturn)) static void become(const char *const arguments[], int 
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
 	for (size_t i = 0; arguments[i] && i < sizeof words / sizeof *words - 1; i++)
-		words[i] = (char *)arguments[i]; /* execv() leaves them as they are */
+		words[i] = (char *)arguments[i]; /* execv() does not modify them */
 	execv(words[0], words);
 	dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
 	_exit(NOT_STARTED);
 }
 
-/* All is read, told or not: a full pipe would stop the program */
+/* Reads everything, logged or not: a full pipe would block the program */
 static void hear(int input, bool tell)
 {
 	FILE *lines = fdopen(input, "r");

@@ -23,7 +23,7 @@ struct running {
 	int count;
 	bool console;
 	void (*run)(void);
-	pid_t pid; /* 0: does not run */
+	pid_t pid; /* 0: not running */
 	time_t begun;
 };
 
@@ -67,8 +67,8 @@ static void take_console(void)
 }
 
 /*
- * Where memory runs out, the kernel ends others before: it gains nothing by a service, which has less than half a
- * megabyte, and which it would take time to start again. Not for ever: where nothing else is left, it may.
+ * If memory runs out, the kernel should kill other processes first: a service has less than half a megabyte, and takes
+ * time to restart. It is not exempt: if nothing else is left, the kernel may kill it.
  */
 static void keep_from_killer(void)
 {
@@ -136,7 +136,7 @@ void services_ended(int pid)
 void services_stop(void)
 {
 	kill(-1, SIGTERM);
-	kill(-1, SIGHUP); /* shells do not hear the other */
+	kill(-1, SIGHUP); /* shells ignore the other signal */
 	for (int waited = 0; waited < STOP_MS; waited += 20) {
 		pid_t ended;
 

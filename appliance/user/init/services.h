@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that are to run as long as the machine does: started, and started again */
+/* Programs that run as long as the machine does: started, and restarted */
 #ifndef SERVICES_H
 #define SERVICES_H
 
@@ -7,16 +7,16 @@
 
 enum { SERVICES_MOST = 8, SERVICE_WORDS = 12 };
 
-/* Takes "PATH ARGUMENT ...", as words. `console`: it has the console as its terminal, and its input and output. */
+/* Adds "PATH ARGUMENT ...". `console`: the console is its terminal, input and output. */
 void service_add(const char *line, bool console);
-/* The same for a function of this program */
+/* Adds a function of this program */
 void service_add_function(const char *name, void (*run)(void));
 
-/* Starts what is not running and may: a service that ends soon waits a second. */
+/* Starts services that are not running; one that ends soon is delayed by a second. */
 void services_start(void);
-/* A child has ended */
+/* Handles the end of a child */
 void services_ended(int pid);
-/* Asks all processes to end, then ends them */
+/* Asks all processes to terminate, then kills them */
 void services_stop(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The lines of the settings, each carried out as it comes */
+/* Executes the lines of the settings in order */
 #include "settle.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void set_network(const char *line)
 	if (!network_up(interface, INTERFACE_MS))
 		return;
 	if (!strcmp(address, "dhcp")) {
-		if (pipe2(address_told, O_CLOEXEC)) /* no program that is run here gets it */
+		if (pipe2(address_told, O_CLOEXEC)) /* not inherited by programs */
 			return;
 		service_add_function("dhcp", run_dhcp);
 		services_start();
@@ -89,7 +89,7 @@ static void set_hostname(const char *line)
 		log_line("hostname %s: is refused", hostname);
 }
 
-/* "ADDRESS" of a server */
+/* "ADDRESS" of the server */
 static void set_syslog(const char *line)
 {
 	struct network server;
@@ -120,7 +120,7 @@ static void set_volume(const char *line)
 
 static void set_nfsd(const char *line)
 {
-	services_start(); /* exportd answers what the kernel asks from here on */
+	services_start(); /* from here on exportd answers the kernel */
 	if (!nfsd_start(line))
 		log_line("the NFS server does not run");
 }
@@ -163,7 +163,7 @@ void settle_line(void *unused, const char *line)
 			known[i].carry_out(line);
 			return;
 		}
-	if (strcmp(word, "export")) /* exportd reads those */
+	if (strcmp(word, "export")) /* exportd reads the exports */
 		log_line("the settings have a line of an unknown kind: %s", word);
 }
 

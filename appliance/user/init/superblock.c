@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Places and fields as md(4) and Linux's include/uapi/linux/raid/md_p.h have them */
+/* Offsets and fields from md(4) and Linux's include/uapi/linux/raid/md_p.h */
 #include "superblock.h"
 
-#include <linux/types.h> /* before md_p.h, which wants it */
+#include <linux/types.h> /* md_p.h needs it */
 
 #include <linux/raid/md_p.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { HEAD = 1 << 20, TAIL = 2 * MD_RESERVED_BYTES, PART = 4096, WORD = 4 };
-/* Where the four parts of an array's number are in a superblock of 0.90 */
+/* The offsets of the four parts of the UUID in a superblock of 0.90 */
 static const size_t parts_of_number[] = {
 	offsetof(mdp_super_t, set_uuid0),
 	offsetof(mdp_super_t, set_uuid1),
@@ -42,7 +42,9 @@ static bool take(int file, uint64_t at, int major, int minor, struct superblock 
 	return true;
 }
 
-/* 0.90 lies in the last whole 64 KiB but one; 1.0 8 KiB or more before the end, 1.1 at the start, 1.2 4 KiB behind */
+/*
+ * 0.90 is in the last whole 64 KiB but one; 1.0 is 8 KiB or more before the end, 1.1 at the start, 1.2 4 KiB behind it
+ */
 bool superblock_of(int file, uint64_t bytes, struct superblock *found)
 {
 	uint64_t old = (bytes & ~(uint64_t)(MD_RESERVED_BYTES - 1)) - MD_RESERVED_BYTES;

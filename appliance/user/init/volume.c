@@ -11,8 +11,8 @@
 enum { NAME = 128, WAIT_MS = 5000, PAUSE_MS = 500 };
 
 /*
- * Which disks a group has, only they say: the group is looked for until it is whole. --sysinit: no program that watches
- * volumes is asked, and none is there.
+ * Only a group's disks tell which disks it has, so this searches until the group is complete. --sysinit: do not contact
+ * a monitoring daemon; there is none.
  */
 bool volume_start(const char *line)
 {

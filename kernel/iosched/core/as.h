@@ -75,7 +75,7 @@ struct as_scheduler {
 	u64 writes_done_ns;		/* the last completion of a write */
 
 	/* Anticipation */
-	struct as_process *last;	/* whose read completed last; NULL: nobody to wait for */
+	struct as_process *last;	/* of the last completed read; NULL: none to wait for */
 	u64 last_end, last_done_ns;	/* the end and completion time of that read */
 	bool waiting;
 	struct ios_mean think_ns;	/* of all processes, for those without a history */
