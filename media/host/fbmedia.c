@@ -24,13 +24,13 @@ static int usage(void)
 {
 	fputs(
 	"usage: fbmedia create --state FILE kind=KIND key=value ...   make a new medium\n"
-	"       fbmedia inspect --state FILE [kind=KIND key=value ...] parameters, counters, wear as JSON; refuses a\n"
-	"                                                             medium with other parameters than these\n"
-	"       fbmedia content --state FILE --data FILE              make the content of an unused medium\n"
-	"       fbmedia digest kind=KIND key=value ...                the digest of these parameters\n"
-	"       fbmedia age --state FILE --days N                     time passes while the medium lies switched off\n"
-	"       fbmedia params                                        the parameters that there are, as JSON\n"
-	"       fbmedia counters                                      the counters that there are, as JSON\n",
+	"       fbmedia inspect --state FILE [kind=KIND key=value ...] print parameters, counters, wear as JSON; fail if\n"
+	"                                                             the medium has other parameters than given\n"
+	"       fbmedia content --state FILE --data FILE              make the content file of a new medium\n"
+	"       fbmedia digest kind=KIND key=value ...                print the digest of these parameters\n"
+	"       fbmedia age --state FILE --days N                     age the medium by N days while it is off\n"
+	"       fbmedia params                                        list all parameters, as JSON\n"
+	"       fbmedia counters                                      list all counters, as JSON\n",
 	stderr);
 	return WRONG_ARGUMENTS;
 }
