@@ -168,30 +168,31 @@ static const struct rule rules[] = {
 	{ "server", "ADDRESS", "IPv4 address of the NFS server", read_server, 0, 0, 0, 1 },
 	{ "export", "PATH", "what is mounted of it", read_export, 0, 0, 0, 1 },
 	{ "load", "N", "offered load, operations a second", read_u32, AT(load), 1, 100000, 1 },
-	{ "version", "2|3", "of NFS (3)", read_u32, AT(version), 2, 3, 1 },
-	{ "transport", "tcp|udp", "of all protocols (tcp)", read_transport, 0, 0, 0, 1 },
+	{ "version", "2|3", "NFS version (3)", read_u32, AT(version), 2, 3, 1 },
+	{ "transport", "tcp|udp", "transport of all protocols (tcp)", read_transport, 0, 0, 0, 1 },
 	{ "mix", "NAME", "sfs2-v2, sfs2-v3 or sfs2008-v3 (sfs2 of the version)", read_mix, 0, 0, 0, 1 },
 	{ "processes", "N", "load processes (4)", read_u32, AT(processes), 1, MAX_PROCESSES, 1 },
-	{ "seed", "N", "of the file set, the arrivals and all choices (1)", read_u64, AT(seed), 0, INT64_MAX, 1 },
-	{ "warmup", "S", "seconds of load before anything is measured (300)", read_seconds, AT(warmup_ns), 0, DAY,
+	{ "seed", "N", "seed of the file set, the arrivals and all choices (1)", read_u64, AT(seed), 0, INT64_MAX, 1 },
+	{ "warmup", "S", "warm-up before the measurement, seconds (300)", read_seconds, AT(warmup_ns), 0, DAY,
 	  NS_IN_S },
-	{ "time", "S", "seconds that are measured (300)", read_seconds, AT(measured_ns), NS_IN_MS, DAY, NS_IN_S },
-	{ "scale", "X", "file set, of what the rules ask for; below 1 for tests only (1)", read_scale, 0, 1,
+	{ "time", "S", "duration of the measurement, seconds (300)", read_seconds, AT(measured_ns), NS_IN_MS, DAY,
+	  NS_IN_S },
+	{ "scale", "X", "size of the file set, relative to the rules; below 1 for tests only (1)", read_scale, 0, 1,
 	  SCALE_WHOLE, SCALE_WHOLE },
-	{ "directory", "NAME", "where in the export the file set is made (sfsload)", read_directory, 0, 0, 0, 1 },
-	{ "only", "STEP", "all, list (print the file set), prepare (make it) or load (it was made) (all)", read_step, 0,
-	  0, 0, 1 },
-	{ "port", "N", "of NFS (the portmapper is asked)", read_u16, AT(port), 1, UINT16_MAX, 1 },
-	{ "mount-port", "N", "of the mount protocol (the portmapper is asked)", read_u16, AT(mount_port), 1, UINT16_MAX,
+	{ "directory", "NAME", "directory of the file set in the export (sfsload)", read_directory, 0, 0, 0, 1 },
+	{ "only", "STEP", "all, list (print the file set), prepare (make it) or load (use a prepared one) (all)",
+	  read_step, 0, 0, 0, 1 },
+	{ "port", "N", "NFS port (default: ask the portmapper)", read_u16, AT(port), 1, UINT16_MAX, 1 },
+	{ "mount-port", "N", "mount protocol port (default: ask the portmapper)", read_u16, AT(mount_port), 1, UINT16_MAX,
 	  1 },
-	{ "portmap-port", "N", "of the portmapper (111)", read_u16, AT(portmap_port), 1, UINT16_MAX, 1 },
-	{ "timeout", "MS", "until a call over UDP is sent again; doubled each time (1100)", read_u64, AT(timeout_ns), 1,
-	  600000, NS_IN_MS },
-	{ "give-up", "S", "so long without an answer, and the server is gone (60)", read_seconds, AT(give_up_ns),
+	{ "portmap-port", "N", "portmapper port (111)", read_u16, AT(portmap_port), 1, UINT16_MAX, 1 },
+	{ "timeout", "MS", "first retransmission of a call over UDP; doubled each time (1100)", read_u64, AT(timeout_ns),
+	  1, 600000, NS_IN_MS },
+	{ "give-up", "S", "time without an answer after which the server is given up (60)", read_seconds, AT(give_up_ns),
 	  NS_IN_MS, DAY, NS_IN_S },
-	{ "uid", "N", "user that calls are made as (one's own)", read_u32, AT(uid), 0, MAX_ID, 1 },
-	{ "gid", "N", "its group (one's own)", read_u32, AT(gid), 0, MAX_ID, 1 },
-	{ "output", "FILE", "where the result goes (standard output)", read_output, 0, 0, 0, 1 },
+	{ "uid", "N", "user ID of the calls (your own)", read_u32, AT(uid), 0, MAX_ID, 1 },
+	{ "gid", "N", "group ID of the calls (your own)", read_u32, AT(gid), 0, MAX_ID, 1 },
+	{ "output", "FILE", "file for the result (standard output)", read_output, 0, 0, 0, 1 },
 };
 
 enum { RULES = sizeof(rules) / sizeof(*rules) };
@@ -199,7 +200,7 @@ enum { RULES = sizeof(rules) / sizeof(*rules) };
 __attribute__((noreturn))
 static void help(void)
 {
-	puts("sfsload: an SFS-style load on an NFS server, and how it answers. No result of it is one of SPEC SFS.\n");
+	puts("sfsload: puts an SFS-style load on an NFS server and measures it. Its results are no SPEC SFS results.\n");
 	puts("usage: sfsload --server ADDRESS --export PATH --load N [option value ...]\n");
 	for (int i = 0; i < RULES; i++) {
 		char left[40];
@@ -207,9 +208,9 @@ static void help(void)
 		snprintf(left, sizeof(left), "--%s %s", rules[i].name, rules[i].value);
 		printf("  %-24s %s\n", left, rules[i].help);
 	}
-	puts("  --help                   this\n");
-	puts("ends with 0 measured, 1 this machine failed, 2 bad usage, 3 the server cannot be reached, refuses or\n"
-	     "falls silent, 4 an answer was wrong, 5 the mix or the load was not met");
+	puts("  --help                   print this help\n");
+	puts("exit status: 0 measured, 1 this machine failed, 2 bad usage, 3 the server is unreachable, refuses or\n"
+	     "stops answering, 4 an answer was wrong, 5 the mix or the load was not met");
 	if (fflush(stdout) || ferror(stdout))
 		end_with(EXIT_HOST, "the help cannot be written: %s", strerror(errno));
 	exit(EXIT_MEASURED);
