@@ -38,7 +38,7 @@
 	C(collection_ns, FB_OF_FLASH, "ns", "writes delayed by collection") \
 	C(map_hits, FB_OF_FLASH, "lookups", "lookups served by the controller's part of the map") \
 	C(map_read_pages, FB_OF_FLASH, "pages", "pages read from flash to look up the map") \
-	C(map_written_pages, FB_OF_FLASH, "pages", "map pages written to flash: those of dftl, and the journal with flush_units") \
+	C(map_written_pages, FB_OF_FLASH, "pages", "map pages written to flash: by dftl, and as journal with flush_units") \
 	C(flash_read_retries, FB_OF_FLASH, "retries", "retries of uncorrectable reads") \
 	C(corrected_bits, FB_OF_FLASH, "bits", "wrong bits that error correction corrected") \
 	C(uncorrectable_pages, FB_OF_FLASH, "pages", "page reads, for any reason, that no retry could correct") \

@@ -183,12 +183,12 @@ static const struct rule rules[] = {
 	{ "only", "STEP", "all, list (print the file set), prepare (make it) or load (use a prepared one) (all)",
 	  read_step, 0, 0, 0, 1 },
 	{ "port", "N", "NFS port (default: ask the portmapper)", read_u16, AT(port), 1, UINT16_MAX, 1 },
-	{ "mount-port", "N", "mount protocol port (default: ask the portmapper)", read_u16, AT(mount_port), 1, UINT16_MAX,
+	{ "mount-port", "N", "mount port (default: ask the portmapper)", read_u16, AT(mount_port), 1, UINT16_MAX,
 	  1 },
 	{ "portmap-port", "N", "portmapper port (111)", read_u16, AT(portmap_port), 1, UINT16_MAX, 1 },
-	{ "timeout", "MS", "first retransmission of a call over UDP; doubled each time (1100)", read_u64, AT(timeout_ns),
+	{ "timeout", "MS", "first retransmission over UDP; doubled each time (1100)", read_u64, AT(timeout_ns),
 	  1, 600000, NS_IN_MS },
-	{ "give-up", "S", "time without an answer after which the server is given up (60)", read_seconds, AT(give_up_ns),
+	{ "give-up", "S", "time without an answer until the server is given up (60)", read_seconds, AT(give_up_ns),
 	  NS_IN_MS, DAY, NS_IN_S },
 	{ "uid", "N", "user ID of the calls (your own)", read_u32, AT(uid), 0, MAX_ID, 1 },
 	{ "gid", "N", "group ID of the calls (your own)", read_u32, AT(gid), 0, MAX_ID, 1 },
@@ -200,7 +200,7 @@ enum { RULES = sizeof(rules) / sizeof(*rules) };
 __attribute__((noreturn))
 static void help(void)
 {
-	puts("sfsload: puts an SFS-style load on an NFS server and measures it. Its results are no SPEC SFS results.\n");
+	puts("sfsload: puts an SFS-style load on an NFS server and measures it. Its results are not SPEC SFS.\n");
 	puts("usage: sfsload --server ADDRESS --export PATH --load N [option value ...]\n");
 	for (int i = 0; i < RULES; i++) {
 		char left[40];
