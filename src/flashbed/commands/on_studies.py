@@ -63,7 +63,15 @@ def run_command(
     reporting.check_folder(parsed, folder)
     reporting.warn(parsed)
     with _site(workers, jobs) as site:
-        finished = run.run(parsed, jobs=jobs, limit_s=limit, locked=locked, lines=not skip_lines, site=site)
+        finished = run.run(
+            parsed,
+            jobs=jobs,
+            limit_s=limit,
+            locked=locked,
+            lines=not skip_lines,
+            site=site,
+            on_cell=reporting.announcer(parsed),
+        )
     if finished.fresh == 0:
         out.print(f"{len(finished.records)} repetitions, all measured before")
     _report(finished, folder)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import own_file
+from flashbed.common import own_file, progress
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
@@ -25,7 +25,7 @@ from flashbed.guest_output.request_log import RequestLog
 from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
-from flashbed.report import freshness
+from flashbed.report import freshness, on_terminal
 from flashbed.report.inputs import ReportInputs
 from flashbed.result.store import Different
 from flashbed.study.loading import Study
@@ -81,6 +81,17 @@ def _inputs(done: Run) -> ReportInputs:
         elsewhere=list(table_rows(imported.results, list(done.study.axes))),
         left_out=imported.left_out,
     )
+
+
+def announcer(study: Study) -> Callable[[Sequence[Record]], None]:
+    """Return what prints a line for each cell of a run when it has been measured."""
+    arrivals = on_terminal.Arrivals(study)
+
+    def announce(records: Sequence[Record]) -> None:
+        if line := arrivals.line([record.result for record in records]):
+            progress.say(f"  {line}")
+
+    return announce
 
 
 def told(folder: Path) -> list[str]:

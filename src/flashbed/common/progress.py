@@ -65,8 +65,12 @@ class _PlainStage:
         self.note(f"{self._title}: {min(self._done, self._total)}/{self._total}, about {left:.0f} s left")
 
     def note(self, text: str) -> None:
-        with suppress(OSError):  # the reader is gone or its disk is full: the work goes on
-            print(foreign_text.plain(text), file=sys.stderr, flush=True)
+        _print_line(text)
+
+
+def _print_line(text: str) -> None:
+    with suppress(OSError):  # the reader is gone or its disk is full: the work goes on
+        print(foreign_text.plain(text), file=sys.stderr, flush=True)
 
 
 class _Screen:
@@ -94,8 +98,21 @@ class _Screen:
                     progress.stop()
                     self._progress = None
 
+    def print(self, text: str) -> bool:
+        """Print a line above the bars. False if there are none."""
+        with self._lock:
+            if self._progress is not None:
+                self._progress.console.print(foreign_text.plain(text), markup=False, highlight=False)
+            return self._progress is not None
+
 
 _screen = _Screen()
+
+
+def say(text: str) -> None:
+    """Print a line to standard error, above the bars of open stages."""
+    if not _screen.print(text):
+        _print_line(text)
 
 
 @contextmanager

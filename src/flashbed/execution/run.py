@@ -7,7 +7,7 @@ the next run goes on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,9 +142,11 @@ def run(
     locked: bool = False,
     lines: bool = True,
     site: Site | None = None,
+    on_cell: Callable[[Sequence[Record]], object] = lambda _: None,
 ) -> Run:
-    """Measure at `site` what the store lacks. Without a site, measure on this host, `jobs` guests at a time. Raises
-    FlashbedError for what stops the whole run, and InterruptedByUser.
+    """Measure at `site` what the store lacks. Without a site, measure on this host, `jobs` guests at a time. `on_cell` is
+    called with the records of a cell, one for each seed, when the last of them has been measured. Raises FlashbedError
+    for what stops the whole run, and InterruptedByUser.
     """
     host_commands.check(study)
     scheduler.clean()
@@ -157,12 +159,33 @@ def run(
     smallest = min((r.cell.medium.size_bytes for r in wanted), default=0)
     limits = attempt.Limits(limit_s, smallest)
     if missing:
+        incomplete = _Incomplete(wanted, known)
         with nullcontext(site) if site is not None else attempt.this_host(jobs or children.cores()) as where:
             for record in scheduler.measure(store, missing, where, limits):
                 known[record.repetition.key] = record
+                for cell in incomplete.completed_by(record.repetition.key):
+                    on_cell([scheduler.for_cell(known[r.key], r) for r in cell])
     records = [scheduler.for_cell(known[r.key], r) for r in wanted]
     _rerun_for_coverage(records, study.seeds[0], limits)
     return Run(study, records, len(missing), _different(store, wanted), _coverage(records))
+
+
+class _Incomplete:
+    """The cells that lack repetitions, each with all its repetitions and the keys that it lacks."""
+
+    def __init__(self, wanted: Iterable[Repetition], known: Mapping[str, Record]) -> None:
+        self._cells: dict[str, list[Repetition]] = {}
+        for one in wanted:
+            self._cells.setdefault(" ".join(one.cell.coordinates.values()), []).append(one)
+        self._lacks = {name: {r.key for r in cell} - set(known) for name, cell in self._cells.items()}
+
+    def completed_by(self, key: str) -> Iterator[list[Repetition]]:
+        """Return the cells of which `key` was the last that they lacked."""
+        for name, lacks in self._lacks.items():
+            if key in lacks:
+                lacks.remove(key)
+                if not lacks:
+                    yield self._cells[name]
 
 
 def stored(study: Study) -> Run:

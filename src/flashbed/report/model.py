@@ -114,13 +114,8 @@ class Report:
 
     @property
     def asked_metrics(self) -> list[str]:
-        """What the study is about: the metrics of its answers first, then of its figures, tables and claims."""
-        study = self.study
-        asked = [metric for question in self.questions for metric in question.metric]
-        asked += [figure.y for figure in study.figures]
-        asked += [metric for table in study.tables for metric in table.metric]
-        asked += [metric for claim in study.claims for metric in claim.metric]
-        return list(dict.fromkeys(asked))
+        """Return asked_metrics() of the study."""
+        return asked_metrics(self.study)
 
     @property
     def asks_of_loads(self) -> bool:
@@ -218,6 +213,16 @@ class Report:
     def cell_name(self, combination: Combination) -> str:
         """ "ext2, random write, request size 4k" """
         return self.words.places(self.results.coordinates(combination)) or "the only cell"
+
+
+def asked_metrics(study: Study) -> list[str]:
+    """Return what a study is about: the metrics of its answers first, then of its figures, tables and claims."""
+    questions = [*([study.answer] if study.answer else []), *study.choices]
+    asked = [metric for question in questions for metric in question.metric]
+    asked += [figure.y for figure in study.figures]
+    asked += [metric for table in study.tables for metric in table.metric]
+    asked += [metric for claim in study.claims for metric in claim.metric]
+    return list(dict.fromkeys(asked))
 
 
 def report_of(inputs: ReportInputs) -> Report:

@@ -5,13 +5,19 @@ before anybody relies on it. Must not know HTML.
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
+
 from flashbed.analysis import flows
 from flashbed.analysis.claim_words import evidence, summary
 from flashbed.analysis.words import count, in_sentence, metric_of, scale_of
 from flashbed.report import claims
 from flashbed.report.answers import questions
 from flashbed.report.cautions import cautions
-from flashbed.report.model import Report
+from flashbed.report.model import Report, asked_metrics
+from flashbed.report.names import words_of
+from flashbed.result.result import Result
+from flashbed.study.loading import Study
 
 MOST_CLAIMS = 10
 """Claims that are told one by one."""
@@ -20,6 +26,33 @@ MOST_CAUTIONS = 6
 
 MOST_CELLS = 10
 """Cells that are listed where nothing is compared; the report has the others."""
+
+
+MOST_WATCHED = 128
+"""Cells of a study of which each is told when it is measured."""
+
+
+class Arrivals:
+    """What a run says of each cell as soon as all its seeds are measured, before there is a report."""
+
+    def __init__(self, study: Study) -> None:
+        combinations = [tuple(cell[axis] for axis in study.axes) for cell in study.combinations()]
+        self._is_watched = len(combinations) <= MOST_WATCHED
+        self._metrics = asked_metrics(study)
+        self._words = words_of(study.library, study.axes, study.labels, combinations)
+
+    def line(self, results: Sequence[Result]) -> str | None:
+        """The first metric that the study asks for, as the median over seeds; None if there is nothing to say."""
+        if not self._is_watched or not all(result.is_measured for result in results):
+            return None  # the end of the run tells of failures
+        measured = [result.measurement.metrics for result in results]
+        metric = next((name for name in self._metrics if all(name in metrics for metrics in measured)), None)
+        if metric is None:
+            return None
+        median = statistics.median(metrics[metric] for metrics in measured)
+        scale = scale_of(metric_of(metric), [median])
+        place = self._words.places(results[0].coordinates) or "the only cell"
+        return f"{place}: {in_sentence(metric_of(metric).title)} {scale.figure(median)}"
 
 
 def lines(report: Report) -> list[str]:
