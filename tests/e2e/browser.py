@@ -30,6 +30,11 @@ FLAGS = (
 
 WATCH = """<script>
 window.troubles = [];
+let isDrawn = false;
+addEventListener("drawn", () => { isDrawn = true; });
+const whenReady = (look) => addEventListener("load", () => {
+  if (isDrawn || !document.getElementById("plotly")) look(); else addEventListener("drawn", look);
+});
 addEventListener("error", (event) => troubles.push(String(event.message)));
 addEventListener("unhandledrejection", (event) => troubles.push(String(event.reason)));
 document.addEventListener("securitypolicyviolation", (event) => troubles.push("blocked: " + event.blockedURI));
@@ -43,7 +48,7 @@ const marks = (plot) => [...plot.querySelectorAll(".points .point path, .points 
 
 
 VISIT = """<script>
-addEventListener("load", () => {
+whenReady(() => {
   const figures = [...document.querySelectorAll("figure.drawing")];
   const look = () => figures.map((figure) => ({
     title: figure.querySelector("h3").textContent,
@@ -91,7 +96,7 @@ addEventListener("load", () => {
 
 
 LOOK = """<script>
-addEventListener("load", () => {
+whenReady(() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   const seen = {
     marks: [...document.querySelectorAll("figure.drawing")].map((figure) =>
