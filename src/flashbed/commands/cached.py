@@ -20,6 +20,7 @@ PARTS = {
     "failures": "failed attempts, for `flashbed show`",
     "image": "kernels, modules, programs: made again",
     "checkers": "programs that check file systems, from an image",
+    "measurements": "what results say, worked out: made again",
     "conditions": "media in a condition: made again",
     "kernels": "sources of your own kernels, and their objects: objects are made again",
     r"debian-\w+": "packages and sources of Debian's: fetched again, as long as its archive has these versions",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -85,10 +85,10 @@ def _inputs(done: Run) -> ReportInputs:
 
 def announcer(study: Study) -> Callable[[Sequence[Record]], None]:
     """Return what prints a line for each cell of a run when it has been measured."""
-    arrivals = on_terminal.Arrivals(study)
+    arrivals = cache(lambda: on_terminal.Arrivals(study))  # a run that measures nothing needs none
 
     def announce(records: Sequence[Record]) -> None:
-        if line := arrivals.line([record.result for record in records]):
+        if line := arrivals().line([record.result for record in records]):
             progress.say(f"  {line}")
 
     return announce

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Return SHA-256 digests in hexadecimal, of bytes, JSON values and files. Must not know what they mean."""
+"""Return SHA-256 digests in hexadecimal: of bytes, JSON values, files, and the lab's own code. Must not know what they
+mean.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,3 +26,18 @@ def digest_file(path: Path) -> str:
     """Return the digest of all bytes of a file. A hole counts as zeros."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_CODE = frozenset({".py", ".toml", ".j2", ".css", ".js"})
+"""Of the package's files; a wheel's _data is what cells are made of, and is in the keys."""
+
+
+@cache
+def digest_code(package: Path = Path(__file__).parents[1]) -> str:
+    """Return the digest of the code of all rooms, with what they read beside it. Takes 11 ms, once."""
+    total = hashlib.sha256()
+    for path in sorted(package.rglob("*")):
+        if path.suffix in _CODE and not path.is_relative_to(package / "_data"):
+            name = path.relative_to(package).as_posix()
+            total.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()

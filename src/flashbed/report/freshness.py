@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashbed.common import atomic
+from flashbed.common.digest import digest_code
 from flashbed.report import folder
 from flashbed.report.inputs import ReportInputs
 from flashbed.result import columns
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _NOT_INPUTS = ("path", "library", "kernels")
 """Of a study: where it lies; the library, whose profiles are read one by one; kernels, which the keys of rows have."""
-_CODE = (".py", ".toml", ".j2", ".css", ".js")
-"""Of the package's files; a wheel's _data is what cells are made of, and is in the keys."""
 
 
 def bring_up_to_date(inputs: ReportInputs, out_dir: Path, owner: str = "") -> Path:
@@ -97,17 +96,7 @@ def _plain(value: Any) -> Any:
 def _program() -> list[str]:
     """Return what decides how a report looks and is no input of a study: the lab's code, and libraries' versions."""
     libraries = ("plotly", "pandas", "pyarrow", "jinja2")
-    return [_code(Path(__file__).parents[1]), *(f"{name} {_version(name)}" for name in libraries)]
-
-
-def _code(package: Path) -> str:
-    """Return a digest of the code of all rooms, with what they read beside it."""
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*")):
-        if path.suffix in _CODE and not path.is_relative_to(package / "_data"):
-            name = path.relative_to(package).as_posix()
-            digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return [digest_code(), *(f"{name} {_version(name)}" for name in libraries)]
 
 
 def _version(package: str) -> str:

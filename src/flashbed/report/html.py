@@ -4,10 +4,10 @@
 Puts together what the other rooms made; the page itself is report.html.j2, what it takes in, and the scripts.
 
 Why plotly draws: measured beside bokeh 3.9 and vega-lite 6 (altair, vl-convert 1.9), its script is 4.8 MB (2.0 MB as it
-is packed in the page) against 1.3 MB and 0.9 MB. But it is there in 10 ms and takes plain JSON, so nothing of it is imported to draw, no id is random,
-and colours can follow the reader's theme; it zooms, pans, hovers and shows whiskers without further code, as SVG that
-prints sharply. Bokeh draws on a canvas with colours fixed in Python and numbers its objects anew in each process;
-vl-convert is an 84 MB engine that takes 1.4 s to hand out its script.
+is packed in the page) against 1.3 MB and 0.9 MB. But it is there in 10 ms and takes plain JSON, so nothing of it is
+imported to draw, no id is random, and colours can follow the reader's theme; it zooms, pans, hovers and shows whiskers
+without further code, as SVG that prints sharply. Bokeh draws on a canvas with colours fixed in Python and numbers its
+objects anew in each process; vl-convert is an 84 MB engine that takes 1.4 s to hand out its script.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from flashbed.common import atomic
+from flashbed.common.digest import digest_code
 from flashbed.report import freshness
 from flashbed.report.folder import EXPORTS, is_current
 from flashbed.study.loading import Study
@@ -139,9 +140,9 @@ def test_other_code_of_any_room_makes_a_report_stale(tmp_path: Path, name: str) 
     path = tmp_path / name
     path.parent.mkdir(parents=True)
     path.write_text("a\n")
-    before = freshness._code(tmp_path)
+    before = digest_code.__wrapped__(tmp_path)
     path.write_text("b\n")
-    assert freshness._code(tmp_path) != before
+    assert digest_code.__wrapped__(tmp_path) != before
 
 
 def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:

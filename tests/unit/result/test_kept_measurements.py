@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""result/evaluation.py: what was worked out is kept, as long as neither the code nor the output changes."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.steadiness import Series, Settling
+from flashbed.result import evaluation
+from flashbed.result.result import Measurement, Result
+from tests.unit.result.test_result import DOCUMENT
+
+MEASURED = Measurement(
+    mounted="ext2 rw",
+    durable=Durability("not durable", "1 flush for 2 commits"),
+    settled=Settling("settled"),
+    metrics={"bandwidth": 0.1 + 0.2, "iops": math.nextafter(1e9, 2e9), "lat": 5e-324},
+    medium={"synced": {"flash_programmed_pages": 1 << 60}},
+    counted={"cpu_ns": 7},
+    series=[Series(1.5, (0.1, 2.0), 4096.0, "reader")],
+)
+
+
+class Store:
+    """A result in a cache of its own, and how often its output was read."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.read_count = root, 0
+        self.folder = root / "results" / "ab" / "key"
+        (self.folder / "out").mkdir(parents=True)
+        self.output = self.folder / "out" / "fio.json"
+        self.output.write_text("{}")
+        self.document = {**DOCUMENT, "cell": {**DOCUMENT["cell"], "workload": {"tool": "fio"}}}
+
+    def evaluate(self, *_: Any) -> Measurement:
+        self.read_count += 1
+        return MEASURED
+
+    def read(self, folder: Path | None = None) -> Result:
+        return evaluation.read(self.document, folder or self.folder)
+
+    def kept(self) -> list[Path]:
+        return [path for path in (self.root / "measurements").rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    made = Store(tmp_path)
+    monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
+    monkeypatch.setattr(evaluation, "evaluate", made.evaluate)
+    return made
+
+
+def test_it_is_worked_out_once_and_is_the_same_to_the_last_bit(store: Store) -> None:
+    first, second = store.read(), store.read()
+    assert first == second
+    assert second.measurement == MEASURED
+    assert store.read_count == 1
+
+
+def test_other_code_works_it_out_anew_and_removes_the_rest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.read()
+    monkeypatch.setattr(evaluation, "digest_code", lambda: "f" * 64)
+    store.read()
+    assert store.read_count == 2
+    assert [path.parents[1].name for path in store.kept()] == ["f" * 16]
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "[]"])
+def test_another_output_is_worked_out_anew(store: Store, text: str) -> None:
+    store.read()
+    before = store.output.stat()
+    store.output.write_text(text)
+    os.utime(store.output, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    store.read()
+    assert store.read_count == 2
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"metrics": {"bandwidth": "much"}}', "[" * 100_000])
+def test_a_damaged_one_is_worked_out_anew(store: Store, damage: str) -> None:
+    store.read()
+    [kept] = store.kept()
+    kept.write_text(damage)
+    assert store.read().measurement == MEASURED
+    assert store.read_count == 2
+
+
+def test_outside_of_the_store_nothing_is_kept(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "out").mkdir(parents=True)
+    for _ in range(2):
+        store.read(tmp_path / "elsewhere")
+    assert (store.read_count, store.kept()) == (2, [])
+
+
+def test_a_cache_that_cannot_be_written_is_read_all_the_same(store: Store) -> None:
+    (store.root / "measurements").write_text("a file where a directory should be")
+    assert store.read().measurement == MEASURED
