@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.borrowed_guest import empty_cache
 from tests.support.fixture_types import FLASHBED
+from tests.support.repository import REPOSITORY
 
 STUDY = """
 title      = "A file on a stick"
@@ -49,7 +50,7 @@ def rows(report: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("by", ["import", "environment"])
+@pytest.mark.parametrize("by", ["import", "environment", "package"])
 def test_a_host_with_nothing_but_python_measures_the_same(made: Path, tmp_path: Path, by: str) -> None:
     """No compiler, no apt, no checker is on its path: nothing but what each Linux has."""
     programs = tmp_path / "programs"
@@ -61,6 +62,10 @@ def test_a_host_with_nothing_but_python_measures_the_same(made: Path, tmp_path: 
     (tmp_path / "own.toml").write_text(STUDY)
     env = {"PATH": str(programs), "HOME": str(tmp_path), "FLASHBED_CACHE": str(tmp_path / "cache")}
     given = {"FLASHBED_IMAGE": str(made)} if by == "environment" else {}
+    if by == "package":  # as `make image-wheel` makes it
+        shutil.copytree(REPOSITORY / "setup/image-wheel/flashbed_image", tmp_path / "site/flashbed_image")
+        shutil.copy(made, tmp_path / "site/flashbed_image/image.flashbed")
+        given = {"PYTHONPATH": str(tmp_path / "site")}
     for words in ([["image", "import", str(made)]] if by == "import" else []) + [["run", "own.toml"]]:
         subprocess.run([sys.executable, FLASHBED, *words], check=True, cwd=tmp_path, env={**env, **given}, timeout=600)
     assert rows(tmp_path / "reports/own") == rows(made.parent / "reports/own")
