@@ -144,9 +144,10 @@ def run(
     site: Site | None = None,
     on_cell: Callable[[Sequence[Record]], object] = lambda _: None,
 ) -> Run:
-    """Measure at `site` what the store lacks. Without a site, measure on this host, `jobs` guests at a time. `on_cell` is
-    called with the records of a cell, one for each seed, when the last of them has been measured. Raises FlashbedError
-    for what stops the whole run, and InterruptedByUser.
+    """Measure at `site` what the store lacks. Without a site, measure on this host, `jobs` guests at a time.
+
+    `on_cell` is called with the records of a cell, one for each seed, when the last of them has been measured. Raises
+    FlashbedError for what stops the whole run, and InterruptedByUser.
     """
     host_commands.check(study)
     scheduler.clean()
