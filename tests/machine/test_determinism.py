@@ -20,7 +20,7 @@ import pytest
 from flashbed.execution import cell_medium, memory, repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.image.guest_image import GuestImage
-from flashbed.profiles.interface import interface
+from flashbed.profiles.profile import interface
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell

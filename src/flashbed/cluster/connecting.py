@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from flashbed.cluster import lab
+from flashbed.common.digest import identity
 from flashbed.common.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -92,16 +92,16 @@ def _check_labs(client: Client) -> None:
     def told(where: str, found: object) -> None:
         if isinstance(found, BaseException):
             raise SetupError(f"{where}: {NO_LAB.format(_line(found))}")
-        if found != lab.identity():
-            raise SetupError(f"{where}: {other_lab(lab.identity(), str(found))}")
+        if found != identity():
+            raise SetupError(f"{where}: {other_lab(identity(), str(found))}")
 
     try:
-        found: object = client.run_on_scheduler(lab.identity)
+        found: object = client.run_on_scheduler(identity)
     except Exception as error:
         found = error
     told("the scheduler", found)
     client.register_plugin(Keeper())
-    for address, answer in sorted(client.run(lab.identity, on_error="return").items()):
+    for address, answer in sorted(client.run(identity, on_error="return").items()):
         told(f"worker {address}", answer)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from distributed import SchedulerPlugin
 from distributed.scheduler import Scheduler
 
-from flashbed.cluster import lab
 from flashbed.cluster.file_store import FileId, FileStore, Incoming, Piece, file_store
+from flashbed.common.digest import identity
 from flashbed.common.errors import FlashbedError
 
 LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
@@ -23,7 +23,7 @@ class Keeper(SchedulerPlugin):
     """The plugin. Each client registers it; the first registration of a lab stays."""
 
     def __init__(self) -> None:
-        self.lab = lab.identity()
+        self.lab = identity()
         self.name = f"flashbed {self.lab}"
         self.idempotent = True
 

@@ -20,11 +20,12 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from flashbed.cluster import lab, scheduler_plugin
+from flashbed.cluster import scheduler_plugin
 from flashbed.cluster.file_store import PIECE_BYTES, FileId, in_message
 from flashbed.cluster.order import Files, file_id, files_of, order
 from flashbed.cluster.places import Places
 from flashbed.cluster.worker import Made, Refusal
+from flashbed.common.digest import identity
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
 from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
@@ -142,7 +143,7 @@ class Cluster:
         task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
         where = {"workers": [address], "allow_other_workers": True} if address else {}
         packed = pickle.dumps(asked)
-        future = self._client.submit(_entry(), lab.identity(), packed, task, key=task, pure=False, **where)
+        future = self._client.submit(_entry(), identity(), packed, task, key=task, pure=False, **where)
         try:
             return self._came(future, stop)
         finally:

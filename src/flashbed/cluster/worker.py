@@ -20,10 +20,11 @@ from tempfile import TemporaryDirectory
 from distributed import Worker, get_worker
 from distributed.utils import sync
 
-from flashbed.cluster import lab, scheduler_plugin
+from flashbed.cluster import scheduler_plugin
 from flashbed.cluster.file_store import FileId, Piece, file_store
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.common import children
+from flashbed.common.digest import identity
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, failures
 from flashbed.execution.attempt import ThisHost
@@ -53,8 +54,8 @@ def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
     """
     here = get_worker()
     try:
-        if of_lab != lab.identity():
-            raise SetupError(other_lab(of_lab, lab.identity()))
+        if of_lab != identity():
+            raise SetupError(other_lab(of_lab, identity()))
         asked = pickle.loads(packed)
         failures.check_programs([asked.cell])
         return Made(here.address, _carry_out(asked, here, Released(here, task)))

@@ -93,11 +93,11 @@ def write_page(
     """Write one HTML file. `lead` are highlighted lines; `is_bad` says whether they report a problem. Raises
     HostResourceError.
     """
-    from flashbed.report.page import render
+    from flashbed.report.html import render_page
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render(title, lines, tables, lead, is_bad=is_bad))
+        file.write_text(render_page(title, lines, tables, lead, is_bad=is_bad))
     except OSError as error:
         raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,15 @@ def digest_code(package: Path = Path(__file__).parents[1]) -> str:
             name = path.relative_to(package).as_posix()
             total.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
+
+
+@cache
+def identity() -> str:
+    """Return the version and a digest of the code, because two commits may have the same version. It is the same for a
+    clone and a wheel.
+    """
+    try:
+        number = version("flashbed")
+    except PackageNotFoundError:
+        number = "not installed"
+    return f"{number} ({digest_code()[:12]})"

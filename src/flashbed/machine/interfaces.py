@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from flashbed.machine.qemu import DRIVE
-from flashbed.profiles.interface import PLAIN, interface
-from flashbed.profiles.profile import Board, Medium
+from flashbed.profiles.profile import PLAIN, Board, Medium, interface
 
 SLOT = 2
 """The PCI slot of the controller."""

@@ -16,8 +16,7 @@ from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import nearest
 from flashbed.image.hosttools import MediaTool, Parameter
 from flashbed.profiles.library import Library, Selector, profile_schema
-from flashbed.profiles.over_provisioning import flash_of
-from flashbed.profiles.profile import Medium
+from flashbed.profiles.profile import Medium, flash_of
 from flashbed.study.loading import Study
 
 UNITS = {

@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, lines, sentence, shortened
+from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, compare, lines, sentence, shortened
 from flashbed.analysis.answer import against
+from flashbed.analysis.decisive import doubts
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.analysis.ratio import INTERVAL_SEEDS
-from flashbed.analysis.words import Scale, capitalized, count, factor, metric_of, scale_of
-from flashbed.report import limits, wear
+from flashbed.analysis.words import JOINT, Scale, capitalized, count, factor, listing, metric_of, scale_of
+from flashbed.report import limits
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -57,7 +58,7 @@ def questions(report: Report) -> list[Question]:
     asked = report.questions
     loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
     metrics = {metric for one in asked for metric in one.metric}
-    worn = wear.line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
+    worn = wear_line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
     # What else stands in the answer takes its lines from the ten, too.
     room = MOST_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
     told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads], room)
@@ -183,3 +184,38 @@ def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
         return [TableCell("no result", tone="bad"), TableCell("–", tone="quiet")]
     over = "one seed" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
     return [TableCell(scale.number(spread.median)), TableCell(over, tone="quiet")]
+
+
+PROGRAMMED = "total_write_amplification"
+
+TELLS_OF_WEAR = (PROGRAMMED, "write_amplification", "wear_mean", "wear_max", "lifetime_years", "lifetime_level_years")
+"""A study that asks for one of these has a picture of it."""
+
+
+def wear_line(report: Report, answer: Answer, asked: set[str]) -> str:
+    """ "Wear: for each byte written to a file, flash programs 1.02 bytes with ext2 and 2.1 with FAT16."
+
+    Means over the cells of the answer that all of its values have. A cell whose write amplification decides nothing,
+    such as one that has not settled, is left out, and the line says how many are. "" where the study asks for wear
+    itself (`asked` are the metrics of all its questions), nothing was measured of it, or the answer compares nothing.
+    """
+    if asked.intersection(TELLS_OF_WEAR):
+        return ""
+    results = report.asked(answer.model_copy(update={"by": ()}))
+    measured = [one for one in results.repetitions if PROGRAMMED in one.metrics]
+    doubted = {cell: doubt for cell, doubt in doubts(results, PROGRAMMED).items() if doubt.bars}
+    told = [one for one in measured if one.combination not in doubted]
+    if not told:
+        return ""
+    axis = JOINT.join(answer.compare)
+    [group] = compare(replace(results, repetitions=told), axis, (), PROGRAMMED, False).groups
+    if len(group.standings) < 2:
+        return ""
+    words = report.words
+    first, *others = group.standings
+    each = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
+    each += [f"{factor(one.score)} with {words.value(axis, one.value)}" for one in others]
+    mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
+    left_out = {one.combination for one in measured}.intersection(doubted)
+    without = f" Left out: {count(len(left_out), 'cell')} whose figure decides nothing." if left_out else ""
+    return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}.{without}"

@@ -22,8 +22,7 @@ from flashbed.analysis.claim_words import (
     ratio_text,
 )
 from flashbed.analysis.words import Scale, Words, capitalized, listing, metric_of, scale_of
-from flashbed.report.model import SCHEDULER, Report
-from flashbed.report.queues import no_scheduler
+from flashbed.report.model import SCHEDULER, Report, no_scheduler
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.report.trust import trust
 from flashbed.study.format import Claim, Where

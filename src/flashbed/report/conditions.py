@@ -14,7 +14,7 @@ from flashbed.common.units import rough_size
 from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
 from flashbed.profiles.condition import AGED, MEANINGS, Condition
-from flashbed.profiles.over_provisioning import flash_of
+from flashbed.profiles.profile import flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import ResultRow

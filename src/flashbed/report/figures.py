@@ -19,8 +19,7 @@ from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
 from flashbed.report.colours import Colours
 from flashbed.report.missing_cells import Gap, gaps
-from flashbed.report.model import Report
-from flashbed.report.queues import no_scheduler
+from flashbed.report.model import Report, no_scheduler
 from flashbed.study.format import Figure
 
 LOG_FROM = 8

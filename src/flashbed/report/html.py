@@ -18,22 +18,23 @@ from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
+from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
-from flashbed.report import claims, conditions, elsewhere, evidence, lifetimes, tables, traces
+from flashbed.report import claims, conditions, evidence, lifetimes, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.cautions import cautions
 from flashbed.report.colours import SLOTS
 from flashbed.report.figures import drawings
 from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
-from flashbed.report.model import SCHEDULER, Report
+from flashbed.report.model import SCHEDULER, Report, no_scheduler
 from flashbed.report.names import fixed, legend
-from flashbed.report.queues import no_scheduler
 
 STYLES = ("report.css", "matrix.css", "print.css")
 SCRIPTS = ("report.js", "matrix.js")
@@ -74,7 +75,7 @@ def render(report: Report, digest: str, command: str) -> str:
             *((drawing, traces.table(drawing)) for drawing in traced),
         ],
         "tables": tables.study_tables(report),
-        "elsewhere": elsewhere.table(report) if report.elsewhere else None,
+        "elsewhere": tables.elsewhere_table(report) if report.elsewhere else None,
         "left_out": report.left_out,
         "evidence": _evidence(report, found_flows),
         "facts": _facts(report),
@@ -175,3 +176,32 @@ def _plotly() -> str:
     from plotly.offline import get_plotlyjs
 
     return b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+
+
+PAGE_STYLES = ("report.css", "page.css", "print.css")
+
+MOST_OPEN = 10
+"""So many of the lines that stand out are shown at once; the rest is folded."""
+
+
+def render_page(
+    title: str, lines: Sequence[str], tables: Sequence[PageTable], lead: Sequence[str] = (), *, is_bad: bool = False
+) -> str:
+    """Return lines and tables of text as one HTML file in the style of reports. `lead` are lines that stand out,
+    `is_bad` whether they say that something is bad.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = PackageLoader("flashbed.report", ".")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    here = Path(__file__).parent
+    return environment.get_template("page.html.j2").render(
+        title=title,
+        lines=lines,
+        lead=lead,
+        is_bad=is_bad,
+        most_open=MOST_OPEN,
+        tables=tables,
+        style=Markup("\n".join((here / name).read_text(encoding="utf-8") for name in PAGE_STYLES)),  # our own files
+    )

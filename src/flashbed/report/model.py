@@ -248,3 +248,28 @@ def _elsewhere(study: Study, rows: Sequence[ResultRow], planned: Sequence[tuple[
     systems = list(dict.fromkeys(row.combination[0] for row in rows))
     everything = [((system, *combination), seed) for system in systems for combination, seed in planned]
     return results_of({SYSTEM: systems, **study.axes}, rows, everything)
+
+
+NAMED_BY = ("medium", "filesystem")
+"""The axes that say which cells are meant."""
+
+
+def no_scheduler(report: Report, cells: Iterable[Combination]) -> str:
+    """Return a sentence if some of these cells differ in a scheduler that none of them has; else ""."""
+    shown = [cell for cell in cells if cell in report.queueless]
+    if not shown:
+        return ""
+    axes = list(report.results.axes)
+    if len({cell[axes.index(SCHEDULER)] for cell in shown}) < 2:
+        return ""
+    names = [
+        listing(list(dict.fromkeys(report.words.value(axis, cell[axes.index(axis)]) for cell in shown)))
+        for axis in NAMED_BY
+        if axis in axes
+    ]
+    where = f" ({', '.join(names)})" if names else ""
+    return (
+        f"On a raw chip{where} there is no I/O scheduler, because nothing passes the block layer. The lab leaves it "
+        "out there, so that cells which differ in the scheduler alone are the same guest: their results are equal by "
+        "construction, and say nothing of schedulers."
+    )

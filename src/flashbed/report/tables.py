@@ -14,10 +14,9 @@ from flashbed.analysis import Numbers, Spread, is_ahead, ratio
 from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import SPEAKING_AXES, Scale, capitalized, listing, metric_of, scale_of
 from flashbed.report import limits
-from flashbed.report.figures import Drawing
+from flashbed.report.figures import Drawing, spread_text
 from flashbed.report.limits import MEDIUM, SHORT
-from flashbed.report.model import Report
-from flashbed.report.queues import no_scheduler
+from flashbed.report.model import Report, no_scheduler
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import Metric
 from flashbed.study.format import Table
@@ -282,3 +281,46 @@ def _spanned(rows: Sequence[Sequence[str]]) -> list[list[Head]]:
                     heads[place + offset].append(Head(rows[place + offset][level]))
             place += length
     return heads
+
+
+OF_FIO = ("bandwidth", "iops", "latency_mean_us", "latency_p99_us", "flush_mean_us", "flush_p99_us", "runtime_s")
+"""What fio can tell wherever it runs."""
+
+
+def elsewhere_table(report: Report) -> ReportTable:
+    """Return what other systems measured: a row for each system and cell that has results, in the study's order. Real
+    time and virtual time are never in one table.
+    """
+    results = report.elsewhere
+    assert results is not None
+    spreads = {metric: found for metric in OF_FIO if (found := results.spreads(metric))}
+    cells = [cell for cell in results.combinations() if any(cell in found for found in spreads.values())]
+    scales = {
+        metric: scale_of(metric_of(metric), (spread.high for spread in found.values()))
+        for metric, found in spreads.items()
+    }
+    rows = []
+    for cell in cells:
+        heads = [Head(report.words.value(axis, value)) for axis, value in results.coordinates(cell).items()]
+        shown = []
+        for metric, found in spreads.items():
+            spread = found.get(cell)
+            if spread is None:
+                shown.append(TableCell("–", tone="quiet"))
+            else:
+                shown.append(
+                    TableCell(
+                        scales[metric].number(spread.median),
+                        hint=spread_text(spread, scales[metric]),
+                        sort=spread.median,
+                    )
+                )
+        rows.append(Row(heads, shown))
+    return ReportTable(
+        caption="Real time, as fio told it",
+        note="Medians over seeds.",
+        corner=[capitalized(report.words.axis(axis)) for axis in results.axes],
+        columns=[scales[metric].title(metric_of(metric)) for metric in spreads],
+        rows=rows,
+        kind="sortable",
+    )

@@ -13,9 +13,9 @@ from pathlib import Path
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles import kernel_choice
-from flashbed.profiles.interface import PLAIN, interface
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS, KernelChoice
 from flashbed.profiles.library import Library
+from flashbed.profiles.profile import PLAIN, interface
 from flashbed.study.format import StudyFile
 from flashbed.study.selection import skip_hint
 

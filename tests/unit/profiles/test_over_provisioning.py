@@ -10,7 +10,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
-from flashbed.profiles.over_provisioning import Flash, flash_of
+from flashbed.profiles.profile import Flash, flash_of
 from flashbed.study.loading import load_study
 
 SHIPPED = Library((paths.profiles(),))

@@ -8,8 +8,7 @@ import re
 import pytest
 
 from flashbed.report import claims, figures, tables
-from flashbed.report.model import Report
-from flashbed.report.queues import no_scheduler
+from flashbed.report.model import Report, no_scheduler
 from flashbed.study.plan import plan
 from tests.support.made_up_papers import PAPERS, paper, paper_rows
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from flashbed.analysis.lines import MOST_LINES
-from flashbed.report.answers import questions
+from flashbed.report.answers import TELLS_OF_WEAR, questions
 from flashbed.report.claims import in_answer
 from flashbed.report.model import Report
-from flashbed.report.wear import TELLS_OF_WEAR
 from flashbed.study.format import Answer
 from tests.support.facts import Facts
 from tests.support.made_up_papers import PAPERS, paper, paper_rows

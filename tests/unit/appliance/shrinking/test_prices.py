@@ -11,7 +11,7 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.common.page import PageTable
 from flashbed.image import command
 from flashbed.image.cache import Entry
-from flashbed.report import page
+from flashbed.report.html import render_page
 from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed_appliance.shrinking.comparison import KernelSide
 from flashbed_appliance.shrinking.fragment import Fragment, Setting
@@ -185,7 +185,7 @@ def test_memory_is_read_from_the_console() -> None:
 
 def test_the_page_shows_what_the_tables_say_and_nothing_breaks_out() -> None:
     shown = [PageTable("T", ("a", "b"), [("<x>", "1")]), PageTable("Empty", ("a",), [])]
-    text = page.render("nas & more", ["A line."], shown)
+    text = render_page("nas & more", ["A line."], shown)
     assert "nas &amp; more" in text
     assert "&lt;x&gt;" in text
     assert "Empty" not in text
