@@ -20,7 +20,8 @@ GB = 10**9
 def flash(**more: Any) -> Any:
     core = ("discard", "dies", "blocks_per_die", "pages_per_block", "page_bytes")
     parameters = {name: more.pop(name) for name in core if name in more}
-    return SimpleNamespace(**{"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, **more})
+    known = {"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, "numbers": lambda: parameters}
+    return SimpleNamespace(**{**known, **more})
 
 
 @pytest.mark.parametrize(
