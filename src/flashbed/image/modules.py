@@ -43,14 +43,6 @@ class OfTheKernel(NamedTuple):
 MTD_TESTS = ("nandbiterrs", "oobtest", "pagetest", "readtest", "speedtest", "stresstest", "subpagetest", "torturetest")
 
 F2FS = ("CONFIG_F2FS_FS=m", "CONFIG_F2FS_STAT_FS=y")
-JFFS2 = (
-    "CONFIG_JFFS2_FS=m",
-    "CONFIG_JFFS2_FS_DEBUG=0",
-    "CONFIG_JFFS2_FS_WRITEBUFFER=y",
-    "CONFIG_JFFS2_ZLIB=y",
-    "CONFIG_JFFS2_RTIME=y",
-    "CONFIG_JFFS2_CMODE_PRIORITY=y",
-)
 
 OF_THE_KERNEL = {
     "mtd_tests": OfTheKernel(
@@ -61,9 +53,8 @@ OF_THE_KERNEL = {
     "exfat": OfTheKernel("fs/exfat", ("CONFIG_EXFAT_FS=m", 'CONFIG_EXFAT_DEFAULT_IOCHARSET="utf8"')),
     "f2fs": OfTheKernel("fs/f2fs", F2FS),
     "f2fs_direct_lock": OfTheKernel("fs/f2fs", F2FS, name="f2fs_direct_lock", change="f2fs_direct_lock"),
-    "jffs2": OfTheKernel("fs/jffs2", JFFS2),
-    "jffs2_summary": OfTheKernel("fs/jffs2", (*JFFS2, "CONFIG_JFFS2_SUMMARY=y"), name="jffs2_summary"),
-    "nilfs2": OfTheKernel("fs/nilfs2", ("CONFIG_NILFS2_FS=m",)),
+    "jffs2": OfTheKernel("fs/jffs2"),
+    "jffs2_summary": OfTheKernel("fs/jffs2", ("CONFIG_JFFS2_SUMMARY=y",), name="jffs2_summary"),
     "xfs": OfTheKernel("fs/xfs", ("CONFIG_XFS_FS=m",), includes=("fs/xfs", "fs/xfs/libxfs")),
 }
 """Modules of the kernel's tree that few guests load, by the name of an entry."""
@@ -199,7 +190,7 @@ def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool 
     wanted = OF_THE_KERNEL[name]
     change = paths.kernel() / wanted.change if wanted.change else None
     # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
-    defined = [_as_defined(setting) for setting in wanted.settings]
+    defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
     scratch = folder / "scratch"
     shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=own_module.LEFT_BY_A_BUILD)
     if change:
@@ -229,15 +220,12 @@ def _change(by: Path, tree: Path, subfolder: str) -> None:
         run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
 
 
-def _as_defined(setting: str) -> str:
+def _as_defined(setting: str) -> str | None:
     """A setting as Kconfig would define it for C. A text keeps its quotes through the shell that runs the compiler."""
     option, _, value = setting.partition("=")
-    match value:
-        case "m":
-            return f"-D{option}_MODULE=1"
-        case "y":
-            return f"-D{option}=1"
-    return f"-D{option}={value.replace(chr(34), chr(92) + chr(34))}"
+    if value == "y":
+        return f"-D{option}=1"
+    return f"-D{option}={value.replace(chr(34), chr(92) + chr(34))}" if value.startswith('"') else None
 
 
 def _make(
