@@ -208,4 +208,4 @@ def test_the_host_refuses_a_large_file(flashbed: Flashbed, study: Path, fresh_ca
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr
     assert f"{fresh_cache}/work" in done.stderr
-    assert "(1.0 MiB, by `ulimit -f`); what was finished is kept" in done.stderr
+    assert "(1.00 MiB, by `ulimit -f`)" in done.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,20 @@ def test_kernel_size_tells_how_it_is_called() -> None:
     done = make("kernel-size", OPTIONS="--help")
     assert done.returncode == 0, done.stderr
     assert "--stored" in done.stdout
+
+
+def test_the_table_of_columns_is_that_of_the_schema() -> None:
+    done = make("columns", OPTIONS="--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_wheel_with_an_image_has_the_image() -> None:
+    done = make("image-wheel", IMAGE_OF="quick")
+    assert done.returncode == 0, done.stderr
+    [wheel] = (REPOSITORY / "dist").glob("flashbed_image-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.getinfo("flashbed_image/image.flashbed").file_size > 1 << 20
+    wheel.unlink()
 
 
 def test_setup_has_nothing_left_to_do() -> None:

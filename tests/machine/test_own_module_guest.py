@@ -21,7 +21,7 @@ from tests.support.own_cache import said
 CHIP = "slc-nand-64m"
 ALL_BEFORE = "1 repetitions, all measured before"
 
-COMMENT = "/* Data, then the header with size and times; a directory's names are on flash already */\n"
+COMMENT = "/* Writes data, then the header with size and times; a directory's names are on flash already */\n"
 WRITE_END = "\tif (copied < len && !folio_test_uptodate(folio))\n"
 
 VERSION = "cat /sys/module/yaffs2/version >/out/version\n"
