@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from math import fsum, isfinite
@@ -121,11 +122,13 @@ def read(document: object, folder: Path, medium_bytes: int | None = None) -> Res
         raise InputError(f"{folder / RESULT}: {error}; remove {folder} to measure it again") from None
     if not result.is_measured:
         return result
-    if (kept := _kept(result, folder)) is not None:
+    place = _place(result, folder)
+    if place is not None and (kept := _kept(place)) is not None:
         return replace(result, measurement=kept)
     try:
         measurement = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
-        _keep(measurement, result, folder)
+        if place is not None:
+            _keep(measurement, place)
         return replace(result, measurement=measurement)
     except UnreadableError as error:
         return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
@@ -136,14 +139,17 @@ _MEASUREMENTS = "measurements"
 
 
 def _place(result: Result, folder: Path) -> Path | None:
-    """Return the file for the measurement of a stored result; None for a result that is not in the cache's store, and
-    for a workload of another package, whose code is in no digest here.
+    """Return the file for the measurement of a stored result; None for a result that is not in the cache's store or has
+    no tool or output, and for a workload of another package, whose code is in no digest here.
     """
     root = paths.cache_root()
-    if not folder.is_relative_to(root / "results") or not _is_ours(result.cell["workload"]["tool"]):
+    try:
+        if not folder.is_relative_to(root / "results") or not _is_ours(result.cell["workload"]["tool"]):
+            return None
+        with os.scandir(folder / "out") as entries:
+            files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
+    except (OSError, LookupError):
         return None
-    with os.scandir(folder / "out") as entries:
-        files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
     name = digest_json([result.key, files, result.medium_bytes])
     return root / _MEASUREMENTS / digest_code()[:16] / name[:2] / name
 
@@ -152,29 +158,25 @@ def _is_ours(tool: str) -> bool:
     return type(WORKLOADS[tool]).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
-def _kept(result: Result, folder: Path) -> Measurement | None:
+def _kept(place: Path) -> Measurement | None:
     """Return the measurement that was worked out before; None if there is none, or it cannot be read."""
     try:
-        place = _place(result, folder)
-        return _measurements().validate_json(place.read_bytes()) if place is not None else None
-    except (OSError, ValueError, LookupError):
+        return _measurements().validate_json(place.read_bytes())
+    except (OSError, ValueError):
         return None
 
 
-def _keep(measurement: Measurement, result: Result, folder: Path) -> None:
+def _keep(measurement: Measurement, place: Path) -> None:
     """Keep a measurement for later runs. Measurements of other states of the code are removed. A cache that cannot be
     written keeps none.
     """
-    try:
-        if (place := _place(result, folder)) is None:
-            return
-        if not (of_today := place.parents[1]).is_dir():
-            for old in of_today.parent.glob("*"):
+    of_this_code = place.parents[1]
+    with suppress(OSError):
+        if not of_this_code.is_dir():
+            for old in of_this_code.parent.glob("*"):
                 locks.remove(old)
         place.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(place, _measurements().dump_json(measurement))
-    except (OSError, LookupError):
-        pass
 
 
 @cache
