@@ -172,21 +172,25 @@ def run(
 
 
 class _Incomplete:
-    """The cells that lack repetitions, each with all its repetitions and the keys that it lacks."""
+    """The cells that lack repetitions."""
 
     def __init__(self, wanted: Iterable[Repetition], known: Mapping[str, Record]) -> None:
-        self._cells: dict[str, list[Repetition]] = {}
+        cells: dict[str, list[Repetition]] = {}
         for one in wanted:
-            self._cells.setdefault(" ".join(one.cell.coordinates.values()), []).append(one)
-        self._lacks = {name: {r.key for r in cell} - set(known) for name, cell in self._cells.items()}
+            cells.setdefault(" ".join(one.cell.coordinates.values()), []).append(one)
+        self._with: dict[str, list[tuple[list[Repetition], set[str]]]] = {}
+        """By a missing key, the cells that lack it: all repetitions of each, and all keys that it lacks."""
+        for cell in cells.values():
+            lacks = {r.key for r in cell if r.key not in known}
+            for key in lacks:
+                self._with.setdefault(key, []).append((cell, lacks))
 
     def completed_by(self, key: str) -> Iterator[list[Repetition]]:
-        """Return the cells of which `key` was the last that they lacked."""
-        for name, lacks in self._lacks.items():
-            if key in lacks:
-                lacks.remove(key)
-                if not lacks:
-                    yield self._cells[name]
+        """Yield the cells of which `key` was the last that they lacked."""
+        for cell, lacks in self._with.pop(key, ()):
+            lacks.remove(key)
+            if not lacks:
+                yield cell
 
 
 def stored(study: Study) -> Run:
