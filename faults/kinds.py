@@ -43,6 +43,7 @@ ENTRY = r"image/[^/.][^/]*"
 KINDS = (
     Kind("result", r"results/cells/../\w{64}/result\.json", ALL),
     Kind("digests of a result", r"results/cells/../\w{64}/digests\.txt", ALL),
+    Kind("measurement worked out", r"measurements/\w{16}/../\w{64}", ALL),
     Kind("console", r"results/cells/../\w{64}/console\.log", ALL),
     Kind("request log", r"results/cells/../\w{64}/out/requests\.bin", ALL),
     Kind("raw output", r"results/cells/../\w{64}/out/.+", ALL),

@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.common import paths, programs
 from flashbed.common.errors import InputError, SetupError
-from flashbed.execution import cell_medium, failures, repetition, run
+from flashbed.execution import failures, repetition, run
 from flashbed.image import emulator
 from flashbed.machine import qemu
 from flashbed.study.loading import Study, load_study
@@ -100,11 +100,8 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
 def test_a_checker_that_goes_away_ends_its_cell_only(
     study_on: StudyOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def gone(*_: object) -> None:
-        raise SetupError("e2fsck is not installed. `flashbed doctor` says how to get it.")
-
-    monkeypatch.setattr(cell_medium, "check", gone)
     (wanted,) = run.prepare(study_on("arm64-1000"))
+    monkeypatch.setattr(programs, "found", lambda *_: None)
     finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
     assert finished.result.outcome == "failed"
     assert finished.result.reason.startswith("measured, and not checked: e2fsck is not installed.")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from flashbed.execution import run
 from flashbed.guest_output import cpu_load
 from flashbed.machine import qemu
+from flashbed.result import evaluation
 from flashbed.result.result import Measurement
 from flashbed.study.loading import load_study
 from tests.support.fixture_types import StudyWriter
@@ -23,6 +25,11 @@ STUDY = """
     file = "1M"
     request = "64k"
 """
+
+
+def _change_code(monkeypatch: pytest.MonkeyPatch, percent: Callable[[object], float]) -> None:
+    monkeypatch.setattr(cpu_load, "percent", percent)
+    monkeypatch.setattr(evaluation, "digest_code", lambda: "0" * 64)
 
 
 @pytest.mark.parametrize(("filesystem", "medium"), [("ext2", "usb-stick-2g"), ("jffs2", "slc-nand-64m:used_bytes=8M")])
@@ -38,7 +45,7 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
     assert row.metrics["requested_bytes"] == 1 << 20
     assert 50 < row.metrics["space_free_percent"] < 100
 
-    monkeypatch.setattr(cpu_load, "percent", lambda _: 123.0)
+    _change_code(monkeypatch, lambda _: 123.0)
     monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))
     done = run.run(study)
     assert done.fresh == 0
@@ -54,7 +61,7 @@ def test_what_cannot_be_read_any_more_has_failed_and_says_so(
     def broken(_: object) -> float:
         raise KeyError("idle.before")
 
-    monkeypatch.setattr(cpu_load, "percent", broken)
+    _change_code(monkeypatch, broken)
     [row] = run.rows(run.stored(study))
     assert row.outcome == "failed"
     told = f"its output cannot be read: it has no 'idle.before'; remove {record.folder} to measure it again"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import fsum, isfinite
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from flashbed.common import atomic, foreign_text, locks, paths
-from flashbed.common.digest import digest_code, digest_json
+from flashbed.common.digest import digest_bytes, digest_code, digest_json
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
@@ -122,61 +122,76 @@ def read(document: object, folder: Path, medium_bytes: int | None = None) -> Res
         raise InputError(f"{folder / RESULT}: {error}; remove {folder} to measure it again") from None
     if not result.is_measured:
         return result
-    place = _place(result, folder)
-    if place is not None and (kept := _kept(place)) is not None:
+    keeping = _Keeping.of(result, folder)
+    if keeping is not None and (kept := keeping.load()) is not None:
         return replace(result, measurement=kept)
     try:
         measurement = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
-        if place is not None:
-            _keep(measurement, place)
-        return replace(result, measurement=measurement)
     except UnreadableError as error:
         return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
+    if keeping is not None:
+        keeping.save(measurement)
+    return replace(result, measurement=measurement)
 
 
 _MEASUREMENTS = "measurements"
 """The directory of the cache with measurements that were worked out before. They are those of one state of the code."""
 
 
-def _place(result: Result, folder: Path) -> Path | None:
-    """Return the file for the measurement of a stored result; None for a result that is not in the cache's store or has
-    no tool or output, and for a workload of another package, whose code is in no digest here.
+@dataclass(frozen=True)
+class _Keeping:
+    """Where the measurement of a stored result is kept, and what it must have been worked out from.
+
+    The file's first line is the digest of what it was worked out from and of the rest of the file, so that neither a
+    damaged file nor one of another output is taken for this result's.
     """
-    root = paths.cache_root()
-    try:
-        if not folder.is_relative_to(root / "results") or not _is_ours(result.cell["workload"]["tool"]):
+
+    place: Path
+    source: str
+
+    @staticmethod
+    def of(result: Result, folder: Path) -> _Keeping | None:
+        """Return None for a result that is not in the cache's store or has no tool or output, and for a workload of
+        another package, whose code is in no digest here.
+        """
+        root = paths.cache_root()
+        try:
+            if not folder.is_relative_to(root / "results") or not _is_ours(result.cell["workload"]["tool"]):
+                return None
+            with os.scandir(folder / "out") as entries:
+                files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
+        except (OSError, LookupError):
             return None
-        with os.scandir(folder / "out") as entries:
-            files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
-    except (OSError, LookupError):
-        return None
-    name = digest_json([result.key, files, result.medium_bytes])
-    return root / _MEASUREMENTS / digest_code()[:16] / name[:2] / name
+        place = root / _MEASUREMENTS / digest_code()[:16] / result.key[:2] / result.key
+        return _Keeping(place, digest_json([files, result.medium_bytes]))
+
+    def load(self) -> Measurement | None:
+        """Return None if there is no measurement, or it is damaged or of another output."""
+        try:
+            digest, _, text = self.place.read_bytes().partition(b"\n")
+            if digest != self._digest(text):
+                return None
+            return _measurements().validate_json(text)
+        except (OSError, ValueError):
+            return None
+
+    def save(self, measurement: Measurement) -> None:
+        """Remove measurements of other states of the code. A cache that cannot be written keeps none."""
+        of_this_code = self.place.parents[1]
+        with suppress(OSError):
+            if not of_this_code.is_dir():
+                for old in of_this_code.parent.glob("*"):
+                    locks.remove(old)
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            text = _measurements().dump_json(measurement)
+            atomic.write(self.place, self._digest(text) + b"\n" + text)
+
+    def _digest(self, text: bytes) -> bytes:
+        return digest_bytes(self.source.encode() + text).encode()
 
 
 def _is_ours(tool: str) -> bool:
     return type(WORKLOADS[tool]).__module__.partition(".")[0] == __name__.partition(".")[0]
-
-
-def _kept(place: Path) -> Measurement | None:
-    """Return the measurement that was worked out before; None if there is none, or it cannot be read."""
-    try:
-        return _measurements().validate_json(place.read_bytes())
-    except (OSError, ValueError):
-        return None
-
-
-def _keep(measurement: Measurement, place: Path) -> None:
-    """Keep a measurement for later runs. Measurements of other states of the code are removed. A cache that cannot be
-    written keeps none.
-    """
-    of_this_code = place.parents[1]
-    with suppress(OSError):
-        if not of_this_code.is_dir():
-            for old in of_this_code.parent.glob("*"):
-                locks.remove(old)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(place, _measurements().dump_json(measurement))
 
 
 @cache

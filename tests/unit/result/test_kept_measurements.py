@@ -79,7 +79,7 @@ def test_another_output_is_worked_out_anew(store: Store, text: str) -> None:
     store.output.write_text(text)
     os.utime(store.output, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     store.read()
-    assert store.read_count == 2
+    assert (store.read_count, len(store.kept())) == (2, 1)
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"metrics": {"bandwidth": "much"}}', "[" * 100_000])
@@ -89,6 +89,15 @@ def test_a_damaged_one_is_worked_out_anew(store: Store, damage: str) -> None:
     kept.write_text(damage)
     assert store.read().measurement == MEASURED
     assert store.read_count == 2
+
+
+def test_another_figure_in_the_kept_file_is_not_believed(store: Store) -> None:
+    store.read()
+    [kept] = store.kept()
+    kept.write_bytes(kept.read_bytes().replace(b'"cpu_ns":7', b'"cpu_ns":8'))
+    assert store.read().measurement == MEASURED
+    assert store.read_count == 2
+    assert len(store.kept()) == 1
 
 
 def test_outside_of_the_store_nothing_is_kept(store: Store, tmp_path: Path) -> None:
