@@ -10,9 +10,12 @@ from pathlib import Path
 
 from flashbed.common.progress import stage
 from flashbed.image import toolchain
-from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+
+RECIPE_VERSION = 1
+"""Raise it if `mtd` makes other programs of the same source, flags and table."""
 
 MTD = {
     "integck": ("tests/fs-tests/integrity/integck.c", "lib/libubi.c"),
@@ -25,6 +28,7 @@ MTD = {
 """Sources of each program, besides lib/common.c."""
 
 FLAGS = ("-std=gnu11", "-O2", "-w", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-DHAVE_EXECINFO_H", '-DVERSION="2"')
+LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
 
 
 def mtd(cache: Cache, archive: Archive) -> Entry:
@@ -34,8 +38,10 @@ def mtd(cache: Cache, archive: Archive) -> Entry:
     recipe = {
         "source": resolved.files,
         "sysroot": root.digests,
-        "script": digest_tree(Path(__file__)),
         "compiler": of_suite.identity,
+        "flags": (*FLAGS, *LINK_FLAGS),
+        "programs": MTD,
+        "version": RECIPE_VERSION,
     }
 
     def fill(folder: Path) -> None:
@@ -43,8 +49,8 @@ def mtd(cache: Cache, archive: Archive) -> Entry:
         tree = folder / "tree"
         with stage("Building test programs of mtd-utils"):
             run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
-            compiler = [f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *FLAGS, "-static", "-s"]
-            compiler += ["-Wl,--build-id=none", f"-ffile-prefix-map={tree}=."]
+            compiler = [f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *FLAGS, *LINK_FLAGS]
+            compiler += [f"-ffile-prefix-map={tree}=."]
             compiler += [f"-I{tree / include}" for include in ("include", "ubi-utils/include")]
             for name, sources in MTD.items():
                 files = [str(tree / source) for source in (*sources, "lib/common.c")]

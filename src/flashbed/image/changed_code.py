@@ -32,6 +32,9 @@ from flashbed.image import toolchain
 from flashbed.image.command import run
 from flashbed.image.module_code import ModuleSection
 
+RECIPE_VERSION = 1
+"""Raise it if the same kernel and the same diff give other addresses, lines or reasons."""
+
 MOST_OBJECTS = 40
 """A header that more objects include is not followed: each of them would be compiled again."""
 

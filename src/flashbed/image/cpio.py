@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+RECIPE_VERSION = 1
+"""Raise it if the same nodes give other bytes."""
+
 ALIGNMENT, BLOCK = 4, 512
 TRAILER = "TRAILER!!!"
 

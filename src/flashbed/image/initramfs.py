@@ -14,9 +14,12 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.image import cpio
-from flashbed.image.cache import Cache, Entry, digest_tree
+from flashbed.image.cache import Cache, Entry
 
 ARCHIVE = "archive.cpio"
+
+RECIPE_VERSION = 1
+"""Raise it if `pack` makes other nodes of the same files."""
 
 SYSTEM_FOLDERS = ("/bin", "/dev", "/proc", "/sys", "/tmp")
 
@@ -81,7 +84,11 @@ def archive(cache: Cache, name: str, files: Sequence[File], *, system: bool = Fa
     guest starts.
     """
     contents = [(file.name, digest_file(file.source), file.mode) for file in files]
-    recipe = {"files": contents, "system": system and APPLETS, "script": digest_tree(Path(cpio.__file__))}
+    recipe = {
+        "files": contents,
+        "system": (SYSTEM_FOLDERS, APPLETS) if system else None,
+        "version": [RECIPE_VERSION, cpio.RECIPE_VERSION],
+    }
 
     def fill(folder: Path) -> None:
         (folder / ARCHIVE).write_bytes(pack(files, system=system))

@@ -19,6 +19,9 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 
+RECIPE_VERSION = 1
+"""Raise it if `sections_of` returns something else for the same module."""
+
 WORD = 4
 """Bytes of an instruction."""
 

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+RECIPE_VERSION = 1
+"""Raise it if `names_of` or `in_order` returns something else for the same modules."""
+
 
 def found_in(folder: Path) -> dict[str, Path]:
     """All modules below a folder, by the name that the kernel knows them by."""

@@ -59,6 +59,14 @@ OF_THE_KERNEL = {
 }
 """Modules of the kernel's tree that few guests load, by the name of an entry."""
 
+RECIPE_VERSION = 1
+"""Raise it if the same source gives other modules for another reason than the data in `_MADE_BY`."""
+
+STRIP = (f"{toolchain.PREFIX}strip", "--strip-debug")
+
+_MADE_BY = {"command": (*toolchain.make("modules", jobs=0), *STRIP), "version": RECIPE_VERSION}
+"""The part of a recipe that all modules share."""
+
 _MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
 
 OWN = "own-module"
@@ -145,7 +153,7 @@ def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, told: str) 
         **_of(kernel),
         "module": own_module.digest(source),
         "sources": digest_tree(common, *core),
-        "script": digest_tree(Path(__file__)),
+        **_MADE_BY,
     }
 
     def fill(folder: Path) -> None:
@@ -168,7 +176,7 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
     change = paths.kernel() / wanted.change if wanted.change else None
     recipe = {
         **_of(kernel),
-        "script": digest_tree(Path(__file__)),
+        **_MADE_BY,
         **wanted._asdict(),
         **({"changed by": digest_tree(change)} if change else {}),
     }
@@ -257,5 +265,5 @@ def _make(
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
         if not lines:
-            run([f"{toolchain.PREFIX}strip", "--strip-debug", to / built.name], env=environment)
+            run([*STRIP, to / built.name], env=environment)
     shutil.rmtree(scratch)

@@ -20,7 +20,7 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import changed_code, kernel, module_code, modules, toolchain
-from flashbed.image.cache import Cache, digest_tree
+from flashbed.image.cache import Cache
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
@@ -149,8 +149,12 @@ def _changed(
     """
     diff = Sources(root()).changes(wanted, before)
     lines = {file: ranges for file, ranges in changed_code.changed_lines(diff).items() if ranges and _is_code(file)}
-    script = digest_tree(Path(changed_code.__file__), Path(module_code.__file__))
-    recipe = {"kernel": built.entry.digests, "source": wanted.tree, "lines": lines, "script": script}
+    recipe = {
+        "kernel": built.entry.digests,
+        "source": wanted.tree,
+        "lines": lines,
+        "version": [changed_code.RECIPE_VERSION, module_code.RECIPE_VERSION],
+    }
 
     def fill(folder: Path) -> None:
         with work_on(wanted, choice.version) as work:

@@ -27,6 +27,9 @@ from flashbed.image.debian import Archive
 
 LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib", "usr/lib")
 
+RECIPE_VERSION = 1
+"""Raise it if a function of this module makes other files of the same sources, packages and options."""
+
 BUSYBOX_PACKAGES = ("busybox-static",)
 
 FIO_OPTIONS = (
@@ -45,6 +48,13 @@ FIO_OPTIONS = (
     "--disable-shm",
 )
 
+FIO_COMPILER = f"{toolchain.PREFIX}gcc --sysroot={{sysroot}} -Wl,--build-id=none -ffile-prefix-map={{tree}}=."
+"""The build ID is a hash that includes debug information, and so directories of the host."""
+
+OWN_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s")
+
+SFSLOAD_FLAGS = ("CFLAGS=-O2", "arm64")
+
 
 def fio(cache: Cache, archive: Archive) -> Entry:
     """An entry with a static, stripped `fio`, from Debian's source package: Debian's binary drags 75 MB of libraries
@@ -59,8 +69,9 @@ def fio(cache: Cache, archive: Archive) -> Entry:
         "patches": [digest_file(patch) for patch in patches],
         "sysroot": root.digests,
         "options": FIO_OPTIONS,
-        "script": digest_tree(Path(__file__)),
         "compiler": of_suite.identity,
+        "command": FIO_COMPILER,
+        "version": RECIPE_VERSION,
     }
 
     def fill(folder: Path) -> None:
@@ -70,8 +81,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
             run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
             for patch in patches:
                 run(["patch", "-p1", "-i", patch], cwd=tree)
-            # The build ID is a hash over debug information too, and that knows folders of this host.
-            compiler = f"{toolchain.PREFIX}gcc --sysroot={root.folder} -Wl,--build-id=none -ffile-prefix-map={tree}=."
+            compiler = FIO_COMPILER.format(sysroot=root.folder, tree=tree)
             output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree, env=of_suite.environment())
             if "unrecognized" in output or "unknown option" in output:
                 raise SetupError(f"fio's configure does not know an option of ours:\n{output[-800:]}")
@@ -92,12 +102,17 @@ def own(cache: Cache, archive: Archive, source: Path, *headers: Path) -> Entry:
     """An entry with a program of ours, of one C file and headers beside it, under the file's name without .c."""
     name = source.stem
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
-    recipe = {"source": digest_tree(source, *headers), "sysroot": root.digests, "compiler": of_suite.identity}
+    recipe = {
+        "source": digest_tree(source, *headers),
+        "sysroot": root.digests,
+        "compiler": of_suite.identity,
+        "flags": OWN_FLAGS,
+        "version": RECIPE_VERSION,
+    }
 
     def fill(folder: Path) -> None:
-        flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
-        words = [f"--sysroot={root.folder}", *flags, "-o", str(folder / name), str(source)]
-        run([f"{toolchain.PREFIX}gcc", *words], env=of_suite.environment())
+        arguments = [f"--sysroot={root.folder}", *OWN_FLAGS, "-o", str(folder / name), str(source)]
+        run([f"{toolchain.PREFIX}gcc", *arguments], env=of_suite.environment())
 
     return cache.entry(name, recipe, fill, products=[name])
 
@@ -126,14 +141,20 @@ def sfsload(cache: Cache, archive: Archive) -> Entry:
     """An entry with `sfsload`, of ours: it puts a load on an NFS server."""
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     sources = [paths.sfsload() / name for name in ("Makefile", "src")]
-    recipe = {"sources": digest_tree(*sources), "sysroot": root.digests, "compiler": of_suite.identity}
+    recipe = {
+        "sources": digest_tree(*sources),
+        "sysroot": root.digests,
+        "compiler": of_suite.identity,
+        "flags": SFSLOAD_FLAGS,
+        "version": RECIPE_VERSION,
+    }
 
     def fill(folder: Path) -> None:
         tree = folder / "tree"
         shutil.copytree(paths.sfsload(), tree, ignore=shutil.ignore_patterns("build", "tests"))
         with stage("Building sfsload"):
-            built = (f"BUILD={folder / 'build'}", f"SYSROOT={root.folder}", "CFLAGS=-O2")
-            run(["make", "-C", tree, f"-j{os.cpu_count()}", *built, "arm64"], env=of_suite.environment())
+            where = (f"BUILD={folder / 'build'}", f"SYSROOT={root.folder}")
+            run(["make", "-C", tree, f"-j{os.cpu_count()}", *where, *SFSLOAD_FLAGS], env=of_suite.environment())
         shutil.move(folder / "build" / "sfsload-arm64", folder / "sfsload")
         run([f"{toolchain.PREFIX}strip", folder / "sfsload"], env=of_suite.environment())
         shutil.rmtree(folder / "build")
@@ -164,7 +185,12 @@ def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], progr
     Raises SetupError when a package does not have a program, or no package has a library.
     """
     resolved = archive.resolve(sorted(packages))
-    recipe = {"packages": resolved.files, "programs": sorted(programs), "script": digest_tree(Path(__file__))}
+    recipe = {
+        "packages": resolved.files,
+        "programs": sorted(programs),
+        "library folders": LIBRARY_FOLDERS,
+        "version": RECIPE_VERSION,
+    }
 
     def fill(folder: Path) -> None:
         unpacked = folder / "unpacked"

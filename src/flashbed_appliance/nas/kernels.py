@@ -18,7 +18,6 @@ from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
 from flashbed.image import module_order
-from flashbed.image.cache import digest_tree
 from flashbed_appliance.nas import compiling, programs
 from flashbed_appliance.nas.settings import Settings, UnsuitableError
 from flashbed_appliance.shrinking import building
@@ -35,6 +34,9 @@ MACHINES = {
 """Of QEMU (qemu.MACHINES), by kernel and architecture."""
 
 IMAGE, MODULES = "vmlinuz", "modules"
+
+RECIPE_VERSION = 1
+"""Raise it if `debian` makes other files of the same packages and modules."""
 
 MORE_MB = 168
 """For Debian's. It began to serve one disk in 96 MB, where the small one does in 24; a machine of it has 216."""
@@ -105,7 +107,7 @@ def debian(target: Architecture) -> ApplianceKernel:
     recipe = {
         "packages": archive.resolve([package]).files,
         "modules": compiling.ALL_MODULES,
-        "script": digest_tree(Path(__file__)),
+        "version": [RECIPE_VERSION, module_order.RECIPE_VERSION],
     }
 
     def fill(folder: Path) -> None:

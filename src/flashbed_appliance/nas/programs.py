@@ -29,6 +29,9 @@ DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64"}
 TRIPLETS = {"x86_64": "x86_64-linux", "arm64": "aarch64-linux"}
 """How the names of Debian's C library directories begin."""
 
+RECIPE_VERSION = 1
+"""Raise it if the same sources, packages and flags give other files."""
+
 OWN = "nas"
 DROPBEAR = ("dropbear-bin", "/usr/sbin/dropbear")
 LVM = ("lvm2", "/sbin/lvm")
@@ -65,6 +68,7 @@ def own(cache: Cache, target: Architecture) -> Path:
         "sources": digest_tree(*headers, paths.appliance() / "user" / "main.c"),
         "flags": (*FLAGS, *LINK_FLAGS),
         "compiler": target.compiler,
+        "version": RECIPE_VERSION,
     }
 
     def fill(folder: Path) -> None:
@@ -149,7 +153,7 @@ def with_libraries(cache: Cache, target: Architecture, package: str, program: st
                 wanted += _libraries(unpacked, unpacked / name)
         shutil.rmtree(unpacked)
 
-    recipe = {"packages": resolved.files, "program": program, "script": "a program and its libraries, 1"}
+    recipe = {"packages": resolved.files, "program": program, "version": RECIPE_VERSION}
     return cache.entry(f"nas-{package}-{target.name}", recipe, fill).path("root")
 
 
