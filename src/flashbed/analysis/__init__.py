@@ -6,14 +6,14 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import sentence
-from flashbed.analysis.claims import Finding, Judgement, Side, judge, undecidable
 from flashbed.analysis.comparison import as_counted, compare
 from flashbed.analysis.decisive import Doubt, amount_axis, doubts, unknown, unsteady, why_not, with_memory_told
-from flashbed.analysis.flow import Flow, flows
+from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
+from flashbed.analysis.judgement import Judgement, judge, undecidable
 from flashbed.analysis.lines import Load, lines, shortened
 from flashbed.analysis.ratio import Numbers, Spread, is_ahead, ratio, spread
-from flashbed.analysis.results import MISSING, Results, results_of
+from flashbed.analysis.results import MISSING, Flow, Results, flows, results_of
 from flashbed.analysis.words import Words
 
 __all__ = [

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.claims import Finding, Judgement, Side
+from flashbed.analysis.finding import Finding, Side
+from flashbed.analysis.judgement import Judgement
 from flashbed.analysis.model_error import SAME_LOAD, Source
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
 from flashbed.study.relation import Band, Verdict
@@ -130,7 +131,7 @@ def beside_zero(finding: Finding) -> str:
 def compared(finding: Finding, words: Words) -> str:
     """The two sides: "ext2 against FAT16", "CPU load against 95"."""
     title = metric_of(finding.metric).title
-    if finding.right.cell is None and not finding.right.told:
+    if finding.right.cell is None and not finding.right.coordinates:
         return f"{title} against {number(finding.right.printed.value if finding.right.printed else math.nan)}"
     what = "the ratio at " if finding.is_gap else ""
     return f"{what}{side(finding.left, words)} against {what and 'that at '}{side(finding.right, words)}"
@@ -138,14 +139,13 @@ def compared(finding: Finding, words: Words) -> str:
 
 def side(one: Side, words: Words) -> str:
     """What tells a side from the other."""
-    return words.places(one.told)
+    return words.places(one.coordinates)
 
 
 def _place(finding: Finding, words: Words) -> str:
     """A comparison with its metric and its case, as far as they tell it from others."""
-    metric = (
-        f" in {in_sentence(metric_of(finding.metric).title)}" if finding.right.told and finding.metric_tells else ""
-    )
+    tells_metric = finding.has_several_metrics and finding.right.coordinates
+    metric = f" in {in_sentence(metric_of(finding.metric).title)}" if tells_metric else ""
     place = words.places(finding.case)
     return f"{compared(finding, words)}{metric}{f' at {place}' if place else ''}"
 
@@ -195,12 +195,12 @@ def _seeds(finding: Finding) -> str:
 def beside_words(judgement: Judgement) -> str:
     """Of mean times: what the geometric mean of the single ratios would have said, where that is something else."""
     finding = judgement.deciding
-    if finding is None or finding.beside is None:
+    if finding is None or finding.geometric is None:
         return ""
-    mean = ratio_text(finding.beside.median, is_narrow(finding.band))
-    if finding.verdict_beside == finding.verdict:
+    mean = ratio_text(finding.geometric.median, is_narrow(finding.band))
+    if finding.geometric_verdict == finding.verdict:
         return f"The geometric mean of the single ratios is {mean} and says the same."
-    otherwise = _SINGULAR[finding.verdict_beside or Verdict.UNDECIDED]
+    otherwise = _SINGULAR[finding.geometric_verdict or Verdict.UNDECIDED]
     return f"The geometric mean of the single ratios is {mean}: by that, it {otherwise}."
 
 

@@ -141,7 +141,7 @@ def _remarks(report: Report, judgement: Judgement) -> list[str]:
 def queue(report: Report, judgement: Judgement) -> str:
     """Whether the claim compares schedulers where there is none."""
     compared_axes = {
-        axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.told
+        axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.coordinates
     }
     if SCHEDULER not in compared_axes or judgement.claim.is_about_systems:
         return ""
@@ -155,7 +155,7 @@ def _table(judgement: Judgement, words: Words) -> ReportTable:
     has_printed = any(
         finding.left.printed or finding.right.printed or finding.printed_ratio is not None
         for finding in findings
-        if finding.right.told
+        if finding.right.coordinates
     )
     averaged = judgement.claim.cells == "average"
     in_time = averaged and judgement.claim.average == "time"
@@ -241,8 +241,8 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
         exact = is_narrow(finding.band)
         note = " – ".join(dict.fromkeys(ratio_text(end, exact) for end in finding.interval))
         note = note if "–" in note else ""  # with each seed
-        if finding.beside is not None:
-            note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.beside.median, exact)}"
+        if finding.geometric is not None:
+            note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.geometric.median, exact)}"
         bound = f"{finding.left.bound} " if finding.left.bound else ""
         found = TableCell(beside_zero(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])

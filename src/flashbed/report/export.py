@@ -161,8 +161,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "case": dict(finding.case),
         "metric": finding.metric,
-        "left": dict(finding.left.told),
-        "right": dict(finding.right.told),
+        "left": dict(finding.left.coordinates),
+        "right": dict(finding.right.coordinates),
         "medians": [side.spread.median if side.spread else None for side in (finding.left, finding.right)],
         "ratio": _rounded(ratio.median) if ratio else None,
         "interval": [_rounded(end) for end in finding.interval] if ratio else None,

@@ -8,7 +8,7 @@ knows no drawing library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -17,7 +17,6 @@ from flashbed.analysis import Spread
 from flashbed.analysis.words import Scale, capitalized, count, direction, listing, metric_of, scale_of
 from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
-from flashbed.report.colours import Colours
 from flashbed.report.missing_cells import Gap, gaps
 from flashbed.report.model import Report, no_scheduler
 from flashbed.study.format import Figure
@@ -119,6 +118,29 @@ class Drawing:
     def _shown(self, value: float) -> float:
         """In the axis's unit, with enough digits for any screen, and so few that no C library differs in them."""
         return float(f"{value / self.scale.one:.9g}")
+
+
+SLOTS = 8
+"""Colours in the style sheet; more values than these share them, and differ by marker and line."""
+
+
+class Colours:
+    """Slots by axis and value. The axis that the study compares comes first, so that its values never share."""
+
+    def __init__(self, report: Report) -> None:
+        self._slots: dict[tuple[str, str], int] = {}
+        for axis in _axes_by_importance(report):
+            for value in report.results.axes[axis]:
+                self._slots[axis, value] = len(self._slots)
+
+    def slot(self, axis: str, value: str) -> int:
+        return self._slots[axis, value]
+
+
+def _axes_by_importance(report: Report) -> Iterable[str]:
+    compared = [report.compared_axis] if report.compared_axis else []
+    in_figures = [axis for figure in report.study.figures for axis in figure.series]
+    return dict.fromkeys([*compared, *in_figures, *report.results.axes])
 
 
 def drawings(report: Report) -> list[Drawing]:

@@ -29,8 +29,7 @@ from flashbed.common.units import rough_size
 from flashbed.report import claims, conditions, evidence, lifetimes, tables, traces
 from flashbed.report.answers import questions
 from flashbed.report.cautions import cautions
-from flashbed.report.colours import SLOTS
-from flashbed.report.figures import drawings
+from flashbed.report.figures import SLOTS, drawings
 from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report, no_scheduler

@@ -170,7 +170,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     """What stands in a row, in the order of the columns."""
     unit, exact = judgement.claim.unit, is_narrow(finding.band)
     case = f", {report.words.places(finding.case)}" if finding.case else ""
-    metric = f", {in_sentence(metric_of(finding.metric).title)}" if finding.metric_tells else ""
+    metric = f", {in_sentence(metric_of(finding.metric).title)}" if finding.has_several_metrics else ""
     yield f"{compared(finding, report.words)}{case}{metric}"
     papers = [f"{side.printed.value:,.12g}" if side.printed else "–" for side in _sides(finding)]
     has_papers = any(side.printed for side in _sides(finding))

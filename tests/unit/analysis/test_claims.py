@@ -103,10 +103,10 @@ def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
     in_time = judge(wanted.model_copy(update={"average": "time"}), found)
     (finding,) = in_time.findings
     assert finding.ratio is not None
-    assert finding.beside is not None
+    assert finding.geometric is not None
     assert finding.ratio.median == pytest.approx(111 / 102)
-    assert finding.beside.median == pytest.approx(math.sqrt(0.5 * 1.1))
-    assert (in_time.verdict, finding.verdict_beside) == ("does not hold", "holds")
+    assert finding.geometric.median == pytest.approx(math.sqrt(0.5 * 1.1))
+    assert (in_time.verdict, finding.geometric_verdict) == ("does not hold", "holds")
     assert finding.left.numbers == {1: 55.5, 2: 55.5}
     assert beside_words(in_time) == Facts("geometric mean", "0.74", "it holds")
 
@@ -177,7 +177,7 @@ def test_one_against_each_of_several() -> None:
     assert judge(fastest, results({"a": {"4k": [3.0]}, "b": {"4k": [2.0]}, "c": {"4k": [1.0]}})).verdict == "holds"
     beaten = judge(fastest, results({"a": {"4k": [3.0]}, "b": {"4k": [2.0]}, "c": {"4k": [4.0]}}))
     assert beaten.verdict == "does not hold"
-    assert [finding.right.told for finding in beaten.decisive] == [(("filesystem", "c"),)]
+    assert [finding.right.coordinates for finding in beaten.decisive] == [(("filesystem", "c"),)]
 
 
 def test_a_chain_holds_each_against_the_next() -> None:
