@@ -6,17 +6,18 @@ such a file in; and FLASHBED_IMAGE.
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flashbed.common import atomic, paths, programs
+from flashbed.common import atomic, paths
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.units import rough_size
 from flashbed.execution import inputs, run
+from flashbed.execution.cell_medium import check_command
 from flashbed.image import emulator, guest_image, hosttools, lockfile, pins, stores, toolchain
 from flashbed.image.cache import noting
+from flashbed.machine import checker
 from flashbed.packs import image_file, making
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import Library
@@ -91,30 +92,17 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
             studies = [load_study(run.find_study(name)) for name in names]
             for study in studies:
                 run.prepare(study, lines=False)
-            commands = {cell.filesystem.check for study in studies for cell in plan(study)}
+            commands = [check_command(cell, Path()) for study in studies for cell in plan(study)]
         else:
             guest_image.build(kernel, inputs.sets_of_guests(kernel), thorough=True)
-            commands = set(_checks())
+            library = Library((paths.profiles(),))
+            commands = [library.filesystem(name).check_command(Path()) for name in library.names("filesystem")]
         emulator.program()
         hosttools.media_tool()
+    checkers = checker.installed(sorted({command[0] for command in commands if command}), paths.checkers())
     with TemporaryDirectory(prefix="flashbed-image-") as scratch:
-        size = image_file.write(to, asked, _checkers(commands), Path(scratch))
+        size = image_file.write(to, asked, checkers, Path(scratch))
     return f"{to}: {rough_size(size)}. `flashbed image import {to.name}` takes it in on another x86_64 Linux."
-
-
-def _checks() -> Iterator[str]:
-    library = Library((paths.profiles(),))
-    return (library.filesystem(name).check for name in library.names("filesystem"))
-
-
-def _checkers(commands: Iterable[str]) -> list[Path]:
-    """Return the paths of the programs that these commands start. Raises SetupError if one is not installed."""
-    found = []
-    for name in sorted({shlex.split(command)[0] for command in commands if command}):
-        if (place := programs.found(name, paths.checkers())) is None:
-            raise programs.missing(name)
-        found.append(place)
-    return found
 
 
 def take_in(path: Path) -> Iterator[str]:
@@ -131,13 +119,14 @@ def take_in(path: Path) -> Iterator[str]:
 def take_in_once(path: Path) -> None:
     """Take in the image that FLASHBED_IMAGE names, unless that file was taken in before. Raises InputError."""
     try:
-        told = path.stat()
+        state = path.stat()
     except OSError as error:
         raise InputError(
             f"FLASHBED_IMAGE={path}: {error.strerror}; `flashbed image export -o FILE` makes one"
         ) from None
-    mark, its = paths.cache_root() / "image" / "taken-in", f"{path.resolve()} {told.st_size} {told.st_mtime_ns}\n"
-    if mark.is_file() and mark.read_text() == its:
+    mark = paths.cache_root() / "image" / "taken-in"
+    identity = f"{path.resolve()} {state.st_size} {state.st_mtime_ns}\n"
+    if mark.is_file() and mark.read_text() == identity:
         return
     image_file.take_in(path)
-    atomic.write(mark, its.encode())
+    atomic.write(mark, identity.encode())

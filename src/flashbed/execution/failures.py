@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from flashbed.common import paths, programs
-from flashbed.common.errors import InputError, SetupError, several
+from flashbed.common import paths
+from flashbed.common.errors import InputError, several
 from flashbed.common.toml_lines import Keys
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution.cell_medium import check_command
 from flashbed.execution.repetition import own_modules
 from flashbed.execution.scheduler import Record
 from flashbed.image import emulator
-from flashbed.machine import qemu
+from flashbed.machine import checker, qemu
 from flashbed.profiles.library import Kind, Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell
@@ -44,15 +44,8 @@ def refusal(cpu: str) -> str:
 
 def check_programs(cells: Sequence[Cell]) -> None:
     """Raises SetupError for checkers of these cells that are missing on this host."""
-    missing = dict.fromkeys(
-        program for program in _checkers(cells) if programs.found(program, paths.checkers()) is None
-    )
-    if missing:
-        names, are = ", ".join(missing), "is" if len(missing) == 1 else "are"
-        raise SetupError(
-            f"{names} {are} not installed, and what was measured could not be checked. `flashbed doctor` says how to "
-            "get it."
-        )
+    commands = [check_command(cell, Path()) for cell in cells]
+    checker.installed(dict.fromkeys(command[0] for command in commands if command), paths.checkers())
 
 
 def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
@@ -63,13 +56,6 @@ def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
             yield TomlFile.read(study.path).message(at, f'"{text}": cpu: {why}')
         elif why:
             yield study.library.file("board", selector.name).message(("cpu",), why)
-
-
-def _checkers(cells: Iterable[Cell]) -> Iterable[str]:
-    """The programs that look at what cells leave behind, where nothing lies between the file system and the medium."""
-    for cell in cells:
-        if command := check_command(cell, Path("data.img")):
-            yield command[0]
 
 
 NOT_TAKEN = "insmod: can't insert '/lib/flashbed/{}.ko': "

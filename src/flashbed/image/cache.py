@@ -167,25 +167,48 @@ class Cache:
                     raise HostResourceError(f"{entry.folder}: was damaged, and is made again; run again")
         self._mended.add(entry.folder)
 
+    def take_in(self, folder: str, fill: Callable[[Path], object]) -> Mapping[str, str] | None:
+        """Put an entry that another host built into the directory `folder`, unless one is there. Return None, or the
+        digests of the products of the one that is there.
+
+        `fill` writes all files of the entry, its manifest too, into an empty directory. Raises HostResourceError if the
+        host refuses to write.
+        """
+        final = self.root / folder
+        with self._locked(final):
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                return dict(json.loads((final / MANIFEST).read_text())["products"])
+            self._put(final, fill)
+        return None
+
     def _build(self, final: Path, recipe: str, build: Callable[[Path], object], products: Sequence[str] | None) -> None:
         """Build the entry `final`. The caller holds the entry's lock."""
+
+        def fill(folder: Path) -> None:
+            build(folder)
+            files = sizes(folder)
+            names = sorted(files) if products is None else products
+            if products is not None:
+                lines = (f"{files[name]} {name}\n" for name in sorted(files))
+                (folder / LISTING).write_text("".join(lines), errors="surrogateescape")
+            digests = {product: digest_file(folder / product) for product in names}
+            manifest = {"recipe": json.loads(recipe), "products": digests}
+            if (folder / LISTING).exists():
+                manifest["listing"] = digest_file(folder / LISTING)
+            (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
+
+        self._put(final, fill)
+
+    def _put(self, final: Path, fill: Callable[[Path], object]) -> None:
+        """Fill a new directory, and give it the name `final`; an entry of that name is removed. If filling fails, leave
+        that entry as it is. The caller holds the entry's lock. Raises HostResourceError.
+        """
         scratch, old = (self.root / f".{final.name}.{ending}" for ending in LEFT)
         try:
             for left in (scratch, old):
                 locks.remove(left)
             scratch.mkdir()
-            build(scratch)
-            files = sizes(scratch)
-            if products is None:
-                products = sorted(files)
-            else:
-                lines = (f"{files[name]} {name}\n" for name in sorted(files))
-                (scratch / LISTING).write_text("".join(lines), errors="surrogateescape")
-            digests = {product: digest_file(scratch / product) for product in products}
-            manifest = {"recipe": json.loads(recipe), "products": digests}
-            if (scratch / LISTING).exists():
-                manifest["listing"] = digest_file(scratch / LISTING)
-            (scratch / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
+            fill(scratch)
             if final.exists():
                 final.rename(old)
             scratch.rename(final)

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +35,20 @@ class Killed(Exception):
 
 class NoVerdict(Exception):
     """The image kept its checker from finishing; the text says how."""
+
+
+def installed(names: Iterable[str], first: Path | None = None) -> list[Path]:
+    """Return the paths of checkers, from the directory `first` or from this host. Raises SetupError that names each
+    missing one.
+    """
+    places = {name: programs.found(name, first) for name in names}
+    if missing := [name for name, place in places.items() if place is None]:
+        are = "is" if len(missing) == 1 else "are"
+        raise SetupError(
+            f"{', '.join(missing)} {are} not installed, and what was measured could not be checked. `flashbed doctor` "
+            "says how to get it."
+        )
+    return [place for place in places.values() if place is not None]
 
 
 def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> str:
@@ -74,5 +88,5 @@ def checked(outcome: Outcome, command: Sequence[str], data: Path, first: Path | 
         return replace(outcome, status="killed", reason=str(error))
 
 
-def _text(said: bytes) -> str:
-    return said.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+def _text(output: bytes) -> str:
+    return output.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image in a file: what guests are made of and run with, built on one host and taken in on another, so that nothing
-is compiled or fetched there.
+"""Write an image of guests into a file on one host, and import it on another, which then compiles and fetches nothing.
 
 The file has the form of a pack (replay/pack_file.py): `pack.json` lists entries of a cache, each with its recipe, its
-files and their digests; `files/DIGEST` are the files; `sources/` and `LICENSES/` say what all of it was built from.
-Programs of the host that made it (the emulator, the media core's, the checkers) come with their libraries and their
-loader. Whoever takes one in runs its programs: it must come from somebody who is trusted. Must not know a study.
+files and their digests; `files/DIGEST` are the files; `sources/` and `LICENSES/` have the sources and licences of all
+of it. Programs of the host that made the file (the emulator, the media core's programs, the checkers) come with their
+libraries and their loader. The importing host runs these programs, so the file must come from a trusted person. Must
+not know a study.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from flashbed.common import atomic, locks, paths
+from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.image import own_sources
-from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, name_of
+from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, Cache, name_of
 from flashbed.image.debian import NOTES
 from flashbed.packs import gathering, making
 from flashbed.packs.sources import LICENCES, SOURCES
@@ -164,8 +164,8 @@ def write(
     `packing` is that of making.write(). Raises SetupError for a program that cannot be packed, and HostResourceError.
     """
     maker = _Maker(scratch)
-    for one in asked:
-        maker.add(one)
+    for entry in asked:
+        maker.add(entry)
     maker.add_checkers(checkers)
     packages = {folder.name: json.loads((folder / NOTES).read_text()) for folder in _noted()}
     contents = {
@@ -222,39 +222,34 @@ def take_in(path: Path) -> TakenIn:
         packages = {_plain(folder): dict(notes) for folder, notes in image["packages"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: is no image ({error}); `flashbed image export` makes one") from None
-    root = paths.cache_root() / "image"
+    built, beside = Cache(paths.cache_root() / "image"), Cache(paths.checkers().parents[1])
     states: dict[State, list[str]] = {"new": [], "known": [], "different": []}
     try:
-        root.mkdir(parents=True, exist_ok=True)
         with stage("Taking the image in", total=len(entries)) as progress:
             for entry in entries:
-                final = root / entry.folder if entry.name != CHECKERS else paths.checkers().parent
-                states[_take(file, entry, final)].append(entry.folder)
+                is_built = entry.name != CHECKERS
+                folder = entry.folder if is_built else paths.checkers().parent.name
+                states[_take(file, entry, built if is_built else beside, folder)].append(entry.folder)
                 progress.advance()
         others = [request for folder, notes in packages.items() for request in _note(folder, notes)]
     except OSError as error:
-        raise host_refusal(root, error) from None
+        raise host_refusal(paths.cache_root(), error) from None
     return TakenIn(tuple(states["new"]), tuple(states["known"]), tuple(states["different"]), tuple(others))
 
 
-def _take(file: pack_file.Sealed, entry: _Entry, final: Path) -> State:
-    """Write an entry to `final` unless it is there, and return its state before."""
-    root = final.parent
-    with locks.wait_for(root / f".{final.name}.lock", lambda: None):
-        if (final / MANIFEST).is_file():
-            here = json.loads((final / MANIFEST).read_text())["products"]
-            return "known" if here == entry.product_digests else "different"
-        scratch = root / f".{final.name}.part"
-        locks.remove(scratch)
-        scratch.mkdir()
-        for name, one in entry.files.items():
+def _take(file: pack_file.Sealed, entry: _Entry, cache: Cache, folder: str) -> State:
+    """Put an entry into the directory `folder` of a cache unless it is there, and return its state before."""
+
+    def fill(scratch: Path) -> None:
+        for name, content in entry.files.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            file.unpack(one.sha256, scratch / name)
-            (scratch / name).chmod(0o755 if one.program else 0o644)
+            file.unpack(content.sha256, scratch / name)
+            (scratch / name).chmod(0o755 if content.program else 0o644)
         (scratch / MANIFEST).write_bytes(entry.manifest)
-        locks.remove(final)
-        scratch.rename(final)
-    return "new"
+
+    if (here := cache.take_in(folder, fill)) is None:
+        return "new"
+    return "known" if here == entry.product_digests else "different"
 
 
 def _note(folder: str, notes: Mapping[str, Any]) -> list[str]:

@@ -126,6 +126,18 @@ def test_what_was_built_here_with_other_bytes_is_told(hosts: tuple[Host, Host], 
     assert kernel.path("Image").read_bytes() == b"mine"
 
 
+def test_an_entry_here_without_a_readable_manifest_is_replaced(hosts: tuple[Host, Host], tmp_path: Path) -> None:
+    one, other = hosts
+    made = export(one, tmp_path / "a.flashbed")
+    with other as cache:
+        kernel = other.kernel(cache)
+        (kernel.folder / "MANIFEST.json").write_text("{")
+        assert kernel.folder.name in image_file.take_in(made).new
+        assert other.kernel(cache).path("a/Image").read_bytes() == b"kernel"
+    assert other.built == ["kernel"]
+    assert [path.name for path in kernel.folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
 def test_a_damaged_program_of_another_host_is_built_here(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     one, other = hosts
     made = export(one, tmp_path / "a.flashbed")
