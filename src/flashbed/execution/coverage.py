@@ -41,7 +41,7 @@ class LineCoverage:
     """The first cell in which any of them ran."""
     never: Sequence[str] = ()
     """Lines that did not run."""
-    not_told: Mapping[str, str] | None = None
+    not_located: Mapping[str, str] | None = None
     """Maps changed files without code that could be watched to the reason."""
     unknown: str = ""
     """Why it is not known which lines are changed."""
@@ -63,7 +63,7 @@ class LineCoverage:
     def _beside(self) -> str:
         """Return the changed files that cannot be watched, with the reasons."""
         places: dict[str, list[str]] = {}
-        for place, why in (self.not_told or {}).items():
+        for place, why in (self.not_located or {}).items():
             places.setdefault(why, []).append(place)
         return "".join(f"; {_listed(found)} {why}" for why, found in places.items())
 
@@ -83,7 +83,7 @@ def keep(key: str, changed: Changed, log: Path) -> None:
     place = _place(key)
     pieces = list(executed(text))
     ranges = {(address, address + len(code)) for address, code in pieces}
-    in_modules = [piece for piece in pieces if changed.room[0] <= piece[0] < changed.room[1]]
+    in_modules = [piece for piece in pieces if changed.module_area[0] <= piece[0] < changed.module_area[1]]
     for section in changed.modules:
         ranges |= set(section.ran(in_modules))
     told = {"watched": changed.digest, "ran": sorted(ranges)}
@@ -126,9 +126,9 @@ def line_coverage(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ran
         first = first or (cell if found else "")
         for place in found:
             del left[place]
-    return LineCoverage(
-        kernel, len(changed.code), len(changed.code) - len(left), first, sorted(left, key=_in_order), changed.not_told
-    )
+    ran = len(changed.code) - len(left)
+    never = sorted(left, key=_in_order)
+    return LineCoverage(kernel, len(changed.code), ran, first, never, changed.not_located)
 
 
 def _in_order(place: str) -> tuple[str, int]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives that Linux unpacks as its first file system (cpio, "newc"), made without root: owner root, no times.
+"""Write cpio archives (format "newc") that Linux unpacks as its first file system, without being root. The owner is
+root, and timestamps are zero.
 
-The same nodes in the same order give the same bytes, those of the kernel's own gen_init_cpio (Linux's
-Documentation/driver-api/early-userspace/buffer-format.rst has the format). Knows no guest and no appliance.
+The same nodes in the same order give the same bytes as the kernel's gen_init_cpio. The format is in Linux's
+Documentation/driver-api/early-userspace/buffer-format.rst. Knows no guest and no appliance.
 """
 
 from __future__ import annotations
@@ -21,69 +22,70 @@ TRAILER = "TRAILER!!!"
 
 FIRST_INODE = 721
 DEVICE = (3, 1)
-"""What holds the files: any will do."""
+"""Major and minor number of the device that holds the files. Any would do."""
 
 DICTIONARY_BYTES = 1 << 20
-"""Of xz: the kernel needs as much memory to unpack."""
+"""The dictionary size of xz. The kernel needs as much memory to unpack."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A file, a link (its target is `data`), a folder or a character device, at an absolute path."""
+    """A file, a link (`data` is its target), a directory or a character device."""
 
     path: str
+    """An absolute path."""
     mode: int
-    """Kind and permissions, as stat.st_mode has them."""
+    """Type and permissions, as in stat.st_mode."""
     data: bytes = b""
     device: tuple[int, int] = (0, 0)
 
 
 def file(path: str, data: bytes, permissions: int = 0o644) -> Node:
-    """A regular file."""
+    """Return a regular file."""
     return Node(path, stat.S_IFREG | permissions, data)
 
 
 def program(path: str, data: bytes) -> Node:
-    """A file that can be executed."""
+    """Return an executable file."""
     return file(path, data, 0o755)
 
 
 def link(path: str, target: str) -> Node:
-    """A symbolic link."""
+    """Return a symbolic link."""
     return Node(path, stat.S_IFLNK | 0o777, target.encode())
 
 
 def folder(path: str, permissions: int = 0o755) -> Node:
-    """A folder."""
+    """Return a directory."""
     return Node(path, stat.S_IFDIR | permissions)
 
 
 def character_device(path: str, major: int, minor: int) -> Node:
-    """A device file."""
+    """Return the node of a character device."""
     return Node(path, stat.S_IFCHR | 0o600, device=(major, minor))
 
 
 def folders_of(nodes: Iterable[Node]) -> list[Node]:
-    """The folders that `nodes` lie in, each once, by path."""
+    """Return the parent directories of `nodes`, each once, sorted by path."""
     above = {str(parent) for node in nodes for parent in PurePosixPath(node.path).parents} - {"/"}
     return [folder(path) for path in sorted(above)]
 
 
 def tree(nodes: Iterable[Node]) -> list[Node]:
-    """`nodes` and the folders that they lie in, by path; the last of two with one path counts."""
+    """Return `nodes` and their parent directories, sorted by path. Of nodes with the same path, the last one counts."""
     wanted = list(nodes)
     by_path = {node.path: node for node in [*folders_of(wanted), *wanted]}
     return [by_path[path] for path in sorted(by_path)]
 
 
 def archive(nodes: Iterable[Node]) -> bytes:
-    """The archive of `nodes`, in their order: a folder comes before what lies in it."""
-    made = b"".join(_entry(FIRST_INODE + number, node) for number, node in enumerate(nodes))
-    return _padded(made + _entry(0, Node(f"/{TRAILER}", 0), (0, 0)), BLOCK)
+    """Return the archive of `nodes` in this order. Each directory must precede its content."""
+    entries = b"".join(_entry(FIRST_INODE + number, node) for number, node in enumerate(nodes))
+    return _padded(entries + _entry(0, Node(f"/{TRAILER}", 0), (0, 0)), BLOCK)
 
 
 def packed(data: bytes) -> bytes:
-    """As the kernel unpacks it: xz with CRC32."""
+    """Return `data` compressed by xz with CRC32, which the kernel can unpack."""
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
     return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's own kernel as it is installed: its binary package, and the modules of it that a cell loads.
+"""Provide Debian's kernel from its binary package, and the modules that a cell loads.
 
-Nothing is compiled for it. What the lab's kernels have built in, this one has as modules: each guest gets those that
-its cell needs, in the order in which they load.
+Nothing is compiled. The lab's kernels have their drivers built in; this one has modules. Each guest gets the modules
+that its cell needs, numbered in the order in which they load.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from flashbed.image.module_order import ModuleFiles
 from flashbed.workload.base import KERNEL_MODULES
 
 PACKAGE = "linux-image-arm64"
-"""What users install; it only depends on the package of today's kernel."""
+"""The package that users install. It is empty, and depends on the package of the current kernel."""
 
 RECIPE_VERSION = 1
 """Raise it if `_keep` makes other files of the same package."""
@@ -33,17 +33,19 @@ RECIPE_VERSION = 1
 MODULES, NAMES = "modules", "names.json"
 
 CELL, TOOL = "cell", "tool"
-"""Folders of the guest's below KERNEL_MODULES."""
+"""Directories of the guest below KERNEL_MODULES."""
 
 FILESYSTEM, SCHEDULER = "fs-", "-iosched"
-"""How Linux calls the module of a file system or a scheduler, whichever file that is: fs-vfat, bfq-iosched."""
+"""Parts of the aliases by which Linux requests a file system or a scheduler, such as fs-vfat and bfq-iosched."""
 
 ASKED_FOR = {"vfat": ("nls_cp437", "nls_ascii")}
-"""What a module asks for by name when it mounts, and so does not say: CONFIG_FAT_DEFAULT_CODEPAGE and _IOCHARSET."""
+"""Modules that a module requests when it mounts, so that its .modinfo lacks them: CONFIG_FAT_DEFAULT_CODEPAGE and
+_IOCHARSET.
+"""
 
 
 def build(cache: Cache, archive: Archive) -> Kernel:
-    """The kernel that Debian installs."""
+    """Return the kernel that Debian installs."""
     package = wanted(archive)
     resolved = archive.resolve([package], alone=True)
     recipe = {"packages": resolved.files, "version": [RECIPE_VERSION, module_order.RECIPE_VERSION]}
@@ -61,30 +63,30 @@ def build(cache: Cache, archive: Archive) -> Kernel:
 
 
 def wanted(archive: Archive) -> str:
-    """The package of the kernel: what Debian's empty one depends on."""
+    """Return the package of the kernel, on which Debian's empty package depends."""
     debs = archive.fetch([PACKAGE], archive.resolve([PACKAGE], alone=True))
-    said = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
-    if not (named := re.search(r"linux-image-\d[^ ,]*-arm64", said)):
-        raise SetupError(f"{PACKAGE} depends on {said.strip()}, which names no kernel")
+    depends = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
+    if not (named := re.search(r"linux-image-\d[^ ,]*-arm64", depends)):
+        raise SetupError(f"{PACKAGE} depends on {depends.strip()}, which names no kernel")
     return named[0]
 
 
 def _keep(unpacked: Path, folder: Path) -> None:
-    """Lays image, configuration and modules where each kernel has them."""
+    """Copy image, configuration and modules to their paths in a kernel's entry."""
     (modules,) = unpacked.glob("lib/modules/*")
     for source, to in (("boot/vmlinuz-*", IMAGE), ("boot/config-*", CONFIG)):
-        (found,) = unpacked.glob(source)
+        (file,) = unpacked.glob(source)
         (folder / to).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(found, folder / to)
-    (folder / SYMBOLS).write_text("")  # Debian's are in a package of 700 MB
+        shutil.copy(file, folder / to)
+    (folder / SYMBOLS).write_text("")  # Debian has the symbols in a package of 700 MB
     shutil.copytree(modules / "kernel", folder / MODULES)
     names = module_order.names_of(modules)
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 
 def loaded(kernel: Kernel, wanted: ProgramSet) -> list[File]:
-    """The modules for what a cell and then its tool want, named in the order in which they load. Raises PartError for
-    what the kernel has neither as a module nor built in.
+    """Return the modules that a cell and then its tool need, named in the order in which they load. Raise PartError for
+    a file system or scheduler that the kernel has neither as a module nor built in, and SetupError for another module.
     """
     known = kernel.modules
     assert known is not None
@@ -102,11 +104,11 @@ def loaded(kernel: Kernel, wanted: ProgramSet) -> list[File]:
 
 
 def _lacking(kernel: Kernel, name: str) -> SetupError | PartError:
-    told = f"Debian's kernel {kernel.package_version} has no"
-    for kind, key, its in (
+    lacks = f"Debian's kernel {kernel.package_version} has no"
+    for kind, key, plain_name in (
         ("file system", "type", name.removeprefix(FILESYSTEM)),
         ("scheduler", "name", name.removesuffix(SCHEDULER)),
     ):
-        if its != name:
-            return PartError(f"{told} {kind} {its}; give the study another kernel", key, its)
-    return SetupError(f"{told} module {name}")
+        if plain_name != name:
+            return PartError(f"{lacks} {kind} {plain_name}; give the study another kernel", key, plain_name)
+    return SetupError(f"{lacks} module {name}")

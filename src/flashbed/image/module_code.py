@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code of a module, and where a guest has it: a module lies where there is room when it is loaded, and nothing says
-where that was but the code itself.
+"""Find the code of a module in a guest. A kernel loads a module wherever it has room, and only the code that ran shows
+where that was.
 
-Its executable sections are told by addresses of their own (`base`), below any of the kernel's. Must not know what is
-looked for in them.
+Each executable section of a module has an address of its own here (`base`), below all addresses of the kernel. Must not
+know what is looked for in the sections.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ RECIPE_VERSION = 1
 """Raise it if `sections_of` returns something else for the same module."""
 
 WORD = 4
-"""Bytes of an instruction."""
+"""The size of an instruction in bytes."""
 
 _RUN = 4
-"""So many instructions in a row are one sample."""
+"""The number of consecutive instructions in a sample."""
 
 _ENOUGH = 8
-"""Samples that must agree on a place."""
+"""The number of samples that must agree on an address."""
 
 _FIRST_BASE, _BETWEEN = 1 << 40, 1 << 32
 
 Piece = tuple[int, bytes]
-"""Code that ran: where, and its bytes."""
+"""Code that ran: its address and its bytes."""
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,27 @@ class ModuleSection:
     """Offsets of instructions that the kernel changes when it loads the module."""
 
     def as_json(self) -> list[Any]:
+        """Return the fields as `from_json` reads them."""
         return [self.name, self.base, self.code.hex(), sorted(self.changed)]
 
     @classmethod
-    def from_json(cls, told: Sequence[Any]) -> ModuleSection:
-        """What `as_json` gave."""
-        name, base, code, changed = told
+    def from_json(cls, fields: Sequence[Any]) -> ModuleSection:
+        """Return the section from the fields of `as_json`."""
+        name, base, code, changed = fields
         return cls(name, base, bytes.fromhex(code), frozenset(changed))
 
     @cached_property
     def _samples(self) -> dict[bytes, int]:
-        """Runs of instructions that stand in one place only, with their offsets."""
-        found: dict[bytes, int] = {}
+        """Return the runs of instructions that occur only once, with their offsets."""
+        offsets: dict[bytes, int] = {}
         for offset in range(0, len(self.code) - _RUN * WORD + 1, WORD):
             if not self.changed & set(range(offset, offset + _RUN * WORD, WORD)):
                 sample = self.code[offset : offset + _RUN * WORD]
-                found[sample] = -1 if sample in found else offset
-        return {sample: offset for sample, offset in found.items() if offset >= 0}
+                offsets[sample] = -1 if sample in offsets else offset
+        return {sample: offset for sample, offset in offsets.items() if offset >= 0}
 
     def ran(self, pieces: Iterable[Piece]) -> Iterator[tuple[int, int]]:
-        """Begin and end of what ran of it, by its own addresses. Nothing if no place is told by the pieces."""
+        """Yield the begin and end of its code that ran, from `base`. Yield nothing if the pieces fit no address."""
         pieces = list(pieces)
         votes: Counter[int] = Counter()
         for address, code in pieces:
@@ -77,30 +78,30 @@ class ModuleSection:
                     votes[address + at - offset] += 1
         if not votes or votes.most_common(1)[0][1] < _ENOUGH:
             return
-        place = votes.most_common(1)[0][0]
+        loaded_to = votes.most_common(1)[0][0]
         for address, code in pieces:
-            begin, end = address - place, address - place + len(code)
+            begin, end = address - loaded_to, address - loaded_to + len(code)
             if begin >= 0 and end <= len(self.code):
                 yield self.base + begin, self.base + end
 
 
 def sections_of(module: Path, number: int) -> list[ModuleSection]:
-    """The executable sections of a module's file; `number` tells modules apart."""
+    """Return the executable sections of a module's file. Each module needs another `number`, for its addresses."""
     with module.open("rb") as file:
         elf = ELFFile(file)
-        found = list(elf.iter_sections())
+        all_sections = list(elf.iter_sections())
         relocated: dict[int, set[int]] = {}
-        for section in found:
+        for section in all_sections:
             if isinstance(section, RelocationSection):
                 offsets = {relocation["r_offset"] // WORD * WORD for relocation in section.iter_relocations()}
                 relocated.setdefault(section["sh_info"], set()).update(offsets)
         return [
             ModuleSection(
                 section.name,
-                _FIRST_BASE + (number * len(found) + index) * _BETWEEN,
+                _FIRST_BASE + (number * len(all_sections) + index) * _BETWEEN,
                 section.data(),
                 frozenset(relocated.get(index, ())),
             )
-            for index, section in enumerate(found)
+            for index, section in enumerate(all_sections)
             if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_type"] == "SHT_PROGBITS"
         ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel modules have to be loaded before which, as the modules themselves say (`depends` of their .modinfo).
+"""The order in which kernel modules must be loaded, from the modules' own `depends` and `softdep` in .modinfo.
 
-Knows no kernel; a module that the kernel has built in is no file, and is left out.
+Knows no kernel. A module that is built into the kernel has no file, and is left out.
 """
 
 from __future__ import annotations
@@ -17,33 +17,35 @@ RECIPE_VERSION = 1
 
 
 def found_in(folder: Path) -> dict[str, Path]:
-    """All modules below a folder, by the name that the kernel knows them by."""
+    """Return all module files below a directory, by the kernel's name of the module."""
     return {plain(path.stem): path for path in sorted(folder.rglob("*.ko"))}
 
 
 def plain(name: str) -> str:
-    """A file may be called md-mod.ko; the module's name is md_mod."""
+    """Return the kernel's name of a module: that of md-mod.ko is md_mod."""
     return name.replace("-", "_")
 
 
 def needs(module: Path) -> list[str]:
-    """The modules that this one calls, and those that it asks to be there before it: by name, or by an alias."""
-    found = []
-    for key, value in _said(module):
+    """Return the names or aliases of the modules that must be loaded before this one, or that it wants loaded before
+    it (`softdep`).
+    """
+    names = []
+    for key, value in _modinfo(module):
         if key == "depends":
-            found += [plain(name) for name in value.split(",") if name]
+            names += [plain(name) for name in value.split(",") if name]
         if key == "softdep":
             before, _, _ = value.partition("post:")
-            found += [plain(name) for name in before.replace("pre:", "").split()]
-    return found
+            names += [plain(name) for name in before.replace("pre:", "").split()]
+    return names
 
 
 def aliases(modules: Mapping[str, Path]) -> dict[str, str]:
-    """Which module answers to which other name: crc32c_generic to crc32c."""
-    return {plain(value): name for name, file in modules.items() for key, value in _said(file) if key == "alias"}
+    """Map each alias to its module: crc32c to crc32c_generic."""
+    return {plain(value): name for name, file in modules.items() for key, value in _modinfo(file) if key == "alias"}
 
 
-def _said(module: Path) -> list[tuple[str, str]]:
+def _modinfo(module: Path) -> list[tuple[str, str]]:
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")
         return _pairs(section.data()) if section is not None else []
@@ -55,11 +57,11 @@ def _pairs(data: bytes) -> list[tuple[str, str]]:
 
 
 BUILT_IN = ""
-"""In place of a module, for a name that the kernel itself answers to."""
+"""In place of a module, for a name of something that is built into the kernel."""
 
 
 def names_of(folder: Path) -> dict[str, str]:
-    """Which module of a package's folder /lib/modules/VERSION answers to which name that is not for a device."""
+    """Map each name and alias, except those of devices, to its module in a package's /lib/modules/VERSION."""
     built_in = _pairs((folder / "modules.builtin.modinfo").read_bytes())
     known = {plain(key.partition(".")[0]): BUILT_IN for key, _ in built_in if key}
     known |= {plain(value): BUILT_IN for key, value in built_in if key.endswith(".alias")}
@@ -70,13 +72,15 @@ def names_of(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ModuleFiles:
-    """The modules that a kernel has as files, by name; and what it answers to, each name with a module or BUILT_IN."""
+    """The modules of a kernel."""
 
     files: Mapping[str, Path]
+    """The file of each module, by the module's name."""
     names: Mapping[str, str]
+    """Maps each name and alias to a module, or to BUILT_IN."""
 
     def in_order(self, wanted: Iterable[str]) -> list[str]:
-        """As the function; a name that the kernel does not know is raised as LookupError."""
+        """Return the modules to load for `wanted`, in order. Raise LookupError with a name that the kernel lacks."""
         asked = list(wanted)
         if unknown := next((name for name in asked if plain(name) not in self.names), None):
             raise LookupError(unknown)
@@ -84,8 +88,8 @@ class ModuleFiles:
 
 
 def in_order(modules: Mapping[str, Path], wanted: Iterable[str], others: Mapping[str, str] | None = None) -> list[str]:
-    """The modules to load for `wanted`, each behind those that it needs; without those that are no files. `others`: as
-    `aliases`, if that is known.
+    """Return the modules to load for `wanted`, each after those that it needs. Names without a file are left out.
+    `others` maps aliases to modules; by default they are read from the files.
     """
     order: list[str] = []
     others = aliases(modules) if others is None else others

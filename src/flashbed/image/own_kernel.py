@@ -162,7 +162,7 @@ def _changed(
                 compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
                 apart = _modules_with_lines(built, lines, folder / "modules")
-                changed = changed_code.look(work.tree, built.symbols, lines, built.environment, folder, apart)
+                changed = changed_code.locate(work.tree, built.symbols, lines, built.environment, folder, apart)
         (folder / LINES).write_text(json.dumps(changed.as_json(), indent=1, sort_keys=True))
 
     known = cache.known("kernel-lines", recipe)

@@ -51,8 +51,8 @@ class Appliance:
     memory_mb: int
     """MB of RAM that are enough."""
 
-    words: str = ""
-    """Additional words of this kernel's command line."""
+    arguments: str = ""
+    """Additional arguments on this kernel's command line."""
 
     @property
     def bytes(self) -> int:
@@ -90,7 +90,7 @@ def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernel
     files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
     _write(folder, files)
     initramfs, memory = folder / INITRAMFS, compiling.memory_mb(settings) + kernel.more_mb
-    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), kernel.machine, memory, kernel.words)
+    return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), kernel.machine, memory, kernel.arguments)
 
 
 def _sizes(contents: Mapping[str, list[cpio.Node]]) -> dict[str, int]:
@@ -153,10 +153,10 @@ def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpi
 
 def _below(root: Path) -> list[cpio.Node]:
     """Return the programs and libraries below a directory. If two files are equal, the second is a link."""
-    found: dict[bytes, str] = {}
+    name_of_content: dict[bytes, str] = {}
     nodes = []
     for path in sorted(path for path in root.rglob("*") if path.is_file()):
         content, name = path.read_bytes(), f"/{path.relative_to(root)}"
-        first = found.setdefault(content, name)
+        first = name_of_content.setdefault(content, name)
         nodes.append(cpio.program(name, content) if first == name else cpio.link(name, first))
     return nodes

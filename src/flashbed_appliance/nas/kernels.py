@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that an appliance can have: the small one, built for its settings, and Debian's, which is only fetched.
+"""Provide an appliance's kernel: the small one, which is built for its settings, or Debian's, which is only fetched.
 
-Debian's serves minutes earlier the first time, and wants more memory. It is for a trial: nothing is linked into it.
+With Debian's kernel the first start is minutes earlier, but needs more memory. It is for a trial: nothing is linked
+into it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MACHINES = {
     (DEBIAN, "x86_64"): "q35",
     (DEBIAN, "arm64"): "virt",
 }
-"""Of QEMU (qemu.MACHINES), by kernel and architecture."""
+"""The machine of QEMU (qemu.MACHINES), by kernel and architecture."""
 
 IMAGE, MODULES = "vmlinuz", "modules"
 
@@ -39,36 +40,43 @@ RECIPE_VERSION = 1
 """Raise it if `debian` makes other files of the same packages and modules."""
 
 MORE_MB = 168
-"""For Debian's. It began to serve one disk in 96 MB, where the small one does in 24; a machine of it has 216."""
+"""The memory that Debian's kernel needs beyond the small one, in MB. It needed 96 MB to begin to serve one disk, the
+small one 24 MB. A machine with it has 216 MB.
+"""
 
 NO_IPV6 = "ipv6.disable=1"
-"""The small kernel has none, and settings have no addresses of it: one that has it would listen there, too."""
+"""The small kernel has no IPv6, and settings have no addresses of it. Without this argument Debian's kernel would
+listen there, too.
+"""
 
 
 @dataclass(frozen=True)
 class ApplianceKernel:
-    """What a loader takes, the modules by name, and how QEMU (qemu.MACHINES) runs it: on which machine, with which MB
-    and words more than the small kernel needs.
-    """
+    """A kernel, and how QEMU runs it."""
 
     architecture: Architecture
     image: Path
+    """The file for a boot loader."""
     modules: Mapping[str, Path]
+    """The modules by name."""
     machine: str
+    """The machine of QEMU (qemu.MACHINES)."""
     more_mb: int = 0
-    words: str = ""
+    """The memory that it needs beyond the small kernel, in MB."""
+    arguments: str = ""
+    """Arguments on the kernel's command line that the small kernel does not need."""
 
 
 def named(name: str, settings: Settings, target: Architecture) -> ApplianceKernel:
-    """The kernel for these settings. Raises InputError for a name that is none of NAMES, or if it lacks what they ask,
-    SetupError where it cannot be built or fetched.
+    """Return the kernel for these settings. Raises InputError if the name is none of NAMES, or if the kernel lacks
+    something that the settings ask for, and SetupError if it cannot be built or fetched.
     """
     _check(name, settings, target)
     return debian(target) if name == DEBIAN else small(settings, target)
 
 
 def machine(name: str, settings: Settings, target: Architecture) -> str:
-    """Which machine runs that kernel; nothing is built. Raises InputError as `named` does."""
+    """Return the machine of QEMU that runs this kernel, without building it. Raises InputError as `named` does."""
     _check(name, settings, target)
     return MACHINES[name, target.name]
 
@@ -83,14 +91,14 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
 
 
 def small(settings: Settings, target: Architecture) -> ApplianceKernel:
-    """Built for what the settings ask."""
+    """Build the small kernel for these settings."""
     built = building.build(target.name, fragments(settings, target))
-    found = {module_order.plain(name): path for name, path in built.modules.items()}
-    return ApplianceKernel(target, built.image, found, MACHINES[SMALL, target.name])
+    modules = {module_order.plain(name): path for name, path in built.modules.items()}
+    return ApplianceKernel(target, built.image, modules, MACHINES[SMALL, target.name])
 
 
 def fragments(settings: Settings, target: Architecture) -> list[Path]:
-    """Of the small kernel."""
+    """Return the configuration fragments of the small kernel."""
     more = []
     if settings.hardware == "pc":
         more = [paths.appliance() / "kernel" / "pc.config"]
@@ -102,7 +110,7 @@ def fragments(settings: Settings, target: Architecture) -> list[Path]:
 
 
 def debian(target: Architecture) -> ApplianceKernel:
-    """The one that Debian installs, with its modules for all that settings can ask of a virtual machine."""
+    """Return Debian's kernel, with the modules for all settings that a virtual machine can have."""
     archive, package = programs.archive_of(target), _package(target)
     recipe = {
         "packages": archive.resolve([package]).files,
@@ -111,30 +119,30 @@ def debian(target: Architecture) -> ApplianceKernel:
     }
 
     def fill(folder: Path) -> None:
-        kernel, found = unpacked(target, folder / "unpacked")
+        kernel, modules = unpacked(target, folder / "unpacked")
         (folder / MODULES).mkdir()
-        for name in module_order.in_order(found, compiling.ALL_MODULES):
-            shutil.copy(found[name], folder / MODULES)
+        for name in module_order.in_order(modules, compiling.ALL_MODULES):
+            shutil.copy(modules[name], folder / MODULES)
         shutil.copy(kernel, folder / IMAGE)
         locks.remove(folder / "unpacked")
 
     entry = image.open_cache().entry(f"nas-debian-{target.name}", recipe, fill, products=[IMAGE])
-    found = module_order.found_in(entry.path(MODULES))
-    return ApplianceKernel(target, entry.path(IMAGE), found, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
+    modules = module_order.found_in(entry.path(MODULES))
+    return ApplianceKernel(target, entry.path(IMAGE), modules, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
 
 
 def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]:
-    """Debian's kernel and all of its modules by name, in a folder, which is made."""
+    """Unpack Debian's kernel into `folder`, which is created. Return its file and all of its modules by name."""
     archive, package = programs.archive_of(target), _package(target)
     with stage(f"Fetching Debian's own kernel for {target.name}"):
         debs = archive.fetch([package], archive.resolve([package]))
         archive.unpack([deb for deb in debs if re.match(r"linux-image-\d", deb.name)], folder)
-    kernels, found = sorted(folder.glob("boot/vmlinuz-*")), module_order.found_in(folder / "lib/modules")
-    if not (kernels and found):
-        raise SetupError(f"{package} brought no kernel with modules; `flashbed image build --update` looks for another")
-    return kernels[0], found
+    kernels, modules = sorted(folder.glob("boot/vmlinuz-*")), module_order.found_in(folder / "lib/modules")
+    if not (kernels and modules):
+        raise SetupError(f"{package} has no kernel with modules; `flashbed image build --update` looks for another")
+    return kernels[0], modules
 
 
 def _package(target: Architecture) -> str:
-    """What users install: it only depends on the package of today's kernel."""
+    """Return the package that users install. It is empty, and depends on the package of the current kernel."""
     return f"linux-image-{programs.DEBIAN_NAMES[target.name]}"

@@ -83,10 +83,10 @@ def own(cache: Cache, target: Architecture) -> Path:
 
 def _list(name: str) -> list[str]:
     text = (paths.appliance() / "user" / "sources.mk").read_text().replace("\\\n", " ")
-    said = re.search(rf"^{name} = (.*)$", text, re.MULTILINE)
-    if said is None:
+    line = re.search(rf"^{name} = (.*)$", text, re.MULTILINE)
+    if line is None:
         raise SetupError(f"{paths.appliance() / 'user/sources.mk'}: has no line {name} = ...")
-    return said[1].split()
+    return line[1].split()
 
 
 def _sources() -> list[Path]:
@@ -165,12 +165,11 @@ def _libraries(unpacked: Path, program: Path) -> list[str]:
         tables = [part for part in elf.iter_sections() if isinstance(part, DynamicSection)]
         names = [part.get_interp_name().lstrip("/") for part in interpreters]
         sonames = [vars(tag)["needed"] for part in tables for tag in part.iter_tags("DT_NEEDED")]
-    found = [str(path.relative_to(unpacked)) for name in sonames for path in _one(unpacked, name)]
-    return [*names, *found]
+    return [*names, *(_library(unpacked, soname) for soname in sonames)]
 
 
-def _one(unpacked: Path, soname: str) -> list[Path]:
-    places = sorted(path for path in unpacked.rglob(soname) if path.is_file())
-    if not places:
-        raise SetupError(f"no unpacked package has the library {soname}, which a program of the appliance needs")
-    return places[:1]
+def _library(unpacked: Path, soname: str) -> str:
+    for path in sorted(unpacked.rglob(soname)):
+        if path.is_file():
+            return str(path.relative_to(unpacked))
+    raise SetupError(f"no unpacked package has the library {soname}, which a program of the appliance needs")

@@ -67,10 +67,10 @@ class Port:
 def program(architecture: Architecture) -> str:
     """Return the path of QEMU for an architecture. Raises SetupError if it is not installed."""
     name, package = PROGRAMS[architecture.name]
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise SetupError(f"{name} is not installed: apt-get install --no-install-recommends {package}")
-    return found
+    return path
 
 
 def command(
@@ -78,17 +78,17 @@ def command(
 ) -> list[str]:
     """Return QEMU's command line. Raises SetupError if QEMU is not installed."""
     machine = MACHINES[appliance.machine]
-    words = [program(appliance.architecture), *machine.arguments]
-    words += ["-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
-    words += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
-    words += ["-kernel", str(appliance.kernel)]
+    arguments = [program(appliance.architecture), *machine.arguments]
+    arguments += ["-accel", "tcg", "-m", f"{appliance.memory_mb}M", "-smp", "1"]
+    arguments += ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", *serial]
+    arguments += ["-kernel", str(appliance.kernel)]
     if appliance.initramfs:
-        words += ["-initrd", str(appliance.initramfs)]
+        arguments += ["-initrd", str(appliance.initramfs)]
         line = compiling.command_line("virtual", appliance.architecture.name)
-        words += ["-append", f"{line} {appliance.words}".rstrip()]
+        arguments += ["-append", f"{line} {appliance.arguments}".rstrip()]
     numbered = list(enumerate(disks))
     for number, disk in reversed(numbered) if machine.last_disk_first else numbered:
-        words += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={escaped(disk)}"]
-        words += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
+        arguments += ["-drive", f"if=none,id=disk{number},format=raw,{TELL_ERRORS},file={escaped(disk)}"]
+        arguments += ["-device", f"virtio-blk-{machine.bus},drive=disk{number}"]
     forwarded = "".join(f",hostfwd={port.protocol}:{listen}:{port.outside}-{port.to}:{port.inside}" for port in ports)
-    return [*words, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]
+    return [*arguments, "-netdev", f"user,id=net0{forwarded}", "-device", f"virtio-net-{machine.bus},netdev=net0"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from flashbed.image.changed_code import (
-    ROOM_BYTES,
+    MODULE_AREA_BYTES,
     Module,
     Section,
     changed_lines,
-    look,
-    says_nothing,
+    locate,
+    never_code,
     sections,
     with_code,
 )
@@ -151,7 +151,7 @@ def test_a_macro_has_no_code() -> None:
 
 @pytest.mark.parametrize(("line", "nothing"), [(2, True), (4, True), (5, True), (6, False), (99, True)])
 def test_nobody_asks_whether_a_comment_ran(line: int, nothing: bool) -> None:
-    assert says_nothing(FUNCTION, line) == nothing
+    assert never_code(FUNCTION, line) == nothing
 
 
 def test_where_changed_lines_are_in_a_kernel(tmp_path: Path) -> None:
@@ -165,21 +165,21 @@ def test_where_changed_lines_are_in_a_kernel(tmp_path: Path) -> None:
     at = {"_text": 0x1000, "of_header": 0x2000, "first": 0x2010, "second": 0x2020, "early": 0x9000}
     table = write(tmp_path / "System.map", "".join(f"{address:x} t {name}\n" for name, address in at.items()))
     lines = {"fs/one.c": [1, 5, 9, 10, 15], "fs/other.c": [1], "include/one.h": [3]}
-    found = look(tree, table, lines, lambda: os.environ, tmp_path)
-    assert found.not_told == {"fs/other.c": "is no part of this kernel", "fs/one.c:1": "became no code"}
+    found = locate(tree, table, lines, lambda: os.environ, tmp_path)
+    assert found.not_located == {"fs/other.c": "is no part of this kernel", "fs/one.c:1": "became no code"}
     of = {line: {address & ~0xF for address in addresses} for line, addresses in found.code.items()}
     assert of == {"include/one.h:3": {0x2000}, "fs/one.c:5": {0x9000}, "fs/one.c:10": {0x2010}, "fs/one.c:15": {0x2020}}
     assert [begin for begin, _ in found.functions] == [0x2000, 0x2010, 0x2020, 0x9000]
-    assert (found.modules, found.room) == ([], (0x1000 - ROOM_BYTES, 0x1000))
+    assert (found.modules, found.module_area) == ([], (0x1000 - MODULE_AREA_BYTES, 0x1000))
 
 
 def test_an_object_that_cannot_be_compiled_again_is_told(tmp_path: Path) -> None:
     write(tmp_path / "fs/one.c", "int first(int a)\n{\n\treturn a;\n}\n")
     write(tmp_path / "fs/.one.o.cmd", "savedcmd_fs/one.o := false -c -o fs/one.o fs/one.c\n")
     table = write(tmp_path / "System.map", "1000 T _text\n")
-    found = look(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path)
+    found = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path)
     assert (found.code, found.functions) == ({}, [])
-    assert found.not_told["fs/one.o"] == "cannot be compiled with line numbers"
+    assert found.not_located["fs/one.o"] == "cannot be compiled with line numbers"
 
 
 def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: P
     text = ModuleSection(".text", 1 << 40, b"", frozenset())
     module = Module("fs", sections(tmp_path / "one.o"), [text, ModuleSection(".init.text", 1 << 41, b"", frozenset())])
     table = write(tmp_path / "System.map", "1000 T _text\n")
-    found = look(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path, [module])
-    assert (found.not_told, found.functions, found.modules) == ({}, [], [text])
+    found = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path, [module])
+    assert (found.not_located, found.functions, found.modules) == ({}, [], [text])
     assert {address >> 4 for address in found.code["fs/one.c:3"]} == {1 << 36}
-    assert found.watched == [found.room]
+    assert found.watched == [found.module_area]

@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.image import module_order
 
-SAID = {
+MODINFO = {
     "nfsd": [("depends", "lockd,sunrpc")],
     "lockd": [("depends", "sunrpc,grace")],
     "sunrpc": [("depends", "")],
@@ -24,8 +24,8 @@ SAID = {
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """Such as lie in files; grace is in the kernel."""
-    monkeypatch.setattr(module_order, "_said", lambda file: SAID[file.name])
-    return {name: Path(name) for name in SAID}
+    monkeypatch.setattr(module_order, "_modinfo", lambda file: MODINFO[file.name])
+    return {name: Path(name) for name in MODINFO}
 
 
 def test_what_a_module_needs_is_loaded_before_it(modules: dict[str, Path]) -> None:
@@ -43,7 +43,7 @@ def test_no_module_comes_twice_and_what_is_no_file_is_left_out(modules: dict[str
 
 def test_a_package_says_what_its_kernel_answers_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = {"bfq": [("alias", "bfq-iosched")], "usb-storage": [("alias", "usb:v03F0p4002d*"), ("depends", "usbcore")]}
-    monkeypatch.setattr(module_order, "_said", lambda file: said[file.stem])
+    monkeypatch.setattr(module_order, "_modinfo", lambda file: said[file.stem])
     for name in said:
         (tmp_path / f"{name}.ko").touch()
     (tmp_path / "modules.builtin.modinfo").write_bytes(b"mq_deadline.alias=mq-deadline-iosched\0usbcore.license=GPL\0")

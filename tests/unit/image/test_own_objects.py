@@ -79,7 +79,7 @@ def test_lines_that_nobody_looked_for_are_not_known_and_nothing_is_compiled(
         return Changed({"fs/one.c:1": [4]})
 
     monkeypatch.setattr(own_kernel, "compile_in", lambda *_: looked.append("compiled"))
-    monkeypatch.setattr(changed_code, "look", look)
+    monkeypatch.setattr(changed_code, "locate", look)
 
     def changed(lines: bool) -> Changed | None:
         return own_kernel._changed(cache, Kernel(entry, "linux"), wanted, "0000", CHOICE, "", lines)
