@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for the guest: fio and our own, built static; all others straight from Debian's packages with the
-libraries they need.
+"""Provide the guest's programs: fio and the lab's own are built static; all others come from Debian's packages, with
+the libraries that they need.
 
-Knows no file system by name: which packages and programs a cell wants stands in the file system's profile.
+Knows no file system by name. A file system's profile names the packages and programs that its cells need.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BUSYBOX_PACKAGES = ("busybox-static",)
 
 FIO_OPTIONS = (
     "--build-static",
-    "--disable-native",  # else it is built for the host's CPU and dies of an illegal instruction
+    "--disable-native",  # otherwise it is built for the host's CPU, and dies of an illegal instruction
     "--disable-numa",
     "--disable-rdma",
     "--disable-rados",
@@ -57,9 +57,7 @@ SFSLOAD_FLAGS = ("CFLAGS=-O2", "arm64")
 
 
 def fio(cache: Cache, archive: Archive) -> Entry:
-    """An entry with a static, stripped `fio`, from Debian's source package: Debian's binary drags 75 MB of libraries
-    along.
-    """
+    """Build a static, stripped `fio` from Debian's source package. Debian's binary needs 75 MB of libraries."""
     resolved = archive.resolve(["fio"], source=True)
     root = toolchain.sysroot(cache, archive)
     of_suite = toolchain.compiler(cache, archive)
@@ -84,7 +82,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
             compiler = FIO_COMPILER.format(sysroot=root.folder, tree=tree)
             output = run(["./configure", f"--cc={compiler}", *FIO_OPTIONS], cwd=tree, env=of_suite.environment())
             if "unrecognized" in output or "unknown option" in output:
-                raise SetupError(f"fio's configure does not know an option of ours:\n{output[-800:]}")
+                raise SetupError(f"fio's configure does not know an option of the lab:\n{output[-800:]}")
             run(["make", f"-j{os.cpu_count()}", "fio"], cwd=tree, env=of_suite.environment())
         shutil.move(tree / "fio", folder / "fio")
         run([f"{toolchain.PREFIX}strip", folder / "fio"], env=of_suite.environment())
@@ -94,12 +92,12 @@ def fio(cache: Cache, archive: Archive) -> Entry:
 
 
 def fio_patches(version: str) -> list[Path]:
-    """What is mended in fio of this Debian version, such as 3.33-3: guest/patches/fio-3.33/*.patch, by name."""
+    """Return the patches for fio of a Debian version, such as 3.33-3: guest/patches/fio-3.33/*.patch, sorted by name."""
     return sorted((paths.guest() / "patches" / f"fio-{version.partition('-')[0]}").glob("*.patch"))
 
 
 def own(cache: Cache, archive: Archive, source: Path, *headers: Path) -> Entry:
-    """An entry with a program of ours, of one C file and headers beside it, under the file's name without .c."""
+    """Build a program of the lab from one C file and headers beside it. It has the file's name without .c."""
     name = source.stem
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     recipe = {
@@ -118,27 +116,27 @@ def own(cache: Cache, archive: Archive, source: Path, *headers: Path) -> Entry:
 
 
 def bonnie(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `bonnie`, of ours: it carries out the sequence of Bonnie."""
+    """Build the lab's `bonnie`, which executes the sequence of Bonnie."""
     return own(cache, archive, paths.guest() / "bonnie.c", paths.guest() / "load.h")
 
 
 def fxmark(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `fxmark`, of ours: it asks what FxMark asks."""
+    """Build the lab's `fxmark`, which makes the requests of FxMark."""
     return own(cache, archive, paths.guest() / "fxmark.c", paths.guest() / "load.h")
 
 
 def age(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `age`, of ours: it uses a file system until it is no longer new."""
+    """Build the lab's `age`, which ages a file system."""
     return own(cache, archive, paths.guest() / "age.c")
 
 
 def poweron(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `poweron`, of ours: it notes how long the machine has been on."""
+    """Build the lab's `poweron`, which notes the time since the machine was switched on."""
     return own(cache, archive, paths.guest() / "poweron.c")
 
 
 def sfsload(cache: Cache, archive: Archive) -> Entry:
-    """An entry with `sfsload`, of ours: it puts a load on an NFS server."""
+    """Build the lab's `sfsload`, which puts a load on an NFS server."""
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     sources = [paths.sfsload() / name for name in ("Makefile", "src")]
     recipe = {
@@ -164,25 +162,25 @@ def sfsload(cache: Cache, archive: Archive) -> Entry:
 
 
 OF_EACH_GUEST = ("outbox", "medium", "receive")
-"""Programs of ours that every guest has: one hands out what a cell leaves, one says a word to the emulator's medium,
-one writes out what the emulator has for the guest.
+"""The lab's programs in every guest: one passes a cell's files to the host, one sends a command to the emulator's
+medium, one writes the files that the emulator has for the guest.
 """
 
 
 def of_each_guest(cache: Cache, archive: Archive) -> dict[str, Entry]:
-    """Entries with these, by name."""
+    """Build the programs of OF_EACH_GUEST. Return their entries by name."""
     return {name: own(cache, archive, paths.guest() / f"{name}.c") for name in OF_EACH_GUEST}
 
 
 BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
-"""Programs that cells choose and that are built from their sources, by name: what builds them."""
+"""The functions that build the programs that cells choose, by the program's name."""
 
 
 def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:
-    """An entry whose `root` holds `programs` (absolute paths in the guest) and every shared library they need,
-    nothing else.
+    """Return an entry whose `root` has exactly `programs` (absolute paths in the guest) and the shared libraries that
+    they need.
 
-    Raises SetupError when a package does not have a program, or no package has a library.
+    Raises SetupError if no package has one of the programs or libraries.
     """
     resolved = archive.resolve(sorted(packages))
     recipe = {
@@ -207,14 +205,16 @@ def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], progr
 
 
 def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
-    """Paths below `unpacked` of the programs, their ELF interpreters and, transitively, their shared libraries."""
-    found: set[str] = set()
+    """Return the paths below `unpacked` of the programs, their ELF interpreters, and all shared libraries that they
+    need directly or indirectly.
+    """
+    names: set[str] = set()
     wanted = [_resolve(unpacked, program.lstrip("/")) for program in programs]
     while wanted:
         name = wanted.pop()
-        if name in found:
+        if name in names:
             continue
-        found.add(name)
+        names.add(name)
         with (unpacked / name).open("rb") as file:
             elf = ELFFile(file)
             for segment in elf.iter_segments("PT_INTERP"):
@@ -224,23 +224,23 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
             if isinstance(dynamic, DynamicSection):
                 places = [*LIBRARY_FOLDERS, *_run_path(dynamic)]
                 wanted += [_library(unpacked, vars(tag)["needed"], places) for tag in dynamic.iter_tags("DT_NEEDED")]
-    return found
+    return names
 
 
 def _resolve(unpacked: Path, name: str) -> str:
     if not (unpacked / name).is_file():
-        raise SetupError(f"no package has the program /{name} that the guest is to have")
+        raise SetupError(f"no package has the program /{name}, which the guest needs")
     return name
 
 
 def _run_path(dynamic: DynamicSection) -> list[str]:
-    """Where a program says that its own libraries lie, seen from the root."""
-    paths_said = [vars(tag)["runpath"] for tag in dynamic.iter_tags("DT_RUNPATH")]
-    return [path.lstrip("/") for said in paths_said for path in said.split(":")]
+    """Return the directories of a program's DT_RUNPATH, relative to the root."""
+    run_paths = [vars(tag)["runpath"] for tag in dynamic.iter_tags("DT_RUNPATH")]
+    return [path.lstrip("/") for run_path in run_paths for path in run_path.split(":")]
 
 
 def _library(unpacked: Path, soname: str, folders: Sequence[str]) -> str:
     for folder in folders:
         if (unpacked / folder / soname).is_file():
             return f"{folder}/{soname}"
-    raise SetupError(f"no package has the library {soname} that a guest program needs")
+    raise SetupError(f"no package has the library {soname}, which a guest program needs")
