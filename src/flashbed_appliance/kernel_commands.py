@@ -68,12 +68,12 @@ def kernel_compare(
     _show(report.of_two(a, b, architecture), html)
 
 
-def _show(found: KernelReport, html: Path | None) -> None:
+def _show(report: KernelReport, html: Path | None) -> None:
     if html is not None:
-        write_page(html, found.title, found.lines, found.tables)  # before printing: the reader of a pipe may be gone
-    for line in found.lines:
+        write_page(html, report.title, report.lines, report.tables)  # before printing: the reader of a pipe may be gone
+    for line in report.lines:
         out.print(line)
-    for table in found.tables:
+    for table in report.tables:
         if table.rows:
             out.print()
             print_table(table.title, table.columns, table.rows)

@@ -92,7 +92,7 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
 ) -> None:
     study = study_on("arm64-1000")
     cells = [wanted.cell for wanted in run.prepare(study)]
-    monkeypatch.setattr(programs, "found", lambda *_: None)
+    monkeypatch.setattr(programs, "find", lambda *_: None)
     with pytest.raises(SetupError, match="e2fsck is not installed"):
         failures.check_beforehand(study, cells)
 
@@ -101,7 +101,7 @@ def test_a_checker_that_goes_away_ends_its_cell_only(
     study_on: StudyOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (wanted,) = run.prepare(study_on("arm64-1000"))
-    monkeypatch.setattr(programs, "found", lambda *_: None)
+    monkeypatch.setattr(programs, "find", lambda *_: None)
     finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
     assert finished.result.outcome == "failed"
     assert finished.result.reason.startswith("measured, and not checked: e2fsck is not installed.")

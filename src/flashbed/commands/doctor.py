@@ -63,7 +63,7 @@ class HostCheck:
 def examine() -> Iterator[HostCheck]:
     """Yield every check of what a run needs."""
     for tool, package in TOOLS.items():
-        place = programs.found(tool)
+        place = programs.find(tool)
         yield HostCheck(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
     missing = emulator.missing_packages()
     yield HostCheck(
@@ -73,7 +73,7 @@ def examine() -> Iterator[HostCheck]:
         f"apt-get install {' '.join(missing)}",
     )
     yield _keys()
-    if programs.found("apt-get"):
+    if programs.find("apt-get"):
         yield from _mirrors()
     yield _disk()
 

@@ -64,7 +64,7 @@ def compare_command(
     for comparison in shown:
         _show(comparison)
     if html is not None:
-        _write_page(html, [(pair.a.study, one) for pair, one in zip(compared, shown, strict=True)])
+        _write_page(html, [(pair.a.study, part) for pair, part in zip(compared, shown, strict=True)])
     if any(comparison.is_worse for comparison in shown):
         raise limits.Regression(presentation.failure(shown))
     if exact and not all(cell.is_same for pair in compared for cell in pair.cells):

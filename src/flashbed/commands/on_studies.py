@@ -178,7 +178,7 @@ def _report(done: Run, folder: Path) -> None:
     for coverage in done.coverage:
         out.print(coverage.sentence)
     path = reporting.write(done, folder)
-    for line in reporting.told(folder):
+    for line in reporting.answer_sentences(folder):
         out.print(line)
     out.print(f"Report: {path.absolute()}")
 

@@ -94,7 +94,7 @@ def announcer(study: Study) -> Callable[[Sequence[Record]], None]:
     return announce
 
 
-def told(folder: Path) -> list[str]:
+def answer_sentences(folder: Path) -> list[str]:
     """Return the answer and its reservations as sentences, from the report in `folder`; [] if it cannot be read."""
     try:
         sentences = json.loads(own_file.read(folder / folders.JSON))["told"]

@@ -28,7 +28,7 @@ def workloads() -> dict[str, Any]:
 
 def _of(group: str) -> list[EntryPoint]:
     """Return the entry points of a group, sorted by name, so that the order of installation does not matter."""
-    return sorted(entry_points(group=group), key=lambda found: found.name)
+    return sorted(entry_points(group=group), key=lambda point: point.name)
 
 
 def _loaded(entry: EntryPoint) -> Any:

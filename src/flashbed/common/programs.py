@@ -18,7 +18,7 @@ def search_path(first: Path | None = None) -> str:
     return ":".join([*([str(first)] if first else []), os.environ.get("PATH", ""), SYSTEM_PATH])
 
 
-def found(program: str, first: Path | None = None) -> Path | None:
+def find(program: str, first: Path | None = None) -> Path | None:
     """Return the path of a program, from the directory `first` or from this host; None if it is missing."""
     place = shutil.which(program, path=search_path(first))
     return Path(place) if place else None

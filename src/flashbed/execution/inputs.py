@@ -137,7 +137,7 @@ def _lock(
     archive = stores.open_archive()
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
     for one in requests.of_guests(archive, versions, sets):
-        asked.setdefault(one.architecture, {})[one.name] = one.files(archive).found
+        asked.setdefault(one.architecture, {})[one.name] = one.files(archive).in_archive
     return Lockfile(path, pins.current().suite, own_sources.sources(), profiles, asked)
 
 

@@ -80,8 +80,8 @@ class Apt:
         """Return the files that are missing, or present with another digest."""
         return [file for file in wanted if not _is_whole(self.place(file), file)]
 
-    def place(self, one: File) -> Path:
-        return self._root / ("cache/archives" if one.name.endswith(".deb") else "sources") / one.name
+    def place(self, file: File) -> Path:
+        return self._root / ("cache/archives" if file.name.endswith(".deb") else "sources") / file.name
 
     def forget_lists(self) -> None:
         """Delete the lists, so that the next request asks the mirror."""
@@ -111,11 +111,11 @@ class Apt:
                 if _is_whole(folder / file.name, file):
                     self._take(folder / file.name, file)
 
-    def _take(self, path: Path, one: File) -> None:
+    def _take(self, path: Path, file: File) -> None:
         try:
-            path.replace(self.place(one))
+            path.replace(self.place(file))
         except OSError as error:
-            raise host_refusal(self.place(one), error) from None
+            raise host_refusal(self.place(file), error) from None
 
     def _has_lists(self) -> bool:
         """Return True if apt has this suite's lists. A first `apt-get update` may have been killed."""
@@ -186,13 +186,13 @@ def refusal(address: str) -> str:
     return (_complaint(process.stderr) or process.stderr.strip()).removeprefix(f"{address}: ")
 
 
-def _is_whole(path: Path, one: File) -> bool:
-    return path.exists() and digest_file(path) == one.sha256
+def _is_whole(path: Path, file: File) -> bool:
+    return path.exists() and digest_file(path) == file.sha256
 
 
-def _complaint(said: str) -> str | None:
+def _complaint(output: str) -> str | None:
     """Return the first file that apt could not fetch or verify, with the reason; None if apt reports none."""
-    match = re.search(r"^[EW]: (?:Failed to fetch|GPG error:) (.+)$", said, re.MULTILINE)
+    match = re.search(r"^[EW]: (?:Failed to fetch|GPG error:) (.+)$", output, re.MULTILINE)
     return re.sub(r"(?<=\S)  +", ": ", match[1]).rstrip(". ") if match else None
 
 

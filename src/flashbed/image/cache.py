@@ -309,6 +309,6 @@ def _complete(folder: Path, digest: str | None) -> bool:
     if digest is not None and digest_bytes(text) != digest:
         return False
     lines = text.decode(errors="surrogateescape").splitlines()
-    found = sizes(folder)
+    sizes_now = sizes(folder)
     wanted = [line.partition(" ") for line in lines]
-    return bool(wanted) and all(str(found.get(name)) == size for size, _, name in wanted)
+    return bool(wanted) and all(str(sizes_now.get(name)) == size for size, _, name in wanted)

@@ -37,16 +37,16 @@ _told: set[str] = set()
 class Packages:
     """The result of a request: files of the archive."""
 
-    found: tuple[File, ...]
+    in_archive: tuple[File, ...]
 
     @property
     def files(self) -> tuple[tuple[str, str], ...]:
         """Return names and digests, for recipes."""
-        return tuple((file.name, f"SHA256:{file.sha256}") for file in self.found)
+        return tuple((file.name, f"SHA256:{file.sha256}") for file in self.in_archive)
 
     def version(self, package: str) -> str:
         """Return the version of one package in the set, such as 3.33-3."""
-        for file in self.found:
+        for file in self.in_archive:
             if file.name.startswith(package + "_") and file.name.endswith((".deb", ".dsc")):
                 return file.version
         raise SetupError(f"the Debian archive did not offer {package}")
@@ -101,13 +101,13 @@ class Archive:
             raise
         before.unlink(missing_ok=True)
 
-    def _move(self, one: Path, to: Path) -> None:
+    def _move(self, file: Path, to: Path) -> None:
         """Move a file if it exists."""
         try:
             with suppress(FileNotFoundError):
-                one.replace(to)
+                file.replace(to)
         except OSError as error:
-            raise host_refusal(one, error) from None
+            raise host_refusal(file, error) from None
 
     def resolve(self, packages: Sequence[str], *, source: bool = False, alone: bool = False) -> Packages:
         """Return the files of `packages` and of all that they depend on: the noted ones, else those of the lock, else
@@ -136,15 +136,15 @@ class Archive:
         has one any more.
         """
         with self._alone():
-            if lost := self._apt.obtain(resolved.found):
+            if lost := self._apt.obtain(resolved.in_archive):
                 of = asked(packages, source=source)
                 today = "`flashbed image build --update` takes the versions of today"
                 raise SetupError(f"{of}: {_lost(lost)}. {today}. {self._by_hand(lost)}.")
-        return [self._apt.place(file) for file in resolved.found]
+        return [self._apt.place(file) for file in resolved.in_archive]
 
     def lacks(self, resolved: Packages) -> bool:
         """Return True if any of these must be fetched."""
-        return bool(self._apt.lacking(resolved.found))
+        return bool(self._apt.lacking(resolved.in_archive))
 
     def unpack(self, debs: Sequence[Path], into: Path) -> None:
         """Unpack binary packages over each other, as on a disk."""
@@ -262,14 +262,14 @@ def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> 
     return f"the same versions for {request} as are used here, but other files: {_first(differences)}"
 
 
-def _other(one: File, here: File | None) -> str:
+def _other(file: File, here: File | None) -> str:
     if here is None:
-        return f"{one.name} (not here)"
-    if one.sha256 != here.sha256:
-        return f"{one.name} (SHA-256 {one.sha256[:16]}..., here {here.sha256[:16]}...)"
-    if one.size != here.size:
-        return f"{one.name} ({one.size} bytes, here {here.size})"
-    return f"{one.name} (from {one.origin}, here from {here.origin})"
+        return f"{file.name} (not here)"
+    if file.sha256 != here.sha256:
+        return f"{file.name} (SHA-256 {file.sha256[:16]}..., here {here.sha256[:16]}...)"
+    if file.size != here.size:
+        return f"{file.name} ({file.size} bytes, here {here.size})"
+    return f"{file.name} (from {file.origin}, here from {here.origin})"
 
 
 def _first(items: Sequence[str]) -> str:

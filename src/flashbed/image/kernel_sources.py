@@ -157,7 +157,7 @@ class Sources:
         except GitError:
             return None
 
-    def _as_it_is(self, folder: Path, found: Repository) -> KernelSource:
+    def _as_it_is(self, folder: Path, place: Repository) -> KernelSource:
         """Return a directory in a repository with its uncommitted changes: what git would commit. Write nothing to that
         repository.
         """
@@ -165,31 +165,31 @@ class Sources:
         name, home = folder.resolve().name, str(folder.resolve())
         committed = None
         try:
-            with locks.scratch(self.root / "looking") as scratch, repository.opened(found) as view:
-                if own_file.is_file(found.index):
-                    shutil.copy2(found.index, scratch / "index")  # git decides by its time which files to read again
+            with locks.scratch(self.root / "looking") as scratch, repository.opened(place) as view:
+                if own_file.is_file(place.index):
+                    shutil.copy2(place.index, scratch / "index")  # git decides by its time which files to read again
                 env = {
                     "GIT_INDEX_FILE": str(scratch / "index"),
                     "GIT_OBJECT_DIRECTORY": str(self._store / "objects"),
-                    **_beside(found.objects),
+                    **_beside(place.objects),
                 }
                 with stage(f"Looking at {folder}"):
                     _note_changes(partial(view.git, env=env), ["--exclude-standard"], scratch)
-                    prefix = [f"--prefix={found.prefix}/"] if found.prefix else []
+                    prefix = [f"--prefix={place.prefix}/"] if place.prefix else []
                     tree = view.git("write-tree", *prefix, env=env)
                 if view.text(tree, "Makefile", env) is None:
                     why = "its .gitignore leaves out the tree itself, as Debian's does, so git does not have it"
                     return self._plain(folder, f"{why}; {_HOW_TO_GET_A_BASE}")
                 with suppress(GitError):
-                    committed = view.tree_of("HEAD", found.prefix)
+                    committed = view.tree_of("HEAD", place.prefix)
                 if committed == tree:
                     head = view.git("rev-parse", "--short=12", "HEAD")
-                    return KernelSource(tree, f"{name}@{head}", home, None, found.objects)
+                    return KernelSource(tree, f"{name}@{head}", home, None, place.objects)
         except GitError as error:
             raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         note = f"{folder}: has changes that are not committed; they are in what is measured"
         unknown = "" if committed else f"nothing is committed there yet; {_HOW_TO_GET_A_BASE}"
-        return KernelSource(tree, f"{name} (not committed)", home, committed, found.objects, (note,), unknown)
+        return KernelSource(tree, f"{name} (not committed)", home, committed, place.objects, (note,), unknown)
 
     def _plain(self, folder: Path, unknown: str) -> KernelSource:
         """Return a directory outside of any repository, without files that a build leaves. Its .gitignore is ignored: a

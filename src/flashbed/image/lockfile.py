@@ -156,9 +156,14 @@ def write(lock: Lockfile) -> None:
         raise host_refusal(lock.path, error) from None
 
 
-def _file(one: File) -> str:
-    fields: dict[str, str | int] = {"version": one.version, "sha256": one.sha256, "bytes": one.size, "from": one.origin}
-    return f"{_text(one.name)} = {{ {', '.join(f'{name} = {_text(value)}' for name, value in fields.items())} }}"
+def _file(file: File) -> str:
+    fields: dict[str, str | int] = {
+        "version": file.version,
+        "sha256": file.sha256,
+        "bytes": file.size,
+        "from": file.origin,
+    }
+    return f"{_text(file.name)} = {{ {', '.join(f'{name} = {_text(value)}' for name, value in fields.items())} }}"
 
 
 def _text(value: str | int) -> str:

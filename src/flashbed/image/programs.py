@@ -92,7 +92,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
 
 
 def fio_patches(version: str) -> list[Path]:
-    """Return the patches for fio of a Debian version, such as 3.33-3: guest/patches/fio-3.33/*.patch, sorted by name."""
+    """Return the patches for fio of a Debian version, such as 3.33-3: guest/patches/fio-3.33/*.patch."""
     return sorted((paths.guest() / "patches" / f"fio-{version.partition('-')[0]}").glob("*.patch"))
 
 

@@ -41,7 +41,7 @@ def installed(names: Iterable[str], first: Path | None = None) -> list[Path]:
     """Return the paths of checkers, from the directory `first` or from this host. Raises SetupError that names each
     missing one.
     """
-    places = {name: programs.found(name, first) for name in names}
+    places = {name: programs.find(name, first) for name in names}
     if missing := [name for name, place in places.items() if place is None]:
         are = "is" if len(missing) == 1 else "are"
         raise SetupError(
@@ -56,7 +56,7 @@ def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> st
     the program is missing, Killed, NoVerdict.
     """
     environment = {**os.environ, "LC_ALL": "C", "PATH": programs.search_path(first)}
-    if (program := programs.found(command[0], first)) is None:
+    if (program := programs.find(command[0], first)) is None:
         raise programs.missing(command[0])
     begin = time.monotonic()
     try:

@@ -194,6 +194,6 @@ def _check(cell: Cell, shelf: PackShelf) -> Check | None:
     data = Path(Check.DATA)
     if (command := cell_medium.check_command(cell, data)) is None:
         return None
-    if (program := programs.found(command[0], paths.checkers())) is None:
+    if (program := programs.find(command[0], paths.checkers())) is None:
         raise programs.missing(command[0])
     return Check(shelf.program(Path(command[0]).name, program), tuple(command[1:]))

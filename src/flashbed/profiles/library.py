@@ -229,11 +229,11 @@ def profile_schema(kind: Kind) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}
 
 
-def _module_source(file: TomlFile, said: str | None) -> Path | None:
+def _module_source(file: TomlFile, directory: str | None) -> Path | None:
     """Return the directory of a module's source, relative to the parent of profiles/. Raises InputError."""
-    if said is None:
+    if directory is None:
         return None
-    folder = Path(os.path.abspath(file.path)).parents[2] / said  # noqa: PTH100 (a link stays the name that was given)
+    folder = Path(os.path.abspath(file.path)).parents[2] / directory  # noqa: PTH100 (a link stays the name that was given)
     if not folder.is_dir():
         raise file.error(("module_source",), f"{shown(folder, 300)} is no folder")
     return folder

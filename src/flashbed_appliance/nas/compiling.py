@@ -68,35 +68,35 @@ def has_volumes(settings: Settings) -> bool:
 
 def lines(settings: Settings, modules: Sequence[str]) -> list[str]:
     """Return the lines of /etc/nas.conf. `modules` are the names of the module files, in the order to load them."""
-    said = [f"hostname {settings.hostname}"]
+    conf = [f"hostname {settings.hostname}"]
     if settings.log.syslog:
-        said.append(f"syslog {settings.log.syslog}")
+        conf.append(f"syslog {settings.log.syslog}")
     for module in modules:
         parameters = f" nlm_tcpport={LOCKD_PORT} nlm_udpport={LOCKD_PORT}" if module == "lockd" else ""
-        said.append(f"module {MODULE_FOLDER}/{module}.ko{parameters}")
+        conf.append(f"module {MODULE_FOLDER}/{module}.ko{parameters}")
     network = settings.network
-    said.append(f"network {network.interface} {network.address} {network.gateway or ''}".rstrip())
+    conf.append(f"network {network.interface} {network.address} {network.gateway or ''}".rstrip())
     mirrors = 0
     for name, disk in settings.disks.items():
         device = disk.device
         if disk.mirror:
             device = f"/dev/md{mirrors}"
             how = "create" if disk.create_mirror else "assemble"
-            said.append(f"mirror md{mirrors} {how} {' '.join(disk.mirror)}")
+            conf.append(f"mirror md{mirrors} {how} {' '.join(disk.mirror)}")
             mirrors += 1
         if disk.volume:
             device = f"/dev/{disk.volume}"
-            said.append(f"volume {disk.volume}")
-        said.append(f"disk {device} /{name} {disk.filesystem} {'ro' if disk.read_only else 'rw'}")
+            conf.append(f"volume {disk.volume}")
+        conf.append(f"disk {device} /{name} {disk.filesystem} {'ro' if disk.read_only else 'rw'}")
     for export in settings.exports:
-        said += _export_lines(export, settings.disks[export.disk])
-    said.append("service /sbin/exportd")
+        conf += _export_lines(export, settings.disks[export.disk])
+    conf.append("service /sbin/exportd")
     versions = ",".join(f"{'+' if version in settings.nfs.versions else '-'}{version}" for version in (2, 3, 4))
-    said.append(f"nfsd {settings.nfs.threads} {versions} {' '.join(settings.nfs.transports)}")
+    conf.append(f"nfsd {settings.nfs.threads} {versions} {' '.join(settings.nfs.transports)}")
     if settings.users:
-        said.append("service /usr/sbin/dropbear -F -R -s -j -k")
-    said.append("console /bin/sh -l" if settings.shell else "keyboard")
-    return said
+        conf.append("service /usr/sbin/dropbear -F -R -s -j -k")
+    conf.append("console /bin/sh -l" if settings.shell else "keyboard")
+    return conf
 
 
 def export_number(path: str) -> int:
@@ -122,15 +122,15 @@ def _export_lines(export: Export, disk: Disk) -> list[str]:
 def nodes(settings: Settings, modules: Mapping[str, bytes]) -> list[cpio.Node]:
     """Return the files that depend on the settings: /etc/nas.conf, modules, mount points, users' files."""
     conf = "".join(f"{line}\n" for line in lines(settings, list(modules)))
-    found = [cpio.file("/etc/nas.conf", conf.encode())]
-    found += [cpio.file(f"{MODULE_FOLDER}/{name}.ko", content) for name, content in modules.items()]
-    found += [cpio.folder(f"/{name}") for name in settings.disks]
+    files = [cpio.file("/etc/nas.conf", conf.encode())]
+    files += [cpio.file(f"{MODULE_FOLDER}/{name}.ko", content) for name, content in modules.items()]
+    files += [cpio.folder(f"/{name}") for name in settings.disks]
     users = [f"{user.name}:*:{user.uid}:{user.uid}::/home/{user.name}:/bin/sh" for user in settings.users]
     users = [line for line in users if not line.startswith("root:")]
-    found.append(cpio.file("/etc/passwd", "\n".join(["root:*:0:0::/root:/bin/sh", *users, ""]).encode()))
+    files.append(cpio.file("/etc/passwd", "\n".join(["root:*:0:0::/root:/bin/sh", *users, ""]).encode()))
     groups = [f"{user.name}:*:{user.uid}:" for user in settings.users if user.name != "root"]
-    found.append(cpio.file("/etc/group", "\n".join(["root:*:0:", *groups, ""]).encode()))
+    files.append(cpio.file("/etc/group", "\n".join(["root:*:0:", *groups, ""]).encode()))
     for user in settings.users:
         home = "/root" if user.name == "root" else f"/home/{user.name}"
-        found.append(cpio.file(f"{home}/.ssh/authorized_keys", "".join(f"{key}\n" for key in user.keys).encode()))
-    return found
+        files.append(cpio.file(f"{home}/.ssh/authorized_keys", "".join(f"{key}\n" for key in user.keys).encode()))
+    return files

@@ -27,10 +27,10 @@ def images(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Pat
     The root of each file system belongs to NOBODY, the user to whom a client's root is mapped. Raises InputError as
     `files` does.
     """
-    found, devices = files(disks, folder, size_bytes), _by_device(disks)
-    for file, device in zip(found, sorted(devices), strict=False):
+    images, devices = files(disks, folder, size_bytes), _by_device(disks)
+    for file, device in zip(images, sorted(devices), strict=False):
         _make(devices[device], file, size_bytes)
-    return found
+    return images
 
 
 def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path]:
@@ -52,11 +52,11 @@ def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path
             f"under QEMU the disks are {', '.join(wanted)}, without gaps; the settings name "
             f"{', '.join(sorted(devices))}. Give `nas run` settings with QEMU's names."
         )
-    found = [_file(folder, device) for device in wanted]
-    for file in found:
+    images = [_file(folder, device) for device in wanted]
+    for file in images:
         if file.is_dir():
             raise InputError(f"{file}: is a directory, but a disk image has this name; give another --folder")
-    return [*found, *_with_volumes(volumes, folder, len(found))] if volumes else found
+    return [*images, *_with_volumes(volumes, folder, len(images))] if volumes else images
 
 
 def _by_device(disks: Mapping[str, Disk]) -> dict[str, Disk]:
@@ -76,21 +76,21 @@ def _with_volumes(volumes: Sequence[str], folder: Path, first: int) -> list[Path
     needs root on this host.
     """
     places = [_file(folder, _device(number)) for number in range(first, MOST)]
-    found = list(takewhile(Path.exists, places))
-    if not found:
+    images = list(takewhile(Path.exists, places))
+    if not images:
         names = ", ".join(place.name for place in places[:2])
         raise InputError(
             f"{places[0]}: no such file. `nas run` does not create volumes: put the disks of {', '.join(volumes)} into "
             f"that directory as {names} and so on; docs/appliance.md says how to make them."
         )
-    return found
+    return images
 
 
 def _make(disk: Disk, file: Path, size_bytes: int) -> None:
     if file.exists():
         return
     part = file.with_suffix(".part")
-    mke2fs = programs.found("mke2fs")
+    mke2fs = programs.find("mke2fs")
     if mke2fs is None:
         raise SetupError("mke2fs is not installed: apt-get install e2fsprogs")
     try:

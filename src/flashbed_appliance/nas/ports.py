@@ -34,8 +34,8 @@ class Ports:
         pairs = [(NFS, self.nfs), (MOUNT, self.mount), (PORTMAP, self.portmap)]
         own = settings.network.address
         to = "" if own == DHCP else str(ipaddress.IPv4Interface(own).ip)
-        found = [Port(protocol, *pair, to) for pair in pairs for protocol in ("tcp", "udp")]
-        return [*found, *([Port("tcp", SSH, self.ssh, to)] if settings.users else [])]
+        forwarded = [Port(protocol, *pair, to) for pair in pairs for protocol in ("tcp", "udp")]
+        return [*forwarded, *([Port("tcp", SSH, self.ssh, to)] if settings.users else [])]
 
     @property
     def reached_at(self) -> str:
@@ -54,12 +54,12 @@ def check(listen: str, ports: Sequence[Port]) -> None:
     Raises InputError for an invalid address, for a port that is given twice, and for a port that is in use.
     """
     try:
-        found = ipaddress.IPv4Address(listen)
+        address = ipaddress.IPv4Address(listen)
     except ValueError:
         raise InputError(
             f'--listen {listen}: not an IPv4 address; give one of this host, such as "127.0.0.1"'
         ) from None
-    if found.is_multicast or found.is_reserved:
+    if address.is_multicast or address.is_reserved:
         raise InputError(f"--listen {listen}: no machine can have this address; give one of this host")
     taken: dict[tuple[str, int], str] = {}
     for port in ports:

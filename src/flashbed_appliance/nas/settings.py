@@ -186,7 +186,7 @@ class Settings(Strict):
     def _device_problems(self, key: Keys, device: str, seen: set[str]) -> Iterator[Problem]:
         if device in seen:
             yield Problem(key, f"{device} is used twice")
-        elif other := next((one for one in sorted(seen) if _is_part(one, device) or _is_part(device, one)), None):
+        elif other := next((name for name in sorted(seen) if _is_part(name, device) or _is_part(device, name)), None):
             yield Problem(key, f"{device} and {other} are a disk and its partition; give two partitions or two disks")
         if self.hardware == "virtual" and device.startswith(_OF_A_PC):
             yield Problem(key, f'{device} is a disk of a PC; add hardware = "pc", or give one such as /dev/vda')

@@ -29,13 +29,13 @@ def _clients(text: str) -> str:
     try:
         if slash and not length.isdigit():
             raise ValueError
-        found = ipaddress.IPv4Network(text)
+        network = ipaddress.IPv4Network(text)
     except ValueError as error:
         why = "has bits beyond its prefix length" if "host bits" in str(error) else "is no IPv4 address or network"
         raise ValueError(f'"{text}" {why}; write "192.168.1.7" or "192.168.1.0/24"') from None
-    if found.prefixlen == 32 and (why := no_machine(found.network_address, found)):
+    if network.prefixlen == 32 and (why := no_machine(network.network_address, network)):
         raise ValueError(f'"{text}" is {why}; give the address of a machine, or a network: "0.0.0.0/0" is everybody')
-    return str(found)
+    return str(network)
 
 
 def _address(text: str) -> str:
@@ -46,24 +46,24 @@ def _address(text: str) -> str:
 
 
 def _server(text: str) -> str:
-    found = ipaddress.IPv4Address(_address(text))
-    if why := no_machine(found, ipaddress.IPv4Network(found)):
+    address = ipaddress.IPv4Address(_address(text))
+    if why := no_machine(address, ipaddress.IPv4Network(address)):
         raise ValueError(f'"{text}" is {why}; give an address of a machine, such as "192.168.1.2"')
-    return str(found)
+    return str(address)
 
 
 def _own_address(text: str) -> str:
     if text == DHCP:
         return text
     try:
-        found = ipaddress.IPv4Interface(text)
+        interface = ipaddress.IPv4Interface(text)
     except ValueError:
-        found = None
-    if found is None or "/" not in text or not found.network.prefixlen:
+        interface = None
+    if interface is None or "/" not in text or not interface.network.prefixlen:
         raise ValueError(f'"{text}" is neither "dhcp" nor an address with its prefix length, such as "192.168.1.10/24"')
-    if why := no_machine(found.ip, found.network):
+    if why := no_machine(interface.ip, interface.network):
         raise ValueError(f'"{text}" is {why}; give an address of a machine, such as "192.168.1.10/24"')
-    return str(found)
+    return str(interface)
 
 
 def no_machine(address: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -> str:

@@ -45,8 +45,8 @@ class Architecture:
 
 
 ALL = {
-    one.name: one
-    for one in (
+    architecture.name: architecture
+    for architecture in (
         Architecture(
             "x86_64",
             "x86_64-linux-gnu-",

@@ -236,9 +236,9 @@ def compile_kernel(
         raise
 
 
-def _left_out(said: str) -> str:
+def _left_out(output: str) -> str:
     """Return the source file that `make` misses because of UNUSED; empty if there is none."""
-    missing = _NO_RULE.search(said)
+    missing = _NO_RULE.search(output)
     source = f"{missing['object']}.c" if missing else ""
     return source if source and any(fnmatch.fnmatch(f"linux/{source}", pattern) for pattern in UNUSED) else ""
 

@@ -68,7 +68,7 @@ def _sizes(a: KernelSide, b: KernelSide) -> PageTable:
 
 
 def _subsystems(a: KernelSide, b: KernelSide) -> PageTable:
-    left, right = ({share.subsystem: share.image for share in one.shares} for one in (a, b))
+    left, right = ({share.subsystem: share.image for share in side.shares} for side in (a, b))
     names = sorted({*left, *right}, key=lambda name: -abs(right.get(name, 0) - left.get(name, 0)))
     rows = [_row(name, left.get(name, 0), right.get(name, 0)) for name in names]
     changed = [row for row in rows if row[3] != "0"]
@@ -94,7 +94,7 @@ FOLLOWS = "follows from others"
 
 
 def _group(a: KernelSide, b: KernelSide, option: str) -> str:
-    return next((one.wanted[option].group for one in (b, a) if option in one.wanted), FOLLOWS)
+    return next((side.wanted[option].group for side in (b, a) if option in side.wanted), FOLLOWS)
 
 
 def _row(name: str, left: int, right: int) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ def compiler(cache: Cache, target: Architecture) -> HostCompiler:
     """Build the compiler for kernels of this architecture. Raises SetupError if a program is missing."""
     name = f"{target.prefix}gcc"
     real = shutil.which(name)
-    for program, found in ((name, real), (CCACHE, shutil.which(CCACHE))):
-        if found is None:
+    for program, path in ((name, real), (CCACHE, shutil.which(CCACHE))):
+        if path is None:
             raise programs.missing(program)
     sources = paths.appliance() / "distil"
     digest = digest_tree(*(sources / part for part in ("src", "Makefile", "compiler")))
@@ -77,14 +77,14 @@ def check(
     """Return the compiler, after checking it once for this kernel: it compiles the kernel of `recipe` in the directory
     `objects`, from a copy of the object directory `first`. Raises SetupError if the two images differ.
     """
-    found = compiler(cache, target)
+    under_test = compiler(cache, target)
 
     def fill(folder: Path) -> None:
         wanted = digest_file(first / target.image)
         workbench.copied(first, objects)
         for file, _ in workbench.compiled(objects):
             file.unlink(missing_ok=True)
-        building.compile_kernel(target, source, objects, step, environment=found.environment)
+        building.compile_kernel(target, source, objects, step, environment=under_test.environment)
         if (got := digest_file(objects / target.image)) != wanted:
             raise SetupError(
                 f"{objects / target.image}: is not the kernel that the compiler makes without appliance/distil/: "
@@ -92,5 +92,7 @@ def check(
             )
         (folder / FOUND).write_text(json.dumps({"image": got}))
 
-    cache.entry(f"linux-distilled-{target.name}", {"kernel": recipe, "distil": found.digest}, fill, products=[FOUND])
-    return found
+    cache.entry(
+        f"linux-distilled-{target.name}", {"kernel": recipe, "distil": under_test.digest}, fill, products=[FOUND]
+    )
+    return under_test

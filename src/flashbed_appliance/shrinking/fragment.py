@@ -92,13 +92,13 @@ def read(files: Sequence[Path]) -> Fragment:
 
 def values(config: str) -> dict[str, str]:
     """Return the value of each option that a .config names; n if it is not set."""
-    found = {}
+    value_by_option = {}
     for line in config.splitlines():
         if match := SET.fullmatch(line):
-            found[match["option"]] = match["value"]
+            value_by_option[match["option"]] = match["value"]
         elif match := UNSET.fullmatch(line):
-            found[match["option"]] = "n"
-    return found
+            value_by_option[match["option"]] = "n"
+    return value_by_option
 
 
 def _settings(file: Path) -> Iterator[Setting]:

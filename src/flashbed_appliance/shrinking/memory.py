@@ -118,18 +118,18 @@ def left(target: Architecture, image: Path) -> BootMemory | None:
             stderr=subprocess.PIPE,
             text=True,
         ) as process:
-            said = process.communicate()[1]
-        return reported(console.read_text(errors="replace"), said)
+            complaint = process.communicate()[1]
+        return reported(console.read_text(errors="replace"), complaint)
 
 
 def reported(console: str, complaint: str = "") -> BootMemory:
     """Return the memory that a console reports. Raises SetupError if it reports none."""
-    found = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
-    if len(found) != 2:
+    fields = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
+    if len(fields) != 2:
         last = "\n".join((console or complaint).splitlines()[-12:])
         raise SetupError(f"the kernel did not reach its first program; its last lines:\n{last}")
     listed = sum(int(match[1]) for match in _LISTED.finditer(console))
-    return BootMemory(found["MemTotal"], found["MemFree"] + PAGE_KIB * listed)
+    return BootMemory(fields["MemTotal"], fields["MemFree"] + PAGE_KIB * listed)
 
 
 def _source() -> Path:

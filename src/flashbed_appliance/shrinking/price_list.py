@@ -36,7 +36,7 @@ class Figures:
     why_not: str = ""
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The figures in words."""
         if self.why_not:
             return self.why_not

@@ -49,18 +49,18 @@ def sweep(
     own list. Raises InputError for an option in `only` that is not in the fragment.
     """
     check(wanted, only)
-    chosen = [one for one in wanted if one.value in SWITCHED and (not only or one.option in only)]
+    chosen = [setting for setting in wanted if setting.value in SWITCHED and (not only or setting.option in only)]
     bench = Bench(target)
-    found = {} if anew else from_list(bench, wanted)
-    found |= _measured(bench, wanted, [one for one in chosen if one.option not in found], stored=stored)
-    return [found.get(one.option) or Price(one, Figures(why_not=NOT_MEASURED)) for one in chosen]
+    priced = {} if anew else from_list(bench, wanted)
+    priced |= _measured(bench, wanted, [setting for setting in chosen if setting.option not in priced], stored=stored)
+    return [priced.get(setting.option) or Price(setting, Figures(why_not=NOT_MEASURED)) for setting in chosen]
 
 
 def from_list(bench: Bench, wanted: Fragment) -> dict[str, Price]:
     """Return the prices of flashbed's own list by option; none if the list is of another kernel."""
     file, recipe = price_list.file_of(bench.target.name), bench.recipe(wanted.text)
     if known := price_list.read(file, recipe):
-        return {option: Price(wanted[option], one, known.machine) for option, one in known.figures.items()}
+        return {option: Price(wanted[option], listed, known.machine) for option, listed in known.figures.items()}
     if price_list.is_outdated(file, recipe):
         _log.warning("%s has another source, patch or compiler than this host's kernel: its prices are not used", file)
     return {}
@@ -76,22 +76,23 @@ def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[
     listed = from_list(bench, wanted)
     if file.exists() and not listed:
         raise InputError(f"{file}: is of another kernel; remove it to begin a new list")
-    if others := {one.listed for one in listed.values()} - {bench.machine}:
+    if others := {price.listed for price in listed.values()} - {bench.machine}:
         raise InputError(
             f"{file}: its RAM was measured in another machine; remove the list to begin a new one, or use that machine"
             f"\nin the list: {others.pop()}\nhere: {bench.machine}"
         )
-    for one in sweep(target, wanted, list(listed), stored=True, anew=True) if listed else ():
-        known = listed[one.setting.option].figures
-        if one.figures.why_not != NOT_MEASURED and one.figures != known:
+    for price in sweep(target, wanted, list(listed), stored=True, anew=True) if listed else ():
+        known = listed[price.setting.option].figures
+        if price.figures.why_not != NOT_MEASURED and price.figures != known:
             raise InputError(
-                f"{file}: {one.setting.option}: this host measured other figures; remove the line if the list is wrong"
-                f"\nin the list: {known.told}\nhere: {one.figures.told}"
+                f"{file}: {price.setting.option}: this host measured other figures; "
+                "remove the line if the list is wrong"
+                f"\nin the list: {known.in_words}\nhere: {price.figures.in_words}"
             )
-    found = sweep(target, wanted, stored=stored)
-    known_now = {one.setting.option: one.figures for one in found if one.figures.why_not != NOT_MEASURED}
+    prices = sweep(target, wanted, stored=stored)
+    known_now = {price.setting.option: price.figures for price in prices if price.figures.why_not != NOT_MEASURED}
     price_list.write(file, bench.recipe(wanted.text), bench.machine, known_now)
-    return found
+    return prices
 
 
 def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stored: bool) -> dict[str, Price]:
@@ -105,23 +106,27 @@ def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stor
         raise SetupError(f"the base kernel: {base.why_not}")
     if base.trouble:
         raise SetupError(f"the base kernel does not boot: {base.trouble}")
-    asked = {one.option: _asked(wanted, one) for one in chosen}
-    found = {
-        option: variant for option, one in asked.items() if (variant := bench.stored(*one, boot=not stored)) is not None
+    asked = {setting.option: _asked(wanted, setting) for setting in chosen}
+    variants = {
+        option: variant
+        for option, question in asked.items()
+        if (variant := bench.stored(*question, boot=not stored)) is not None
     }
-    if not stored and (missing := [option for option in asked if option not in found]):
+    if not stored and (missing := [option for option in asked if option not in variants]):
         with stage(f"Prices of options for {bench.target.name}", total=len(missing)) as progress:
-            for one, variant in bench.others(wanted.text, [asked[option] for option in missing]):
-                found[one.change.option] = variant
+            for question, variant in bench.others(wanted.text, [asked[option] for option in missing]):
+                variants[question.change.option] = variant
                 progress.advance()
-    return {option: Price(wanted[option], figures(wanted[option], base, variant)) for option, variant in found.items()}
+    return {
+        option: Price(wanted[option], figures(wanted[option], base, variant)) for option, variant in variants.items()
+    }
 
 
 def check(wanted: Fragment, only: Sequence[str]) -> None:
     """Raise InputError for an option in `only` that has no price: the fragment does not set it, or not to y, m or n."""
     for option in only:
         if option not in wanted:
-            close = nearest(option, (one.option for one in wanted))
+            close = nearest(option, (setting.option for setting in wanted))
             raise InputError(f"--option {option}: the fragment does not set it{close}")
         if wanted[option].value not in SWITCHED:
             raise InputError(

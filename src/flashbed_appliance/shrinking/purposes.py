@@ -43,7 +43,7 @@ def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
     if not own_file.is_there(file):
         raise InputError(
             f"{word}: {part!r} is neither {NAS!r}, nor a study (`flashbed list`), nor a fragment of the appliance "
-            f"({', '.join(sorted(one.stem for one in fragments.glob('*.config')))}), nor a file; "
+            f"({', '.join(sorted(file.stem for file in fragments.glob('*.config')))}), nor a file; "
             "give one of these, or several joined by +"
         )
     if file.suffix == ".toml":

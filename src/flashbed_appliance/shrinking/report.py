@@ -33,21 +33,21 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
     wanted = purposes.wanted(word, target)
     prices.check(wanted, only)
     kernel = building.build_settings(target, wanted)
-    found = packing.sizes(kernel)
+    sizes = packing.sizes(kernel)
     priced = prices.sweep(target, wanted, only, stored=not measure, anew=anew)
     lines = [
         f"Linux {VERSION} ({kernel.package_version}), allnoconfig and the settings of {word}, {target.compiler}.",
-        f"Image and NFS server, packed by xz: {found.server:,} bytes.",
+        f"Image and NFS server, packed by xz: {sizes.server:,} bytes.",
     ]
-    if listed := [one.listed for one in priced if one.listed]:
+    if listed := [price.listed for price in priced if price.listed]:
         of_another = "" if memory.identity(target) in listed else "; their RAM was measured in another QEMU"
         lines.append(
             f"{len(listed)} of {len(priced)} prices are from flashbed's own list, measured with the same source, "
             f"settings and compiler{of_another}; --anew measures them on this host."
         )
     shown = [
-        tables.size_table(found),
-        tables.module_table(found),
+        tables.size_table(sizes),
+        tables.module_table(sizes),
         tables.subsystem_table(comparison.shares_of(kernel)),
         tables.price_table(priced),
         tables.unpriced_table(priced),

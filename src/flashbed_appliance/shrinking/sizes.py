@@ -105,11 +105,11 @@ def shares(linker_map: str, vmlinux: Path, raw: Path) -> list[Share]:
     zeroes: dict[str, int] = defaultdict(int)
     for piece in pieces(linker_map):
         name = subsystem(piece.object)
-        found = loaded.take(piece.address, piece.size)
-        if found is None:
+        taken = loaded.take(piece.address, piece.size)
+        if taken is None:
             zeroes[name] += piece.size
-        elif found:
-            content[name].append(found)
+        elif taken:
+            content[name].append(taken)
     content[ELSEWHERE].append(b"".join(loaded.left()))
     content[BETWEEN].append(_between(vmlinux, raw))
     made = (
@@ -126,11 +126,15 @@ def _between(vmlinux: Path, raw: Path) -> bytes:
     """
     image = raw.read_bytes()
     if image.startswith(b"\x7fELF"):
-        spans = [(one["sh_offset"], one["sh_size"]) for one in _sections(raw) if one["sh_type"] != "SHT_NOBITS"]
+        spans = [
+            (section["sh_offset"], section["sh_size"])
+            for section in _sections(raw)
+            if section["sh_type"] != "SHT_NOBITS"
+        ]
     else:
-        with_content = [one for one in _sections(vmlinux) if one["sh_type"] != "SHT_NOBITS"]
-        first = min(one["sh_addr"] for one in with_content)
-        spans = [(one["sh_addr"] - first, one["sh_size"]) for one in with_content]
+        with_content = [section for section in _sections(vmlinux) if section["sh_type"] != "SHT_NOBITS"]
+        first = min(section["sh_addr"] for section in with_content)
+        spans = [(section["sh_addr"] - first, section["sh_size"]) for section in with_content]
     ends = [0, *(begin + size for begin, size in sorted(spans))]
     begins = [*(begin for begin, _ in sorted(spans)), len(image)]
     return b"".join(image[end:begin] for end, begin in zip(ends, begins, strict=True))
@@ -139,18 +143,20 @@ def _between(vmlinux: Path, raw: Path) -> bytes:
 def _sections(file: Path) -> list[Section]:
     """Return the sections of an ELF file that are loaded."""
     elf = ELFFile(io.BytesIO(file.read_bytes()))
-    return [one for one in elf.iter_sections() if one["sh_flags"] & SH_FLAGS.SHF_ALLOC and one["sh_size"]]
+    return [
+        section for section in elf.iter_sections() if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and section["sh_size"]
+    ]
 
 
 class _Loaded:
     """The loaded sections of a vmlinux, and which of their bytes were taken."""
 
     def __init__(self, vmlinux: Path) -> None:
-        found = [
+        loaded = [
             (section["sh_addr"], section["sh_size"], None if section["sh_type"] == "SHT_NOBITS" else section.data())
             for section in _sections(vmlinux)
         ]
-        self._sections: list[tuple[int, int, bytes | None]] = sorted(found, key=lambda one: one[0])
+        self._sections: list[tuple[int, int, bytes | None]] = sorted(loaded, key=lambda part: part[0])
         self._starts = [start for start, _, _ in self._sections]
         self._taken = [bytearray(0 if data is None else len(data)) for _, _, data in self._sections]
 
@@ -171,9 +177,9 @@ class _Loaded:
         if data is None:
             return None
         end, taken = min(begin + size, length), self._taken[index]
-        found = b"".join(data[hole.start() : hole.end()] for hole in _FREE.finditer(taken, begin, end))
+        free = b"".join(data[hole.start() : hole.end()] for hole in _FREE.finditer(taken, begin, end))
         taken[begin:end] = _IS_TAKEN * (end - begin)
-        return found
+        return free
 
     def left(self) -> Iterable[bytes]:
         """Yield the bytes of sections with content that were not taken."""

@@ -56,20 +56,20 @@ def _of_one_configuration(study: Study) -> tuple[str, list[Cell]]:
     """Return the cells whose kernel can be shrunk, and the kind of their configuration."""
     cells = plan(study)
     kept = [cell for cell in cells if cell.kernel in CONFIGURATIONS]
-    found = sorted({cell.kernel for cell in kept})
+    kernels = sorted({cell.kernel for cell in kept})
     others = Counter(cell.kernel for cell in cells if cell.kernel not in CONFIGURATIONS)
     named = _quoted(sorted(others))
-    if not found:
+    if not kernels:
         raise InputError(f"{study.path}: kernel = {named}: {_ONLY}; give a study that has cells with such a kernel")
-    if len(found) > 1:
+    if len(kernels) > 1:
         raise InputError(
-            f"{study.path}: kernel = {_quoted(found)}: these have several configurations, but one kernel is shrunk at "
-            "a time; give a copy of the study that has one of them"
+            f"{study.path}: kernel = {_quoted(kernels)}: these have several configurations, but one kernel is shrunk "
+            "at a time; give a copy of the study that has one of them"
         )
     if others:
         count = f"{others.total()} of {len(cells)} cells"
         _log.warning("%s: kernel = %s: %s are ignored: %s", study.path, named, count, _ONLY)
-    return CONFIGURATIONS[found[0]], kept
+    return CONFIGURATIONS[kernels[0]], kept
 
 
 def _quoted(words: Sequence[str]) -> str:
@@ -88,10 +88,10 @@ class Part:
 
 def parts() -> list[Part]:
     """Return all parts of stacks.toml."""
-    found = tomllib.loads(FILE.read_text())["part"]
+    tables = tomllib.loads(FILE.read_text())["part"]
     return [
-        Part(frozenset(one["needed_by"]), one["reason"], tuple(one["options"]), tuple(one.get("adds", ())))
-        for one in found
+        Part(frozenset(table["needed_by"]), table["reason"], tuple(table["options"]), tuple(table.get("adds", ())))
+        for table in tables
     ]
 
 

@@ -32,7 +32,7 @@ def number(value: int | None, *, signed: bool = False) -> str:
 def size_table(sizes: Sizes) -> PageTable:
     """Return the table of the kernel's size by packing program, with the size of image and NFS server."""
     rows = [("the kernel, not packed", number(sizes.raw), "")]
-    for name, size in sorted(sizes.by.items(), key=lambda one: -one[1]):
+    for name, size in sorted(sizes.by.items(), key=lambda item: -item[1]):
         rows.append((f"packed by {name}", number(size), f"{100 * size / sizes.raw:.1f}"))
     rows += [(f"packed by {name}", f"not measured: {why}", "") for name, why in sizes.lacking.items()]
     rows.append(("the image as a loader takes it, xz", number(sizes.image), f"{100 * sizes.image / sizes.raw:.1f}"))
@@ -48,7 +48,7 @@ def size_table(sizes: Sizes) -> PageTable:
 
 def module_table(sizes: Sizes) -> PageTable:
     """Return the table of each module's size as an .xz file."""
-    rows = [(name, number(size)) for name, size in sorted(sizes.modules.items(), key=lambda one: -one[1])]
+    rows = [(name, number(size)) for name, size in sorted(sizes.modules.items(), key=lambda item: -item[1])]
     return PageTable(
         "Modules, each packed by xz", ("module", "bytes"), [*rows, ("all", number(sum(sizes.modules.values())))]
     )
@@ -70,36 +70,40 @@ def subsystem_table(shares: Sequence[Share]) -> PageTable:
     return PageTable("Size by subsystem", ("Folder", "bytes", "of which packed alone", "zeroes"), rows, note=note)
 
 
-def _share_row(name: str, some: Sequence[Share]) -> tuple[str, ...]:
-    sums = (sum(one.image for one in some), sum(one.packed_alone for one in some), sum(one.zeroes for one in some))
-    return (name, *map(number, sums))
+def _share_row(name: str, together: Sequence[Share]) -> tuple[str, ...]:
+    image = sum(share.image for share in together)
+    packed_alone = sum(share.packed_alone for share in together)
+    zeroes = sum(share.zeroes for share in together)
+    return (name, number(image), number(packed_alone), number(zeroes))
 
 
 def column_table(wanted: Fragment) -> PageTable:
     """Return the table of a fragment's groups: which options are built in, modules or left out."""
     groups: dict[str, dict[str, list[str]]] = {}
-    for one in wanted:
-        column = one.column if one.column in COLUMNS else "built in"
-        name = one.option.removeprefix("CONFIG_")
-        named = name if one.column in COLUMNS else f"{name}={one.value}"
-        groups.setdefault(one.group, {}).setdefault(column, []).append(named)
-    rows = [(group, *(", ".join(found.get(column, ["-"])) for column in COLUMNS)) for group, found in groups.items()]
+    for setting in wanted:
+        column = setting.column if setting.column in COLUMNS else "built in"
+        name = setting.option.removeprefix("CONFIG_")
+        named = name if setting.column in COLUMNS else f"{name}={setting.value}"
+        groups.setdefault(setting.group, {}).setdefault(column, []).append(named)
+    rows = [
+        (group, *(", ".join(by_column.get(column, ["-"])) for column in COLUMNS)) for group, by_column in groups.items()
+    ]
     return PageTable("What the kernel holds", ("Group", *COLUMNS), rows, left=4)
 
 
 def price_table(prices: Iterable[Price]) -> PageTable:
     """Return the table of options with a price, the most expensive first."""
-    known = sorted((one for one in prices if not one.figures.why_not), key=_total, reverse=True)
+    known = sorted((price for price in prices if not price.figures.why_not), key=_total, reverse=True)
     rows = [
         (
-            one.setting.option.removeprefix("CONFIG_"),
-            one.setting.column,
-            _also(one.figures.also),
-            number(one.figures.image, signed=True),
-            number(one.figures.modules, signed=True),
-            number(one.figures.ram_kib, signed=True),
+            price.setting.option.removeprefix("CONFIG_"),
+            price.setting.column,
+            _also(price.figures.also),
+            number(price.figures.image, signed=True),
+            number(price.figures.modules, signed=True),
+            number(price.figures.ram_kib, signed=True),
         )
-        for one in known
+        for price in known
     ]
     note = (
         "The bytes that the option adds to the kernel, packed by xz, if all other options stay; for an option that is "
@@ -115,9 +119,9 @@ def price_table(prices: Iterable[Price]) -> PageTable:
 def unpriced_table(prices: Iterable[Price]) -> PageTable:
     """Return the table of options without a price, with the reason."""
     rows = [
-        (one.setting.option.removeprefix("CONFIG_"), one.setting.column, one.figures.why_not)
-        for one in prices
-        if one.figures.why_not
+        (price.setting.option.removeprefix("CONFIG_"), price.setting.column, price.figures.why_not)
+        for price in prices
+        if price.figures.why_not
     ]
     return PageTable("Options without a price", ("Option", "it is", "why"), rows, left=3)
 

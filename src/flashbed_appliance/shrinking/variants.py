@@ -125,10 +125,10 @@ class Bench:
 
         free: queue.SimpleQueue[Workbench] = queue.SimpleQueue()
 
-        def build(one: Asked, most: int) -> Variant | int:
+        def build(variant: Asked, most: int) -> Variant | int:
             bench = free.get()
             try:
-                return self._other(one, bench, step, most)
+                return self._other(variant, bench, step, most)
             except _LaterError as later:
                 return later.objects
             finally:
@@ -138,16 +138,16 @@ class Bench:
         with self._workbenches(base, count, step) as benches, ThreadPoolExecutor(count) as pool:
             for bench in benches:
                 free.put(bench)
-            ordered = sorted(asked, key=lambda one: benches[0].dependents[one.change.option])
+            ordered = sorted(asked, key=lambda variant: benches[0].dependents[variant.change.option])
             try:
                 for most in (FEW_OBJECTS, sys.maxsize):
-                    under_way = {pool.submit(build, one, most): one for one in ordered}
+                    under_way = {pool.submit(build, variant, most): variant for variant in ordered}
                     left: dict[Asked, int] = {}
                     for future in as_completed(under_way):
-                        if isinstance(found := future.result(), Variant):
-                            yield under_way[future], found
+                        if isinstance(outcome := future.result(), Variant):
+                            yield under_way[future], outcome
                         else:
-                            left[under_way[future]] = found
+                            left[under_way[future]] = outcome
                     ordered = sorted(left, key=left.__getitem__)
             except BaseException:
                 stop.set()
@@ -184,12 +184,12 @@ class Bench:
             config = fragment.values((objects / ".config").read_text())
             got = config.get(asked.change.option, "n")
             if got != asked.change.value:
-                found = Variant(why_not=_refused(asked.change.value, got))
+                variant = Variant(why_not=_refused(asked.change.value, got))
             elif (depend := bench.affected(config)) > most:
                 raise _LaterError(depend)
             else:
-                found = self._built(objects, folder, step, jobs=1, environment=bench.environment)
-            _keep(folder, found)
+                variant = self._built(objects, folder, step, jobs=1, environment=bench.environment)
+            _keep(folder, variant)
 
         return self._variant(asked.settings, asked.change, fill, self._cache, self._cache)
 
@@ -198,9 +198,9 @@ class Bench:
     ) -> Variant:
         recipe = {**self.recipe(settings), "changed": change}
         entry = builds.entry(f"linux-price-{self.target.name}", recipe, fill, products=[FILE, KERNEL])
-        found = Variant(**json.loads(entry.path(FILE).read_text()))
-        if found.why_not:
-            return found
+        variant = Variant(**json.loads(entry.path(FILE).read_text()))
+        if variant.why_not:
+            return variant
 
         def boot(folder: Path) -> None:
             left, trouble = None, ""
@@ -208,12 +208,12 @@ class Bench:
                 left = memory.left(self.target, entry.path(KERNEL))
             except SetupError as error:
                 trouble = _last(error.message)
-            told = {"free_kib": left.free_kib if left else None, "trouble": trouble}
-            (folder / MEMORY).write_text(json.dumps(told, indent=1))
+            report = {"free_kib": left.free_kib if left else None, "trouble": trouble}
+            (folder / MEMORY).write_text(json.dumps(report, indent=1))
 
-        run = {"kernel": found.digest, "machine": self.machine}
+        run = {"kernel": variant.digest, "machine": self.machine}
         booted = boots.entry(f"linux-memory-{self.target.name}", run, boot, products=[MEMORY])
-        return replace(found, **json.loads(booted.path(MEMORY).read_text()))
+        return replace(variant, **json.loads(booted.path(MEMORY).read_text()))
 
     def _built(
         self,
@@ -267,9 +267,9 @@ def _nothing(_: Path) -> None:
     """Do nothing; `fill` of a cache that builds nothing."""
 
 
-def _keep(folder: Path, found: Variant) -> None:
+def _keep(folder: Path, variant: Variant) -> None:
     (folder / KERNEL).touch()  # empty where there is none
-    (folder / FILE).write_text(json.dumps(asdict(found), indent=1, sort_keys=True))
+    (folder / FILE).write_text(json.dumps(asdict(variant), indent=1, sort_keys=True))
 
 
 def _refused(wanted: str, got: str) -> str:

@@ -87,14 +87,14 @@ def dependents(objects: Path, source: Path) -> Counter[str]:
     """Count the objects of a build that depend on each option (CONFIG_...), by the dependencies that Linux's build
     records. An option that occurs where the compiler's flags for all objects are set counts for all of them.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     notes = list(objects.rglob(".*.cmd"))
     for file in notes:
-        found.update({f"CONFIG_{name}" for name in _OPTION.findall(file.read_text(errors="replace"))})
+        counts.update({f"CONFIG_{name}" for name in _OPTION.findall(file.read_text(errors="replace"))})
     for pattern in _FLAGS:
         for file in source.glob(pattern):
-            found.update(dict.fromkeys(_NAMED.findall(file.read_text(errors="replace")), len(notes)))
-    return found
+            counts.update(dict.fromkeys(_NAMED.findall(file.read_text(errors="replace")), len(notes)))
+    return counts
 
 
 def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
@@ -108,7 +108,7 @@ def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
 
 def _states(folder: Path) -> dict[Path, State]:
     """Return the state of everything below a directory; for a directory, only that it is one."""
-    found: dict[Path, State] = {}
+    states: dict[Path, State] = {}
     for place, names, files in os.walk(folder):
         for name in (*names, *files):
             path = Path(place, name)
@@ -119,8 +119,8 @@ def _states(folder: Path) -> dict[Path, State]:
             else:
                 target = str(path.readlink()) if is_link else ""
                 state = (about.st_mode, about.st_size, about.st_mtime_ns, target)
-            found[path.relative_to(folder)] = state
-    return found
+            states[path.relative_to(folder)] = state
+    return states
 
 
 def _remove(path: Path) -> None:

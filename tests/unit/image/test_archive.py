@@ -103,7 +103,7 @@ def test_a_damaged_package_is_fetched_again(archive: Archive, damage: bytes, cap
 
 def test_a_package_that_the_mirror_has_changed(archive: Archive) -> None:
     resolved = archive.resolve(["a"])
-    other = debian.Packages((replace(resolved.found[0], sha256=hashlib.sha256(b"old").hexdigest()),))
+    other = debian.Packages((replace(resolved.in_archive[0], sha256=hashlib.sha256(b"old").hexdigest()),))
     with pytest.raises(SetupError, match=r"^a: no mirror here has a_1_arm64\.deb .*debian pool/a_1\.deb"):
         archive.fetch(["a"], other)
 
@@ -112,12 +112,12 @@ def test_a_file_stays_where_another_is_not_to_be_had(archive: Archive, caplog: p
     """A lock with a wrong digest must not cost the good package."""
     resolved = archive.resolve(["a"])
     (path,) = archive.fetch(["a"], resolved)
-    other = debian.Packages((replace(resolved.found[0], sha256=hashlib.sha256(b"old").hexdigest()),))
+    other = debian.Packages((replace(resolved.in_archive[0], sha256=hashlib.sha256(b"old").hexdigest()),))
     with pytest.raises(SetupError) as error:
         archive.fetch(["a"], other)
     assert error.value.message.endswith(f" goes into {path.parent}.")
     was = hashlib.sha256(b"package a").hexdigest()[:16]
-    assert f"{path}: its SHA-256 is {was}..., and not {other.found[0].sha256[:16]}... as locked" in caplog.text
+    assert f"{path}: its SHA-256 is {was}..., and not {other.in_archive[0].sha256[:16]}... as locked" in caplog.text
     assert path.read_bytes() == b"package a"
     assert [file.name for file in path.parent.iterdir() if file.is_file()] == [path.name]
     path.write_bytes(b"old")

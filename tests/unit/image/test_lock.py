@@ -118,7 +118,7 @@ def test_what_is_not_locked_is_not_taken_where_the_lock_must_be_kept_to(archive_
 
 def test_without_strictness_what_is_gone_is_a_caution(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
     archive = archive_of({"a": (replace(package("a"), name="a_0_arm64.deb", origin="debian pool/a-gone.deb"),)})
-    assert archive.resolve(["a"]).found == (package("a"),)
+    assert archive.resolve(["a"]).in_archive == (package("a"),)
     assert "no mirror here has a_0_arm64.deb" in caplog.text
     assert "taking what bookworm has now" in caplog.text
 
@@ -130,10 +130,10 @@ def test_what_was_taken_stays_until_it_must_be_as_locked(
     archive_of({}).resolve(["c"])
     locked = (replace(package("c"), name="c_2_arm64.deb"),)
     with caplog.at_level(logging.WARNING):
-        assert archive_of({"c": locked}).resolve(["c"]).found == (package("c"),)
+        assert archive_of({"c": locked}).resolve(["c"]).in_archive == (package("c"),)
     assert "names 2 for c, and 1 is used here" in caplog.text
-    assert archive_of({"c": locked}, strict=True).resolve(["c"]).found == locked
-    assert archive_of({"c": locked}).resolve(["c"]).found == locked
+    assert archive_of({"c": locked}, strict=True).resolve(["c"]).in_archive == locked
+    assert archive_of({"c": locked}).resolve(["c"]).in_archive == locked
 
 
 def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:

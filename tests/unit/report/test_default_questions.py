@@ -114,7 +114,7 @@ def test_a_report_has_the_default_answer_a_table_and_a_figure(tmp_path: Path) ->
     assert "Which file system?" in page.text
     assert Facts("no [answer]", "compared by bandwidth, for each pattern").within(page.text)
     assert {"#figures", "#tables"} <= page.internal_links()
-    said = reporting.told(tmp_path)
+    said = reporting.answer_sentences(tmp_path)
     assert said[0] == "Which file system?"
     assert any("is fastest for" in line for line in said)
     assert said == json.loads((tmp_path / "results.json").read_text())["told"]
@@ -127,7 +127,7 @@ def test_a_study_of_one_cell_tells_its_figures(tmp_path: Path) -> None:
     ])  # fmt: skip
     page = written(tmp_path, study, frame)
     assert "7.42" in page.text
-    assert reporting.told(tmp_path)[:2] == ["Nothing is compared:", "  the only cell: bandwidth 7.42 MiB/s"]
+    assert reporting.answer_sentences(tmp_path)[:2] == ["Nothing is compared:", "  the only cell: bandwidth 7.42 MiB/s"]
 
 
 def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
     lost = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[lost, "durable"] = "not durable: 0 flushes for 950 commits"
     written(tmp_path, study, frame)
-    said = "\n".join(reporting.told(tmp_path))
+    said = "\n".join(reporting.answer_sentences(tmp_path))
     assert "  NOT DURABLE, and not compared: F2FS for random write" in said
     assert "NOT DURABLE in 3 cells" in said
     assert "repetitions gave no result" in said
@@ -145,5 +145,5 @@ def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"told": 3}', '{"told": [1, null]}', '{"other": []}'])
 def test_exports_of_before_say_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(text)
-    assert reporting.told(tmp_path) == []
-    assert reporting.told(tmp_path / "nowhere") == []
+    assert reporting.answer_sentences(tmp_path) == []
+    assert reporting.answer_sentences(tmp_path / "nowhere") == []

@@ -186,7 +186,7 @@ def test_a_full_disk_of_the_host_is_told_by_its_folder(tmp_path: Path, monkeypat
     mke2fs = tmp_path / "mke2fs"
     mke2fs.write_text("#!/bin/sh\necho 'mke2fs: No space left on device while writing'\nexit 1\n")
     mke2fs.chmod(0o755)
-    monkeypatch.setattr(programs, "found", lambda _: mke2fs)
+    monkeypatch.setattr(programs, "find", lambda _: mke2fs)
     assert refused(tmp_path, DISK).startswith(f"{tmp_path}/disks: no room left on this disk (")
 
 
