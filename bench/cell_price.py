@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell costs this host, and where: CPU seconds of the host and million instructions of the guest for its boot,
-until the file system is made and mounted (mkfs), its preparation, its measurement and what comes after, for each cell
-of a study's first seed.
+"""Measure the cost of a cell on this host, by phase: CPU seconds of the host and million instructions of the guest for
+the boot, until the file system is made and mounted (mkfs), the preparation, the measurement, and the end. Each cell of
+a study's first seed is measured.
 
     python -m bench.cell_price [--cells N] [STUDY]
 
-Prints figures, judges nothing. With --cells only of the study's first N cells. They run one at a time; run it on an
-idle machine. A time for which a driver is busy counts as instructions, and the CPUs of a board with several count
-together, those that sleep too.
+Prints figures, and judges nothing. With --cells only the study's first N cells are measured. They run one at a time;
+run it on an idle machine. The time for which a driver is busy counts as instructions. All CPUs of a board count
+together, including sleeping ones.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from flashbed.machine.process import PRICE
 from flashbed.study.loading import load_study
 
 PHASES = {"boot": "medium", "mkfs": "prepare", "prepare": "measure", "measure": "sync", "end": "end"}
-"""Each phase, and the step of guest/cell with which the next one begins; the last is the emulator's own word."""
+"""Maps each phase to the step of guest/cell that begins the next one. The last step is the emulator's."""
 
 
 class Spent(NamedTuple):
-    """By one phase: CPU seconds of the host, of user and system together, and instructions of the guest."""
+    """The cost of a phase: CPU seconds of the host (user and system), and instructions of the guest."""
 
     cpu_s: float
     instructions: int
 
 
 def phases(notes: str) -> Iterator[tuple[str, Spent]]:
-    """What each phase of a guest took, out of what the emulator noted (emulator/lab-price.h). A guest that failed lacks
-    those that it did not come to.
+    """Yield the cost of each phase of a guest, from the emulator's notes (emulator/lab-price.h). A failed guest lacks
+    the phases that it did not reach.
     """
     reached = _reached(notes.splitlines())
     before = Spent(0, 0)
@@ -51,40 +51,40 @@ def phases(notes: str) -> Iterator[tuple[str, Spent]]:
 
 
 def _reached(lines: Iterable[str]) -> dict[str, Spent]:
-    """What was spent when a step began, at its first time."""
-    found: dict[str, Spent] = {}
+    """Return the cost up to the first begin of each step."""
+    reached: dict[str, Spent] = {}
     for line in lines:
         step, instructions, nanoseconds = line.rsplit(" ", 2)
-        found.setdefault(step, Spent(int(nanoseconds) / 1e9, int(instructions)))
-    return found
+        reached.setdefault(step, Spent(int(nanoseconds) / 1e9, int(instructions)))
+    return reached
 
 
 def price(wanted: Repetition) -> tuple[dict[str, Spent], float, float]:
-    """What the phases of one execution took, and in all, with what is done on the host before and after the guest: CPU
-    seconds and wall seconds.
+    """Return the cost of each phase of an execution, and its total CPU seconds and wall seconds. The totals include the
+    host's work before and after the guest.
     """
     with tempfile.TemporaryDirectory() as folder:
         before, begin = children.cpu_s(), time.monotonic()
         repetition.execute(wanted, Path(folder), 300, threading.Event())
         after, end = children.cpu_s(), time.monotonic()
-        found = dict(phases((Path(folder) / PRICE).read_text()))
-    return found, after - before, end - begin
+        by_phase = dict(phases((Path(folder) / PRICE).read_text()))
+    return by_phase, after - before, end - begin
 
 
 def main() -> None:
-    said = argparse.ArgumentParser(description="What a cell costs this host.")
-    said.add_argument("study", nargs="?", default="quick")
-    said.add_argument("--cells", type=int, help="only of the study's first so many cells")
-    options = said.parse_args()
+    parser = argparse.ArgumentParser(description="Measure the cost of a cell on this host.")
+    parser.add_argument("study", nargs="?", default="quick")
+    parser.add_argument("--cells", type=int, help="only of the study's first so many cells")
+    options = parser.parse_args()
     study = load_study(run.find_study(options.study))
-    wanted = [r for r in run.prepare(study) if r.cell.seed == study.seeds[0]][: options.cells]
+    repetitions = [r for r in run.prepare(study) if r.cell.seed == study.seeds[0]][: options.cells]
     print(f"{'':42}{''.join(f'{phase:>14}' for phase in PHASES)}{'in all':>25}")
     print(f"{'cell':42}{'  CPU s M inst' * len(PHASES)}{'CPU s':>17}{'wall s':>8}")
-    for one in wanted:
-        found, cpu, wall = price(one)
-        parts = (found.get(phase) for phase in PHASES)
+    for wanted in repetitions:
+        by_phase, cpu, wall = price(wanted)
+        parts = (by_phase.get(phase) for phase in PHASES)
         columns = "".join(f"{p.cpu_s:7.2f}{p.instructions / 1e6:7.0f}" if p else f"{'-':>14}" for p in parts)
-        print(f"{' '.join(one.cell.coordinates.values()):42}{columns}{cpu:17.2f} {wall:7.2f}", flush=True)
+        print(f"{' '.join(wanted.cell.coordinates.values()):42}{columns}{cpu:17.2f} {wall:7.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an object of a kernel costs to compile: by the compiler alone, by the one that distils first, and by that one
-when ccache has it, in CPU time of this host. Prices of options are mostly the last.
+"""Measure the CPU time of compiling a kernel's object on this host: by the compiler alone, by the distilling compiler,
+and by the distilling compiler if ccache has the object. Sweeps of prices mostly do the last.
 
     python -m bench.kernel_objects [--objects N]
 
-Takes files from the appliance's kernels that were compiled here; without one it says so, and measures nothing.
+The files are from kernels of the appliance that were compiled on this host. Without one it measures nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from flashbed.image.cache import Cache
 from flashbed_appliance.shrinking import architecture, distilling, workbench
 
 CALL = re.compile(r"(\S+gcc .* -c) -o \S+ (\S+\.c)\s*(?:;|$)")
-"""In what Linux's build notes of an object: the compiler's words, and the source."""
+"""A compiler's command as Linux's build notes it: its words, and the source file."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,22 @@ class Object:
 
 
 def objects(folder: Path) -> list[Object]:
-    """What a build compiled from C, but for its own programs."""
-    found = []
+    """Return the objects that a build compiled from C, without the build's own programs."""
+    compiled = []
     for _, command in workbench.compiled(folder):
         if call := CALL.match(command):
             words = [word for word in shlex.split(call[1]) if not word.startswith("-Wp,-MMD")]
-            found.append(Object(words, call[2]))
-    return found
+            compiled.append(Object(words, call[2]))
+    return compiled
 
 
-def cost(one: Object, folder: Path, to: Path, environment: Mapping[str, str]) -> float:
-    """Seconds of CPU; none counts that does not compile any more, as the folder has another configuration since."""
+def cost(source: Object, folder: Path, to: Path, environment: Mapping[str, str]) -> float:
+    """Return the CPU seconds of compiling an object. Raises CalledProcessError if it no longer compiles, because the
+    directory has another configuration.
+    """
     before = children.cpu_s()
     subprocess.run(
-        [*one.words, "-o", to, one.source], cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL
+        [*source.words, "-o", to, source.source], cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL
     )
     return children.cpu_s() - before
 
@@ -64,23 +66,23 @@ def measure(name: str, cache: Cache, many: int) -> None:
         plain, ours = Path(scratch, "plain.o"), Path(scratch, "ours.o")
         compiler = distilling.compiler(cache, architecture.named(name))
         environment = {**os.environ, **compiler.environment, "CCACHE_DIR": f"{scratch}/ccache"}
-        for one in there:
+        for candidate in there:
             if taken == many:
                 break
             try:
-                alone += cost(one, folder, plain, os.environ)
+                alone += cost(candidate, folder, plain, os.environ)
             except subprocess.CalledProcessError:
                 continue
-            first += cost(one, folder, ours, environment)
-            again += cost(one, folder, ours, environment)
+            first += cost(candidate, folder, ours, environment)
+            again += cost(candidate, folder, ours, environment)
             same += plain.read_bytes() == ours.read_bytes()
             taken += 1
     if not taken:
         print(f"{name}: no kernel is compiled here; `flashbed kernel shrink -a {name} --no-prices` makes one")
         return
     costs = {"compiler": alone, "distilled": first, "found again": again}
-    told = "; ".join(f"{what} {spent / taken * 1e3:.0f} ({spent / alone:.2f})" for what, spent in costs.items())
-    print(f"{name}, {taken} objects, CPU ms each: {told}; {same} the same file")
+    figures = "; ".join(f"{what} {spent / taken * 1e3:.0f} ({spent / alone:.2f})" for what, spent in costs.items())
+    print(f"{name}, {taken} objects, CPU ms each: {figures}; {same} the same file")
 
 
 def main() -> int:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several CPUs are: how many instructions the emulator executes in a second of this host, how even CPUs are, and
-how locks scale with and without a price for cache lines that move between cores.
+"""Measure several CPUs: the instructions that the emulator executes in a second of this host, how evenly CPUs advance,
+and how locks scale with and without a cost for cache lines that move between cores.
 
     python -m bench.several_cpus [--quick]
 
-The instructions a second are this host's. All else is virtual time, and the same on every host; docs/time.md has it.
+The instructions per second are this host's. All other figures are in virtual time, and the same on every host; they are
+in docs/time.md.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ CROWDS = (1, 2, 4, 6, 8, 12, 24, 48)
 
 
 def host_rate(cpus: int, instructions: int) -> float:
-    """Million instructions in a CPU second of this host, all CPUs of the machine together."""
+    """Return the million instructions per CPU second of this host, of all CPUs of the machine together."""
     before = children.cpu_s()
     bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, cpus, instructions // cpus // 2)
     return instructions / 1e6 / (children.cpu_s() - before)
 
 
 def farthest_off(cpus: int, busy: int) -> float:
-    """By how much the slowest or fastest CPU differs from a millisecond for a million instructions, in percent."""
+    """Return how much the slowest or fastest CPU differs from one millisecond per million instructions, in percent."""
     took = bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, busy, 500_000)
     return max(abs(ns - 1e6) for [ns] in took) / 1e4
 
@@ -39,13 +40,13 @@ def print_speed(instructions: int) -> None:
     print("CPUs   host's M instr/s   off 1 ms, all busy   off, one busy   lock held 10 slices, ns a turn")
     for cpus in CPUS:
         turn = bare_metal.ns_per_turn(Machine(cpus, slice=SLICE), "queue", 10 * SLICE, 0, 2_000_000)
-        rate, every, one = host_rate(cpus, instructions), farthest_off(cpus, cpus), farthest_off(cpus, 1)
-        print(f"{cpus:4d} {rate:15.0f} {every:19.3f} % {one:15.3f} % {turn:18.0f}")
+        rate, all_busy, one_busy = host_rate(cpus, instructions), farthest_off(cpus, cpus), farthest_off(cpus, 1)
+        print(f"{cpus:4d} {rate:15.0f} {all_busy:19.3f} % {one_busy:15.3f} % {turn:18.0f}")
 
 
 def scaling(cpus: int, ns: int) -> dict[str, tuple[float, float]]:
-    """Turns a second of each kind of lock over `ns` nanoseconds, as a multiple of those of one CPU: where a line has
-    its price, and where it costs nothing. One that does no more than hold the lock would stay below
+    """Return the turns per second of each kind of lock, as a multiple of those of one CPU: with the cost of cache
+    lines, and without it. They are measured over `ns` nanoseconds. A lock that costs nothing itself would stay below
     (HELD + OUTSIDE) / HELD.
     """
     sockets = CROWDS[-1] // OF_SOCKET

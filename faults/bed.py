@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a campaign takes place: a home with a study and a cache of its own, and a copy of it as nobody disturbed it.
+"""The home of a campaign: a directory with a study and a cache of its own, and an undisturbed copy of it.
 
-The guest is that of the user's own cache. Its parts are links to there, and nothing is damaged through a link:
-`own_copy()` puts a copy in its place first. Each fault begins with a home made anew.
+The guest comes from the user's cache. Its parts are links to there, and nothing is damaged through a link: `own_copy()`
+replaces the link by a copy first. Each fault begins with a fresh home.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from flashbed.study.loading import load_study
 MEDIUM = "usb-stick-2g:used_bytes=4M"
 SYSTEM = "Desk"
 LINKED_BYTES = 1 << 16
-"""Larger files of the package folder are links."""
+"""Larger files of the package directory are links."""
 
 NEVER_COPIED = ("linux-", "emulator-")
-"""The entry whose files are so many: of it, only what is vouched for is copied."""
+"""Entries with many files: only those that the manifest lists are copied."""
 
 ARCHIVES = ("debian-arm64", "debian-amd64")
-"""Debian's packages for the guest, and those of the compiler that runs here."""
+"""The directories of Debian's packages for the guest, and for the compiler that runs on this host."""
 
 
 class Bed:
-    """The home of a campaign below `base`, a folder of its own."""
+    """The home of a campaign below `base`, a directory of its own."""
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -47,13 +47,13 @@ class Bed:
         self.study = self.home / "company.toml"
         self.entries: list[Path] = []
         self.cached_s = self.full_s = 0.0
-        """What a run takes with all results there, and with none; host seconds."""
+        """The time of a run with all results stored, and with none, in host seconds."""
         self._commands = 0
 
-    # --- the undisturbed one -----------------------------------------------------------------------------------------
+    # --- the undisturbed home ----------------------------------------------------------------------------------------
 
     def set_up(self) -> None:
-        """Makes the home that nobody disturbs, and keeps a copy. Raises RuntimeError if even that does not work."""
+        """Make the undisturbed home. Raises RuntimeError if a command fails without any fault."""
         user = paths.cache_root()
         shutil.rmtree(self.base, ignore_errors=True)
         shutil.copytree(Path(__file__).with_name("study"), self.home)
@@ -85,14 +85,14 @@ class Bed:
             raise RuntimeError(f"undisturbed, `{' '.join(done.words)}` ended with {done.status}: {done.said}")
 
     def _entries_in_use(self) -> list[Path]:
-        """The entries of the guest image that the study's cells are made of; missing ones are built, by the user."""
-        found: dict[str, Path] = {}
+        """Return the entries of the image that the study's cells use. Missing ones are built in the user's cache."""
+        entries: dict[str, Path] = {}
         entry = image_cache.Cache.entry
 
         def noted(self: image_cache.Cache, *args: Any, **kwargs: Any) -> image_cache.Entry:
-            made = entry(self, *args, **kwargs)
-            found[made.folder.name] = made.folder.resolve()
-            return made
+            used = entry(self, *args, **kwargs)
+            entries[used.folder.name] = used.folder.resolve()
+            return used
 
         with (
             mock.patch.dict(os.environ, FLASHBED_CACHE=str(self.cache)),
@@ -101,16 +101,16 @@ class Bed:
             run.prepare(load_study(self.study))
             emulator.program()
             toolchain.compiler(stores.open_cache(), stores.open_archive()).environment()
-        return list(found.values())
+        return list(entries.values())
 
     def _link_parts(self, user: Path) -> None:
-        """In place of the link to all that the user has: one to each entry in use, and to each large package."""
+        """Replace the links to the user's directories by links to each entry in use and to each large package."""
         for name in ("image", *ARCHIVES):
             (self.cache / name).unlink()
         (self.cache / "image").mkdir()
         for entry in self.entries:
             (self.cache / "image" / entry.name).symlink_to(entry)
-        for folder, folders, files in (found for name in ARCHIVES for found in os.walk(user / name)):
+        for folder, folders, files in (level for name in ARCHIVES for level in os.walk(user / name)):
             folders[:] = [name for name in folders if name != "tmp"]
             there = Path(folder)
             here = self.cache / there.relative_to(user)
@@ -122,7 +122,7 @@ class Bed:
                     shutil.copy2(file, here / file.name)
 
     def _import(self) -> None:
-        """As if another computer had measured what the guest did."""
+        """Import the guest's results as those of another computer."""
         jobs = self.base / "jobs"
         self._must("export", self.study, jobs)
         fio = json.loads(next((self.cache / "results/cells").glob("*/*/out/fio.json")).read_text())
@@ -133,19 +133,19 @@ class Bed:
             to.write_text(json.dumps(fio))
         self._must("import", self.study, jobs, "--as", SYSTEM)
 
-    # --- the one that is disturbed -----------------------------------------------------------------------------------
+    # --- the disturbed home ------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
-        """The home as nobody has disturbed it."""
+        """Replace the home by a copy of the undisturbed one."""
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.copytree(self.reference, self.home, symlinks=True)
 
     def results(self) -> list[Path]:
-        """The folders of all results."""
+        """Return the directories of all results."""
         return sorted(self.cache.glob("results/cells/*/*"))
 
     def forget(self, folders: Sequence[Path]) -> None:
-        """Takes results away."""
+        """Remove results."""
         for folder in folders:
             shutil.rmtree(folder)
 
@@ -153,7 +153,7 @@ class Bed:
         return sorted(path for path in (self.cache / "image").iterdir() if path.is_symlink())
 
     def own_copy(self, path: Path) -> Path:
-        """Makes sure that a file of the cache, or the entry of the image that it is in, is no link; returns it."""
+        """Replace a link by a copy, if `path` or the entry of the image that contains it is one. Return `path`."""
         assert self.cache in path.parents
         link = next((at for at in (path, *path.parents) if at.is_symlink() and self.cache in at.parents), None)
         if link is not None:
@@ -169,7 +169,7 @@ class Bed:
         return path
 
     def put_back(self, path: Path) -> None:
-        """A file as nobody has disturbed it, or the entry of the image that it is in."""
+        """Restore an undisturbed file, or the entry of the image that contains it."""
         inside = path.relative_to(self.cache)
         if inside.parts[0] == "image":
             inside = Path(*inside.parts[:2])
@@ -183,11 +183,11 @@ class Bed:
     # --- commands ----------------------------------------------------------------------------------------------------
 
     def begin(self, *words: str | Path, before: Sequence[str] = ()) -> Begun:
-        """Starts `flashbed WORDS` on this home."""
+        """Start `flashbed WORDS` on this home."""
         self._commands += 1
-        told = self.base / "said" / f"{self._commands % 100:02}"
-        told.parent.mkdir(exist_ok=True)
-        return runs.begin(self.cache, self.home, told, *words, before=before)
+        output = self.base / "output" / f"{self._commands % 100:02}"
+        output.parent.mkdir(exist_ok=True)
+        return runs.begin(self.cache, self.home, output, *words, before=before)
 
     def begin_run(self, jobs: int, before: Sequence[str] = ()) -> Begun:
         return self.begin(*self.run_words(jobs), before=before)
@@ -196,22 +196,24 @@ class Bed:
         return ("run", str(self.study), "--out", str(self.report), "--jobs", str(jobs))
 
     def run(self, allowed: Sequence[int] = (0,), jobs: int = 2) -> Ended:
-        """A run from begin to end."""
+        """Run the study to its end."""
         return self.begin_run(jobs).end(allowed)
 
     def expected_s(self, missing: int, jobs: int) -> float:
-        """About what a run takes, host seconds: what moments are drawn from."""
+        """Estimate the time of a run in host seconds. Moments of faults are drawn from it."""
         share = missing / max(len(list((self.reference / "cache/results/cells").glob("*/*"))), 1)
         return self.cached_s + (self.full_s - self.cached_s) * share * (1.6 if jobs == 1 else 1.0)
 
     def pace(self, took_s: float, missing: int) -> None:
-        """Learns from an undisturbed run how busy this host is now; slowly, for a run may have had parts to build."""
+        """Adjust the estimate to an undisturbed run, because this host may be busier now. The adjustment is damped,
+        because a run may have built parts, too.
+        """
         factor = min(max(took_s / self.expected_s(missing, 2), 0.2), 5) ** 0.5
         self.cached_s, self.full_s = self.cached_s * factor, self.full_s * factor
 
 
 def _copy_products(there: Path, to: Path) -> None:
-    """What an entry's manifest vouches for, with the manifest."""
+    """Copy an entry's manifest and the products that it lists."""
     manifest = there / image_cache.MANIFEST
     for name in (image_cache.MANIFEST, *json.loads(manifest.read_text())["products"]):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
@@ -219,7 +221,7 @@ def _copy_products(there: Path, to: Path) -> None:
 
 
 def commit() -> str:
-    """The commit of this repository, with "+" behind it if files differ from it."""
+    """Return this repository's commit, followed by "+" if tracked files differ from it."""
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", "-C", str(REPOSITORY), *words], capture_output=True, text=True)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fault campaign: disturbs runs of a small study, at moments and in ways drawn from a seed, and looks whether the
-next run ends as if nothing had been.
+"""The fault campaign: disturb runs of a small study, at moments and in ways drawn from a seed, and check that the next
+run ends as an undisturbed one.
 
     python -m faults.campaign [--faults N] [--seed S] [--minutes M] [--only KIND] [--log FILE] [--folder DIR]
 
-A fault is killed processes, two runs at once, a host that refuses, damaged files of every kind that the cache holds
-(kinds.py), what killed runs leave. After it the next run must end with 0 and the same bytes (results, raw files,
-report), leave no process, and nothing in the cache that an undisturbed one does not hold. Of what is expensive to make
-again Linux or the emulator is damaged, but the build is stopped and the entry put back; fio is built anew, rarely.
+The faults are: killed processes, two runs at once, a host that refuses to write, damaged files of every kind that the
+cache holds (kinds.py), and leftovers of killed runs. After a fault, the next run must end with 0, produce the same
+bytes (results, raw files, report), leave no process, and leave nothing in the cache that an undisturbed run does not.
+Linux and the emulator take minutes to build: if they are damaged, their build is stopped and the entry restored. fio is
+built again, but rarely damaged.
 
-A line of JSON for each fault goes to the log as soon as it is over. Ends with status 1 if anything was lost. A home
-that was lost is kept below the folder, as lost-NUMBER. Each fault depends on the seed and its number alone: --first N
---faults 1 repeats it.
+Each fault adds a line of JSON to the log. The exit status is 1 if anything was lost. The home of such a fault is kept
+in the directory as lost-NUMBER. A fault depends only on the seed and its number: --first N --faults 1 repeats it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FAULTS: Sequence[Fault] = (*disturbances.FAULTS, *refusals.FAULTS, *damage.fault
 
 
 def chosen(seed: int, number: int, only: str) -> tuple[Fault, random.Random]:
-    """The fault of that number, and the chance of all that it draws."""
+    """Return the fault of a number, and the random numbers for everything that it draws."""
     chance = random.Random(f"{seed}/{number}")
     there = [fault for fault in FAULTS if only in fault.name or only == fault.group]
     if not there:
@@ -49,19 +49,19 @@ def chosen(seed: int, number: int, only: str) -> tuple[Fault, random.Random]:
 
 
 def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
-    """One fault, the run after it, and what came of both: a line of the log."""
+    """Apply a fault, run the study again, and judge the home. Return a line of the log."""
     fault, chance = chosen(seed, number, only)
     note, begun = Note(), time.monotonic()
     bed.renew()
     lost, kept = [], []
     try:
         fault.act(bed, chance, note)
-        lost += [f"left running: {one.command[:200]}" for one in processes.left(bed.cache)]
+        lost += [f"left running: {process.command[:200]}" for process in processes.left(bed.cache)]
         missing = len(list(bed.reference.glob("cache/results/cells/*/*"))) - len(bed.results())
         run = bed.begin_run(2)
         note.end(run, (0,))
         bed.pace(time.monotonic() - run.at, max(missing, 0))
-    except Exception as error:  # a fault of the campaign itself must not end it, nor pass for none
+    except Exception as error:  # an error of the campaign itself must not end it, nor count as success
         lost.append(f"{type(error).__name__}: {error}")
     lost += note.wrong
     for ended in note.ended:
@@ -69,8 +69,8 @@ def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
         if ended.status > 0 and ended.status not in runs.documented():
             lost.append(f"`{' '.join(ended.words)}` ended with {ended.status}, which docs/studies.md does not list")
     try:
-        found = verdict.judge(bed)
-        lost, kept = [*lost, *found.lost], found.kept
+        judged = verdict.judge(bed)
+        lost, kept = [*lost, *judged.lost], judged.kept
     except (OSError, ValueError) as error:
         lost.append(f"{type(error).__name__}: {error}")
     if lost:
@@ -93,14 +93,14 @@ def carry_out(bed: Bed, seed: int, number: int, only: str) -> dict[str, Any]:
 
 
 def end_all(cache: Path) -> None:
-    """What a lost fault or a stopped campaign has left running must not disturb the next one."""
+    """Kill the processes that a fault or a stopped campaign left, so that they do not disturb the next one."""
     for process in processes.of(cache):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.number, signal.SIGKILL)
 
 
 def summary(lines: Sequence[dict[str, Any]]) -> str:
-    """By fault: how many, and how many lost something."""
+    """Return a line per fault: how often it was tried, and how often something was lost."""
     tried, lost = (Counter(line["fault"] for line in lines if wanted(line)) for wanted in (bool, _is_lost))
     rows = [f"{tried[name]:5}  {lost[name]:4} lost  {name}" for name in sorted(tried)]
     return "\n".join([*rows, f"{len(lines):5}  {sum(lost.values()):4} lost  in all"])
@@ -123,13 +123,13 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def campaign(asked: argparse.Namespace, base: Path, lines: list[dict[str, Any]]) -> None:
-    """All faults that were asked for, one after the other; what came of each is added to `lines`."""
+    """Carry out the requested faults one after the other, and add the outcome of each to `lines`."""
     bed, begun = Bed(base / "bed"), time.monotonic()
     bed.set_up()
     verdict.check_reference(bed)
     print(f"undisturbed: {bed.full_s:.1f} s, {bed.cached_s:.1f} s with all results there", flush=True)
-    told = {"commit": commit(), "seed": asked.seed, "faults": asked.faults}
-    _log(asked.log, {"campaign": told})
+    head = {"commit": commit(), "seed": asked.seed, "faults": asked.faults}
+    _log(asked.log, {"campaign": head})
     for number in range(asked.first, asked.first + asked.faults):
         if time.monotonic() - begun > 60 * asked.minutes:
             break

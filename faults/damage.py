@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of files: each kind that a cache holds, damaged in each way that the kind names, before a run or in its
-midst."""
+"""Faults of files: damage each kind of file that a cache holds, in each way that the kind names, before a run or
+during it.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +18,21 @@ from faults.kinds import Kind
 from faults.verdict import files_of
 from flashbed.guest_output import request_log
 
-IN_THE_MIDST = 0.3
-"""How often a file is damaged while a run is under way, of the kinds where that says something."""
+DURING_A_RUN = 0.3
+"""The probability that a file is damaged during a run, for kinds that a run still reads then."""
 
 STATIC = ("image/", "conditions/", "media/", "debian-arm64/", "debian-amd64/", "allowed/", "elsewhere/")
-"""What a run has read before it measures: damaged in its midst, it would be a fault of the next one."""
+"""Files that a run reads before it measures. Damage during the run would only affect the next one."""
 
 BUILT_IN_MINUTES = ("Linux", "emulator")
-"""Kinds whose build is only begun."""
+"""Kinds whose build is started, but not finished."""
 
 TAKEN_FROM = {"e2fsprogs": "programs-e2fsprogs-", "dosfstools": "programs-dosfstools-", "busybox": "programs-busybox"}
-"""Packages that the campaign damages, and the part that is made anew from each: else nobody would look at them."""
+"""Packages that the campaign damages, and the part that is removed so that the run reads the package again."""
 
 
 def faults() -> list[Fault]:
-    """A fault for each kind that can be damaged."""
+    """Return a fault for each kind that can be damaged."""
     return [Fault(f"damaged: {kind.name}", 2 * kind.weight, _act(kind), "damage") for kind in kinds.KINDS if kind.ways]
 
 
@@ -42,16 +43,16 @@ def _act(kind: Kind) -> Act:
         path = _choose(bed, kind, chance)
         way = chance.choice(kind.ways)
         note.detail = f"{path.relative_to(bed.cache)} {way}"
-        if not str(path.relative_to(bed.cache)).startswith(STATIC) and chance.random() < IN_THE_MIDST:
-            _in_the_midst(bed, path, way, chance, note)
+        if not str(path.relative_to(bed.cache)).startswith(STATIC) and chance.random() < DURING_A_RUN:
+            _during_a_run(bed, path, way, chance, note)
             return
         note.moment = "before a run"
         damage(bed.own_copy(path), way, chance)
         if kind.name in BUILT_IN_MINUTES:
             _make_it_wanted(bed, kind, path)
-            _noticed(bed, path, chance, note)
+            _rebuilt(bed, path, chance, note)
         elif kind.comes == "told":
-            _told(bed, path, note)
+            _reported(bed, path, note)
         elif kind.comes == "unseen":
             note.end(bed.begin_run(2), (0,))
             if kind.name != "failure":
@@ -63,7 +64,7 @@ def _act(kind: Kind) -> Act:
 
 
 def damage(path: Path, way: str, chance: random.Random) -> None:
-    """Damages a file in place, or removes it. It is another file than before, for sure."""
+    """Damage a file in place, or remove it. Its content always differs afterwards."""
     whole = path.read_bytes()
     if way == "removed":
         path.unlink()
@@ -79,7 +80,7 @@ def damage(path: Path, way: str, chance: random.Random) -> None:
 
 
 def _choose(bed: Bed, kind: Kind, chance: random.Random) -> Path:
-    """One of the kind's files. Of the raw output and the sysroot there are so many that the kinds are drawn first."""
+    """Draw a file of the kind. Kinds are drawn first, because raw output and the sysroot have many files."""
     names = [name for name in files_of(bed.cache) if kinds.kind_of(name) is kind]
     if kind.name == "package":
         names = [name for name in names if Path(name).name.startswith(tuple(TAKEN_FROM))]
@@ -87,14 +88,14 @@ def _choose(bed: Bed, kind: Kind, chance: random.Random) -> Path:
 
 
 def _fail_one(bed: Bed, chance: random.Random) -> None:
-    """As if a repetition had failed: what a failure keeps, and no result."""
+    """Replace a result by the files of a failed repetition."""
     folder = chance.choice(bed.results())
     shutil.copytree(folder, bed.cache / "failures" / folder.name)
     bed.forget([folder])
 
 
 def _make_it_wanted(bed: Bed, kind: Kind, path: Path) -> None:
-    """A cell is to be measured again, so that the next run looks at what only a cell needs."""
+    """Make the next run read the file: remove the result of a cell that needs it, or the part made from it."""
     if path.is_relative_to(bed.cache / "results"):
         return
     bed.forget([folder for folder in bed.results() if is_conditioned(folder)][:1])
@@ -111,7 +112,7 @@ def _drop(bed: Bed, start: str) -> None:
             link.unlink()
 
 
-def _in_the_midst(bed: Bed, path: Path, way: str, chance: random.Random, note: Note) -> None:
+def _during_a_run(bed: Bed, path: Path, way: str, chance: random.Random, note: Note) -> None:
     kept = path.relative_to(bed.cache)
     missing, jobs = disturbed(bed, chance, parts=False), chance.randint(1, 2)
     run = bed.begin_run(jobs)
@@ -120,12 +121,12 @@ def _in_the_midst(bed: Bed, path: Path, way: str, chance: random.Random, note: N
         damage(path, way, chance)
     else:
         note.detail = f"{kept} was not there then"
-    # Drawn after it was looked at, a log of requests ends the report with a message
+    # The report ends with a message if a log of requests was damaged after its check
     note.end(run, (0, 4) if path.name == request_log.LOG else (0,))
 
 
-def _told(bed: Bed, path: Path, note: Note) -> None:
-    """The run, or the command that reads it, says which file it is; the user puts it right."""
+def _reported(bed: Bed, path: Path, note: Note) -> None:
+    """Check that the run, or the command that reads the file, names it. Then restore it, as the user would."""
     command = ("medium", "inspect", "kept") if path.name == "medium.json" else bed.run_words(2)
     # A medium that is found damaged by a cell fails that cell; what is found before that ends the run
     done = note.end(bed.begin(*command), (1, 2) if path.is_relative_to(bed.cache / "media") else (2,))
@@ -134,8 +135,8 @@ def _told(bed: Bed, path: Path, note: Note) -> None:
     bed.put_back(path)
 
 
-def _noticed(bed: Bed, path: Path, chance: random.Random, note: Note) -> None:
-    """The run begins to build it anew; that is stopped, and the entry put back."""
+def _rebuilt(bed: Bed, path: Path, chance: random.Random, note: Note) -> None:
+    """Check that the run starts to build the entry again. Stop the build, and restore the entry."""
     assert path.relative_to(bed.cache / "image").parts[0].startswith(NEVER_COPIED)
     run = bed.begin_run(2)
     while " the source of " not in run.said() and not run.is_over:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of processes: a run killed, ended, stopped and gone on with; its guest or another child killed; runs that
-share the cache, one of them killed."""
+"""Faults of processes: a run is killed, terminated or stopped for a while; its guest or another child is killed; one of
+two runs that share the cache is killed.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from faults.fault import Fault, Note, disturbed, wait_for_moment
 from faults.runs import Begun
 
 ENDS_WITHIN_S = 30.0
-"""A run that is asked to end does so in about a second; the host may be busy."""
+"""The time within which a terminated run must end. It takes about a second if the host is not busy."""
 
 UNHANDLED = {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: -signal.SIGINT}
-"""How a run ends that is asked to before Python has read its first line: by the signal, as any program."""
+"""The status of a run that is terminated before Python has read its first line: the signal, as for any program."""
 
 
 def _prepared(bed: Bed, chance: random.Random, note: Note, parts: bool = True) -> tuple[Begun, int, int]:
@@ -36,7 +37,7 @@ def _signal(process: int, number: signal.Signals) -> bool:
 
 
 def kill(bed: Bed, chance: random.Random, note: Note) -> None:
-    """kill -9 of a run."""
+    """Kill a run by SIGKILL."""
     run, missing, jobs = _prepared(bed, chance, note)
     wait_for_moment(bed, run, chance, missing, jobs, note)
     run.process.kill()
@@ -44,7 +45,7 @@ def kill(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def ask(number: signal.Signals) -> Fault:
-    """SIGTERM to a run, or SIGINT to all of its group, as the terminal does at Ctrl-C."""
+    """Return the fault that sends SIGTERM to a run, or SIGINT to its process group, as a terminal does at Ctrl-C."""
 
     def act(bed: Bed, chance: random.Random, note: Note) -> None:
         run, missing, jobs = _prepared(bed, chance, note)
@@ -62,7 +63,7 @@ def ask(number: signal.Signals) -> Fault:
 
 
 def stop(bed: Bed, chance: random.Random, note: Note) -> None:
-    """SIGSTOP, and SIGCONT after a while: nothing may come of it."""
+    """Stop a run, and continue it after a while. It must end as usual."""
     run, missing, jobs = _prepared(bed, chance, note)
     wait_for_moment(bed, run, chance, missing, jobs, note)
     _signal(run.process.pid, signal.SIGSTOP)
@@ -72,7 +73,7 @@ def stop(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def stop_and_kill(bed: Bed, chance: random.Random, note: Note) -> None:
-    """SIGSTOP, and kill -9 after a while."""
+    """Stop a run, and kill it after a while."""
     run, missing, jobs = _prepared(bed, chance, note)
     wait_for_moment(bed, run, chance, missing, jobs, note)
     _signal(run.process.pid, signal.SIGSTOP)
@@ -82,7 +83,7 @@ def stop_and_kill(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def _guest(bed: Bed, run: Begun, not_these: frozenset[int] = frozenset()) -> int | None:
-    """The first guest of a run that is not among these; None if the run ends without one."""
+    """Wait for a guest that is not in `not_these`, and return its process ID; None if the run ends first."""
     while not run.is_over:
         for process in processes.of(bed.cache):
             if process.is_guest and process.number not in not_these:
@@ -92,21 +93,21 @@ def _guest(bed: Bed, run: Begun, not_these: frozenset[int] = frozenset()) -> int
 
 
 def guest(times: int, number: signal.Signals, name: str, weight: float) -> Fault:
-    """QEMU alone is killed, as Linux does when memory is short, or is stopped for a while."""
+    """Return the fault that kills QEMU alone, as Linux does if memory is short, or stops it for a while."""
 
     def act(bed: Bed, chance: random.Random, note: Note) -> None:
         run, _, _ = _prepared(bed, chance, note, parts=False)
         seen: set[int] = set()
         for _ in range(times):
-            found = _guest(bed, run, frozenset(seen))
-            if found is None:
+            guest_process = _guest(bed, run, frozenset(seen))
+            if guest_process is None:
                 break
-            seen.add(found)
+            seen.add(guest_process)
             time.sleep(chance.uniform(0, 1.5))
-            note.moment = "in a guest" if _signal(found, number) else "a guest had just ended"
+            note.moment = "in a guest" if _signal(guest_process, number) else "a guest had just ended"
             if number == signal.SIGSTOP:
                 time.sleep(chance.uniform(0.1, 2))
-                _signal(found, signal.SIGCONT)
+                _signal(guest_process, signal.SIGCONT)
         note.at_s = round(time.monotonic() - run.at, 3)
         note.end(run, (0,) if times == 1 else (0, 1))
 
@@ -114,14 +115,14 @@ def guest(times: int, number: signal.Signals, name: str, weight: float) -> Fault
 
 
 def child(bed: Bed, chance: random.Random, note: Note) -> None:
-    """kill -9 of any process that a run has started: a compiler, apt, a checker, a shell, QEMU."""
+    """Kill any process that a run has started: a compiler, apt, a checker, a shell, QEMU."""
     run, missing, jobs = _prepared(bed, chance, note)
     wait_for_moment(bed, run, chance, missing, jobs, note)
-    found: list[processes.Process] = []
-    while not run.is_over and not found:
-        found = [process for process in processes.of(bed.cache) if process.number != run.process.pid]
-    if found:
-        victim = chance.choice(found)
+    children: list[processes.Process] = []
+    while not run.is_over and not children:
+        children = [process for process in processes.of(bed.cache) if process.number != run.process.pid]
+    if children:
+        victim = chance.choice(children)
         _signal(victim.number, signal.SIGKILL)
         note.detail += f"; killed {victim.name}"
     note.end(run, (0, 1, 3, 4))
@@ -137,7 +138,7 @@ def _second(bed: Bed, chance: random.Random, note: Note) -> tuple[Begun, Begun, 
 
 
 def two(bed: Bed, chance: random.Random, note: Note) -> None:
-    """Two runs of one study at a time."""
+    """Run a study twice at the same time."""
     first, second, _ = _second(bed, chance, note)
     note.moment = "at a time"
     note.end(first, (0,))
@@ -145,7 +146,7 @@ def two(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def two_and_kill(bed: Bed, chance: random.Random, note: Note) -> None:
-    """Two runs at a time; one of them is killed, or asked to end, or stopped for a while."""
+    """Run a study twice at the same time, and kill, terminate or stop one of the runs."""
     runs = _second(bed, chance, note)
     victim, other = chance.sample(runs[:2], 2)
     wait_for_moment(bed, victim, chance, runs[2], 1, note)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What faults share: where one happens, what is drawn for it, what is noted of it."""
+"""The common part of all faults: the type, the notes, the preparation of a run, and the moment."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from faults.bed import Bed
 from faults.runs import Begun, Ended
 
 CHEAP = ("cpio-", "outbox-", "programs-", "sysroot-")
-"""Parts of the guest that are made anew in a second; a run that finds them missing can be disturbed while it makes
-them."""
+"""Parts of the guest that are made in a second. If they are missing, a run can be disturbed while it makes them."""
 
 
 @dataclass
 class Note:
-    """What is told of a fault: at which moment it came, in words for people, and how the commands ended."""
+    """The notes on a fault: its detail and moment, in words for people, and how the commands ended."""
 
     detail: str = ""
     moment: str = ""
     at_s: float | None = None
     ended: list[Ended] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    """What else of the disturbed commands is not as it must be."""
+    """Other problems of the disturbed commands."""
 
     def end(self, begun: Begun, allowed: Sequence[int], limit_s: float | None = None) -> Ended:
-        """Waits for a command's end, and notes it."""
+        """Wait for a command's end, and note it."""
         done = begun.end(allowed) if limit_s is None else begun.end(allowed, limit_s)
         self.ended.append(done)
         return done
@@ -42,7 +41,7 @@ Act = Callable[[Bed, random.Random, Note], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: its name, how often it is chosen against the others, what it does, up to but without the next run."""
+    """A fault: its name, its weight when one is drawn, and its action, which ends before the next run."""
 
     name: str
     weight: float
@@ -51,14 +50,14 @@ class Fault:
 
 
 def disturbed(bed: Bed, chance: random.Random, parts: bool = True) -> int:
-    """Takes away what a run then has to do: results, perhaps the state of a condition, the report, cheap parts of the
-    guest. Returns how many results are missing.
+    """Remove results, and perhaps the state of a condition, the report and cheap parts of the guest, so that the next
+    run has work. Return the number of removed results.
     """
     results = bed.results()
-    # Most often one: what a run does with the others is the same, and each takes seconds
+    # Most often one: a run treats each in the same way, and each takes seconds
     missing = chance.choices(range(1, len(results) + 1), [5, 3, *[1] * (len(results) - 2)])[0]
     gone = chance.sample(results, missing)
-    # A condition is made again only where a cell that is to be measured starts from it
+    # A condition is made again only if a cell without a result starts from it
     if any(is_conditioned(folder) for folder in gone) and chance.random() < 0.5:
         shutil.rmtree(bed.cache / "conditions")
     if missing == len(results) and chance.random() < 0.5:
@@ -75,7 +74,7 @@ def disturbed(bed: Bed, chance: random.Random, parts: bool = True) -> int:
 
 
 def is_conditioned(result: Path) -> bool:
-    """Whether a repetition, by the folder of its result, started from a medium in a condition."""
+    """Return True if the result in this directory started from a medium in a condition."""
     try:
         return "condition=" in json.loads((result / "result.json").read_text())["coordinates"]["medium"]
     except (OSError, ValueError, KeyError):
@@ -83,13 +82,13 @@ def is_conditioned(result: Path) -> bool:
 
 
 PHASES = {"starts": 0.25, "measures": 0.55, "ends": 0.2}
-"""What a run is to be doing at the moment that is drawn, and how often."""
+"""The probability of each phase of a run to be the moment of the fault."""
 
 
 def wait_for_moment(bed: Bed, run: Begun, chance: random.Random, missing: int, jobs: int, note: Note) -> None:
-    """Until a moment that is drawn: a phase, and how far into it; notes what the run was doing then.
+    """Wait for a moment: draw a phase and how far into it. Note the actual phase.
 
-    How long a phase takes depends on what else this host does: the time until it measures tells.
+    The time of a phase depends on the load of this host, which is estimated from the time until the run measures.
     """
     wanted, share = chance.choices([*PHASES], [*PHASES.values()])[0], chance.random()
     if wanted == "starts":
@@ -110,14 +109,14 @@ def wait_for_moment(bed: Bed, run: Begun, chance: random.Random, missing: int, j
 
 
 def phase(bed: Bed, run: Begun) -> str:
-    """What a run is doing, by what it has said and kept."""
+    """Return the phase of a run, from its output and its stored results."""
     if run.is_over:
         return "after its end"
-    said = run.said()
-    if "Measuring" in said:
+    output = run.said()
+    if "Measuring" in output:
         there = sum((folder / "digests.txt").is_file() for folder in bed.results())
         total = len(list((bed.reference / "cache/results/cells").glob("*/*")))
         return "measuring" if there < total else "ending, report"
-    if "Writing to media" in said:
+    if "Writing to media" in output:
         return "bringing media into condition"
-    return "building parts of the guest" if "Building" in said or "Fetching" in said else "starting, planning"
+    return "building parts of the guest" if "Building" in output or "Fetching" in output else "starting, planning"

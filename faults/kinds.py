@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of file that a cache holds, by its place, and what must come of it when it is damaged.
+"""List every kind of file that a cache holds, with its path, and what must happen if it is damaged.
 
-A file of a kind that is not listed is an error of the campaign: whoever lets the lab keep something new says here what
-becomes of it.
+A file of an unlisted kind is an error of the campaign: a change that makes the lab keep another file adds its kind
+here.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Comes = Literal["mended", "told", "unseen"]
-"""mended: the next run makes it again, the same to the byte. told: it ends with 2, or with 1 where only a cell
-minds, and names the file; the user puts it right. unseen: a run does not read it, and goes on as if nothing had
-happened."""
+"""The expected consequence of damage. mended: the next run makes the same bytes again. told: the run names the file and
+ends with 2, or with 1 if only a cell is affected; the user restores the file. unseen: a run does not read the file.
+"""
 
 ALL = ("truncated", "emptied", "a byte flipped", "overwritten", "zeroed", "removed")
 SHORT = ("truncated", "emptied", "removed")
@@ -25,9 +25,8 @@ SHORT = ("truncated", "emptied", "removed")
 class Kind:
     """Files of one kind.
 
-    `place` is a pattern of their paths from the cache's root. `ways` are those of damaging one that the campaign tries;
-    with none, `why_not` says how it is disturbed instead. `comes`: what must come of it. `weight`: how often it is
-    chosen, against 1 of the others.
+    `place` is a pattern of their paths below the cache. `ways` are the ways of damage that the campaign tries; without
+    any, `why_not` gives the reason. `comes` is the expected consequence, and `weight` the relative frequency.
     """
 
     name: str
@@ -104,10 +103,10 @@ KINDS = (
         comes="unseen",
     ),
 )
-"""The first that fits counts."""
+"""The first kind whose pattern matches counts."""
 
 KEPT = frozenset({"damaged result set aside", "failure"})
-"""What stays beside what an undisturbed cache holds, for a person to look at: docs/design.md."""
+"""Kinds that a fault may add to the cache, for a person to look at (docs/design.md)."""
 
 
 class Unknown(Exception):
@@ -115,16 +114,16 @@ class Unknown(Exception):
 
 
 def kind_of(path: str) -> Kind:
-    """Of a file, by its path from the cache's root. Raises Unknown."""
+    """Return the kind of a file from its path below the cache. Raises Unknown."""
     for kind in KINDS:
         if re.fullmatch(kind.place, path):
             return kind
-    raise Unknown(f"{path}: a file of the cache that is of no kind in faults/kinds.py; say there what it is")
+    raise Unknown(f"{path}: a file of the cache that is of no kind in faults/kinds.py; add its kind there")
 
 
 def by_kind(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Paths by the names of their kinds. Raises Unknown."""
-    found: dict[str, list[str]] = {}
+    """Return sorted paths by the names of their kinds. Raises Unknown."""
+    paths_by_kind: dict[str, list[str]] = {}
     for path in sorted(paths):
-        found.setdefault(kind_of(path).name, []).append(path)
-    return found
+        paths_by_kind.setdefault(kind_of(path).name, []).append(path)
+    return paths_by_kind

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a killed process may leave, put there by hand: folders of work, locks that nobody has, half of a file. The next
-command takes it away."""
+"""Leftovers of killed processes, made by hand: work directories, locks without a holder, partly written files. The next
+command must remove them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Leave = Callable[[Bed, random.Random], None]
 
 
 def _scratch(where: str) -> Leave:
-    """A folder of work with its lock."""
+    """Leave a work directory with its lock."""
 
     def leave(bed: Bed, chance: random.Random) -> None:
         name = chance.randbytes(6).hex()
@@ -35,7 +36,7 @@ def _claim(bed: Bed, chance: random.Random) -> None:
 
 
 def _entry(bed: Bed, chance: random.Random) -> None:
-    """What the build of a part leaves; the part itself is there or not."""
+    """Leave directories of an interrupted build of a part, with or without the part itself."""
     link = chance.choice([link for link in bed.entry_links() if link.name.startswith(("cpio-", "outbox-"))])
     for ending in chance.choice([("part",), ("old",), ("part", "old")]):
         folder = link.with_name(f".{link.name}.{ending}")
@@ -58,7 +59,7 @@ def _condition(bed: Bed, chance: random.Random) -> None:
 
 
 def _report(bed: Bed, chance: random.Random) -> None:
-    """Nothing at all, or half of a report."""
+    """Leave a part of a report, or nothing."""
     for file in sorted(bed.report.iterdir()):
         if chance.random() < 0.5:
             file.unlink()
@@ -84,7 +85,7 @@ def _fault(name: str, where: str, leave: Leave) -> Fault:
 
 
 def _medium(bed: Bed, chance: random.Random, note: Note) -> None:
-    """A change of a kept medium that was killed before it counted; the next command about the medium ends it."""
+    """Leave an interrupted change of a kept medium. The next command on the medium must remove it."""
     folder = bed.cache / "media/kept"
     (folder / "state.bin.new").write_bytes(chance.randbytes(5000))
     if chance.random() < 0.5:

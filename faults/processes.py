@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that work for one cache: the lab, and whatever it started. Must not know why anyone asks."""
+"""Find the processes that work for one cache: the lab and its children. Must not know why."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BOUND_S = 10.0
-"""Within so many seconds of a run's end nothing that it started may be left; it takes less than two, and the host may
-be busy."""
+"""The seconds after a run's end within which all its children must have ended. They take less than two if the host is
+not busy.
+"""
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process that lives; `name` is that of its program, 15 letters at most, as Linux keeps it."""
+    """A running process. `name` is its program's name as Linux keeps it, at most 15 characters."""
 
     number: int
     name: str
@@ -23,17 +24,17 @@ class Process:
 
     @property
     def is_guest(self) -> bool:
-        """A machine that runs, and not QEMU that is asked for its version or for its CPUs."""
+        """True if it runs a machine. QEMU is also started to ask for its version or its CPUs."""
         return self.name.startswith("qemu-system") and " -kernel " in self.command
 
 
 def of(cache: Path) -> list[Process]:
-    """All that have this cache in their environment or their command line: children inherit the former."""
+    """Return the processes with this cache in their environment, which children inherit, or in their command line."""
     return sorted(_find(cache), key=lambda process: process.number)
 
 
 def _find(cache: Path) -> Iterator[Process]:
-    told = f"FLASHBED_CACHE={cache}".encode()
+    variable = f"FLASHBED_CACHE={cache}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             environment = (folder / "environ").read_bytes().split(b"\0")
@@ -41,21 +42,23 @@ def _find(cache: Path) -> Iterator[Process]:
             name = (folder / "comm").read_text().strip()
         except OSError:  # it has ended meanwhile, or is another user's
             continue
-        if command and (told in environment or f"{cache}/" in command):
+        if command and (variable in environment or f"{cache}/" in command):
             yield Process(int(folder.name), name, command)
 
 
 def left(cache: Path, bound_s: float = BOUND_S) -> list[Process]:
-    """Those that are still there after the bound, or none as soon as there is none."""
+    """Return the processes that are still running after `bound_s` seconds; [] as soon as there is none."""
     deadline = time.monotonic() + bound_s
-    while (found := _seen(cache)) and time.monotonic() < deadline:
+    while (running := _seen(cache)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return found
+    return running
 
 
 def _seen(cache: Path) -> list[Process]:
-    """Looks again if there is none: between two programs a process has neither environment nor command line."""
-    if not (found := of(cache)):
+    """Return the processes, and look twice if there is none: between fork and exec of a program, a process may have
+    neither environment nor command line.
+    """
+    if not (running := of(cache)):
         time.sleep(0.05)
-        found = of(cache)
-    return found
+        running = of(cache)
+    return running

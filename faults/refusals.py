@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the host: no room, no room for a large file, a cache that can only be read; without root, in a user and
-mount name space of their own."""
+"""Faults of the host: a full disk, a limit on the size of files, a read-only cache. Each runs in a user and mount name
+space of its own, so it needs no root.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +29,17 @@ rm -f "$disk/filler"
 rm -rf "$after"; cp -a "$disk" "$after" || exit 98
 exit $status
 """
-"""The home on a disk of its own, on which so many bytes are left; what is there in the end is copied to AFTER."""
+"""Run a command with the home on a disk of its own that has LEFT free bytes. Copy the disk's final content to AFTER."""
 
 
 @cache
 def has_spaces() -> bool:
-    """Whether this host gives name spaces to its users."""
+    """Return True if users of this host may make name spaces."""
     return subprocess.run([*IN_A_SPACE, "true"], capture_output=True).returncode == 0
 
 
 def full_disk(bed: Bed, chance: random.Random, note: Note) -> None:
-    """So many bytes are left on the disk of cache and report: from nothing to more than is needed."""
+    """Limit the free space on the disk of cache and report: from nothing to more than is needed."""
     missing = disturbed(bed, chance)
     left = int(2 ** chance.uniform(12, 26))
     note.detail = f"{missing} results missing, {left} bytes left"
@@ -55,7 +56,7 @@ def full_disk(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def small_files(bed: Bed, chance: random.Random, note: Note) -> None:
-    """No file may become larger than so many bytes, as with a quota; a program of C that tries is ended by SIGXFSZ."""
+    """Limit the size of files, as a quota does. SIGXFSZ ends a C program that exceeds the limit."""
     missing = disturbed(bed, chance)
     limit = int(2 ** chance.uniform(9, 25))
     note.detail = f"{missing} results missing, files of {limit} bytes at most"
@@ -65,7 +66,7 @@ def small_files(bed: Bed, chance: random.Random, note: Note) -> None:
 
 
 def read_only(bed: Bed, chance: random.Random, note: Note) -> None:
-    """The cache can be read only."""
+    """Mount the cache read-only."""
     missing = disturbed(bed, chance)
     note.detail, note.moment = f"{missing} results missing", "from its start"
     space = (*IN_A_SPACE, READ_ONLY, str(bed.cache))

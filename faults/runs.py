@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the command, as a user's shell has them: begun, looked at, ended; and how one may end.
+"""Start, watch and end runs of the command, as a user's shell does, and check how they end.
 
-Must not know what is done to them, nor what they leave.
+Must not know how they are disturbed, nor what they leave.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 FLASHBED = Path(sys.executable).with_name("flashbed")
 HUNG_S = 900.0
-"""A command that takes longer hangs; the longest, with fio built anew, takes a minute."""
+"""The seconds after which a command counts as hung. The longest one, which builds fio, takes a minute."""
 
 
 OURS = re.compile(r"flashbed/\w[\w/]*\.py")
@@ -29,14 +29,14 @@ class Hung(Exception):
 
 
 def documented() -> frozenset[int]:
-    """The exit statuses that docs/studies.md lists."""
+    """Return the exit statuses that docs/studies.md lists."""
     section = (REPOSITORY / "docs/studies.md").read_text().partition("## How a command ends")[2].partition("\n## ")[0]
     return frozenset(int(number) for number in re.findall(r"^\| (\d+) \|", section, re.MULTILINE))
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended: what it was, its status, all that it said, and how it was allowed to end."""
+    """A command that has ended: its words, its status, its output, and the statuses that it was allowed to end with."""
 
     words: tuple[str, ...]
     status: int
@@ -44,7 +44,7 @@ class Ended:
     allowed: frozenset[int]
 
     def faults(self) -> list[str]:
-        """What about its end is wrong."""
+        """Return the problems of its end."""
         what, last = " ".join(self.words), self.said.strip()[-400:]
         # Without a line of ours Python itself was interrupted, before it came to the program
         if "Traceback (most recent call last)" in self.said and (OURS.search(self.said) or self.status >= 0):
@@ -58,11 +58,11 @@ class Ended:
 
 @dataclass
 class Begun:
-    """A command under way; what it says goes to a file."""
+    """A running command. Its output goes to a file."""
 
     words: tuple[str, ...]
     process: subprocess.Popen[bytes]
-    told: Path
+    log: Path
     at: float = field(default_factory=time.monotonic)
 
     @property
@@ -70,15 +70,15 @@ class Begun:
         return self.process.poll() is not None
 
     def said(self) -> str:
-        return self.told.read_text(errors="replace")
+        return self.log.read_text(errors="replace")
 
     def wait(self, seconds: float) -> None:
-        """Until so many seconds after it began, or until it has ended."""
+        """Wait until so many seconds after its start, or until it ends."""
         while not self.is_over and time.monotonic() - self.at < seconds:
             time.sleep(0.005)
 
     def end(self, allowed: Sequence[int], limit_s: float = HUNG_S) -> Ended:
-        """Waits for its end. Raises Hung."""
+        """Wait for its end. Raises Hung."""
         try:
             status = self.process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -88,17 +88,19 @@ class Begun:
         return Ended(self.words, status, self.said(), frozenset(allowed))
 
 
-def begin(cache: Path, folder: Path, told: Path, *words: str | Path, before: Sequence[str] = ()) -> Begun:
-    """Starts `flashbed WORDS` in `folder`; `before` is put before it, such as prlimit with its words."""
+def begin(cache: Path, folder: Path, log: Path, *words: str | Path, before: Sequence[str] = ()) -> Begun:
+    """Start `flashbed WORDS` in `folder`, with its output in `log`. `before` precedes it, such as prlimit with
+    arguments.
+    """
     text = tuple(map(str, words))
-    environment = {**os.environ, "FLASHBED_CACHE": str(cache), "FLASHBED_MEMORY": ""}  # faults are of its disk
-    with told.open("wb") as out:
+    environment = {**os.environ, "FLASHBED_CACHE": str(cache), "FLASHBED_MEMORY": ""}  # faults concern the disk
+    with log.open("wb") as out:
         process = subprocess.Popen(
             [*before, str(FLASHBED), *text],
             cwd=folder,
             env=environment,
             stdout=out,
             stderr=subprocess.STDOUT,
-            process_group=0,  # as a shell starts it: Ctrl-C reaches what has no group of its own, too
+            process_group=0,  # as a shell does: Ctrl-C also reaches children without a group of their own
         )
-    return Begun(text, process, told)
+    return Begun(text, process, log)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of a fault: whether a home is again what it would be if nobody had disturbed it.
+"""Judge a home after a fault: it must equal the undisturbed home.
 
-The same bytes of each result, of the report and of all that a cache keeps; nothing there that an undisturbed cache does
-not hold, but for what is kept for a person to look at; no process left. Must not know what the fault was.
+Results, report and the cache's files must have the same bytes. The cache may hold nothing more than an undisturbed one,
+except files that are kept for a person to look at. No process may be left. Must not know the fault.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from faults.bed import NEVER_COPIED, Bed
 from flashbed.image.cache import MANIFEST
 
 WHOLE = ("results/cells", "conditions", "media", "allowed", "elsewhere")
-"""Folders of the cache whose files must be the same to the byte."""
+"""Directories of the cache whose files must have the same bytes."""
 
 NOTED = ("debian-arm64/packages.json", "debian-amd64/packages.json")
 SCRATCH = ("work", "results/tmp", "results/claims", "failures/.tmp")
-"""Folders in which nothing stays, not even an empty folder."""
+"""Directories that must be empty."""
 
 
 @dataclass
 class Verdict:
-    """What is wrong (nothing, if all is well), and what stayed for a person to look at."""
+    """The problems (`lost`), and the files that were kept for a person to look at."""
 
     lost: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
 
 
 def check_reference(bed: Bed) -> None:
-    """Raises RuntimeError if the undisturbed cache lacks a kind of file: then the campaign would not damage it; Unknown
-    for a file of no kind.
+    """Raise RuntimeError if the undisturbed cache lacks a kind of file, which the campaign could not damage then. Raise
+    Unknown for a file of no kind.
     """
-    found = kinds.by_kind(files_of(bed.reference / "cache"))
-    lacking = [kind.name for kind in kinds.KINDS if kind.ways and kind.name not in found and kind.name != "failure"]
+    there = kinds.by_kind(files_of(bed.reference / "cache"))
+    lacking = [kind.name for kind in kinds.KINDS if kind.ways and kind.name not in there and kind.name != "failure"]
     if lacking:
         raise RuntimeError(f"{bed.reference}: no file of these kinds: {', '.join(lacking)}")
 
 
 def judge(bed: Bed) -> Verdict:
-    """Looks at a home after the last run of a fault, and compares it with the undisturbed one."""
+    """Compare a home after the last run of a fault with the undisturbed one."""
     verdict = Verdict()
-    verdict.lost += [f"left running: {one.command[:200]}" for one in processes.left(bed.cache)]
+    verdict.lost += [f"left running: {process.command[:200]}" for process in processes.left(bed.cache)]
     before, now = set(files_of(bed.reference / "cache")), set(files_of(bed.cache))
     try:
-        found = kinds.by_kind(now)
+        present = kinds.by_kind(now)
     except kinds.Unknown as unknown:
         return Verdict([*verdict.lost, str(unknown)])
     for path in sorted(now - before):
         kind = kinds.kind_of(path).name
         if kind == "list of a part's files":
-            continue  # a flashbed of before, which may have made the user's part, wrote none
+            continue  # an older flashbed, which may have made the user's part, wrote none
         (verdict.kept if kind in kinds.KEPT else verdict.lost).append(f"{kind}: {path}")
-    if "second result that differs" in found:
+    if "second result that differs" in present:
         verdict.lost.append("a repetition gave two different results")
     verdict.lost += [f"is gone: {path}" for path in sorted(before - now)]
     verdict.lost += [f"is left: {path}" for path in _in_scratch(bed.cache)]
@@ -66,21 +66,21 @@ def judge(bed: Bed) -> Verdict:
 
 
 def files_of(cache: Path) -> list[str]:
-    """The files of a cache, by their paths in it, sorted; those of an entry of the guest image also where it is a link.
-    Of Linux only what its manifest vouches for.
+    """Return the sorted paths of a cache's files. Entries of the guest image count even if they are links. Of Linux
+    only the products in its manifest count.
     """
-    found = []
+    names = []
     for folder, folders, files in os.walk(cache):
         inside = Path(folder).relative_to(cache)
         # Large packages are links, too; in an entry of the image links are what Debian's packages have
         linked = inside.parts[:1] == ("image",)
-        found += [str(inside / name) for name in files if not (linked and (Path(folder) / name).is_symlink())]
+        names += [str(inside / name) for name in files if not (linked and (Path(folder) / name).is_symlink())]
         if inside == Path("image"):
             for entry in folders:
                 if (cache / inside / entry).is_symlink():
-                    found += [str(inside / entry / name) for name in _of_entry((cache / inside / entry).resolve())]
+                    names += [str(inside / entry / name) for name in _of_entry((cache / inside / entry).resolve())]
             folders[:] = [name for name in folders if not name.startswith(NEVER_COPIED)]
-    return sorted(found)
+    return sorted(names)
 
 
 def _of_entry(folder: Path) -> list[str]:
@@ -114,7 +114,7 @@ def _different(bed: Bed, both: list[str]) -> Iterator[str]:
 
 
 def _same_part(whole: Path, here: Path) -> bool:
-    """Whether a file of an entry is as before. A manifest may name a listing where one of before could not."""
+    """Return True if a file of an entry is unchanged. Older manifests name no listing."""
     if whole.read_bytes() == here.read_bytes():
         return True
     if whole.name != MANIFEST:
@@ -130,7 +130,7 @@ def _same_part(whole: Path, here: Path) -> bool:
 
 
 def _agree(whole: dict[str, object], here: Path) -> bool:
-    """Whether the versions that are noted are those of before; what nobody asked for again need not be noted."""
+    """Return True if the noted versions are unchanged. Requests that were not made again may be missing."""
     try:
         noted = json.loads(here.read_text())
     except ValueError:

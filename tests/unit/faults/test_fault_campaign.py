@@ -132,7 +132,7 @@ def test_each_kind_is_damaged_or_says_why_not() -> None:
     for kind in kinds.KINDS:
         assert bool(kind.ways) != bool(kind.why_not), kind.name
     assert kinds.kind_of(f"{RESULT}/out/requests.bin").name == "request log"
-    with pytest.raises(kinds.Unknown, match=r"new/thing: .* say there what it is"):
+    with pytest.raises(kinds.Unknown, match=r"new/thing: .* add its kind there"):
         kinds.kind_of("new/thing")
 
 
