@@ -90,14 +90,25 @@ def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(
 
 
 def test_cpus_that_work_hard_do_not_hang(study_file: StudyWriter, tmp_path: Path) -> None:
-    """Four processes that never sleep on each of two CPUs beside one that writes: a guest's second and more."""
+    """Four processes that never sleep on each of two CPUs beside one that writes: more than the instructions after which
+    a CPU that hangs is told. Some stay in the kernel, some in a program, and two start programs all the time.
+    """
     work = """
-        end=$(($(date +%s) + 2))
-        for process in 1 2 3 4 5 6 7 8; do
-            (while [ $(date +%s) -lt $end ]; do :; done) &
+        end=$(($(date +%s) + 3))
+        for process in 1 2 3; do
+            dd if=/dev/zero of=/dev/null bs=1M &
+            busy="$busy $!"
+            while :; do :; done &
+            busy="$busy $!"
+        done
+        for process in 7 8; do
+            while [ $(date +%s) -lt $end ]; do :; done &
+            starts="$starts $!"
         done
         dd if=/dev/zero of=/mnt/file bs=1M count=64 conv=fsync
-        wait
+        wait $starts
+        kill $busy
+        cut -d " " -f 1 /proc/uptime >/out/uptime
     """
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board="arm64-1000:cpus=2,ram=512M")
     rig = guest_rig.new(study, tmp_path / "work")
