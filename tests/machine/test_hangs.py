@@ -90,8 +90,8 @@ def test_a_cpu_may_keep_to_one_task_while_the_others_are_idle(
 
 
 def test_cpus_that_work_hard_do_not_hang(study_file: StudyWriter, tmp_path: Path) -> None:
-    """Four processes that never sleep on each of two CPUs beside one that writes: more than the instructions after which
-    a CPU that hangs is told. Some stay in the kernel, some in a program, and two start programs all the time.
+    """Four processes that never sleep on each of two CPUs beside one that writes, for more instructions than a CPU that
+    hangs may take. Some stay in the kernel, some in a program, and two start programs all the time.
     """
     work = """
         end=$(($(date +%s) + 3))

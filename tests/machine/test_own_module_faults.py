@@ -14,16 +14,16 @@ from tests.support import guest_rig, own_cache, own_module
 from tests.support.edits import replace_once
 from tests.support.fixture_types import StudyWriter
 
-AXES = f'{guest_rig.STUDY}[axes]\nfilesystem = ["jffs2", "mine"]\n'
-CODE = "\tif (copied < len && !folio_test_uptodate(folio))\n"
+AXES = f'{guest_rig.STUDY}[axes]\nfilesystem = ["ext2", "mine"]\n'
+CODE = "\treturn ram_aops.write_end("
 
 
 @pytest.fixture
 def home(tmp_path: Path, study_file: StudyWriter) -> Path:
     """A study of a module whose source each test spoils."""
     own_cache.make(tmp_path)
-    own_module.yaffs2(tmp_path)
-    study_file(AXES, name="my", medium="slc-nand-64m")
+    own_module.small(tmp_path)
+    study_file(AXES, name="my")
     own_cache.said(tmp_path, "allow", "my.toml", "mine")
     return tmp_path
 
@@ -51,14 +51,14 @@ def spoilt(home: Path, file: str, before: str, after: str) -> Path:
 @pytest.mark.parametrize(
     ("file", "before", "after", "said"),
     [
-        ("vfs_file.c", CODE, f"\tnonsense;\n{CODE}", "{file}:{line}:9: error: ‘nonsense’ undeclared"),
+        ("file.c", CODE, f"\tnonsense;\n{CODE}", "{file}:{line}:9: error: ‘nonsense’ undeclared"),
         (
-            "vfs_file.c",
+            "file.c",
             CODE,
             f"\textern void nowhere(void);\n\tnowhere();\n{CODE}",
             'ERROR: modpost: "nowhere" [{folder}/mine.ko] undefined!',
         ),
-        ("Kbuild", "super.o options.o", "supper.o options.o", "No rule to make target '{folder}/supper.o'"),
+        ("Kbuild", "super.o file.o", "supper.o file.o", "No rule to make target '{folder}/supper.o'"),
     ],
     ids=["compiler", "symbol", "file"],
 )
@@ -74,7 +74,7 @@ def test_a_source_that_is_not_built(home: Path, file: str, before: str, after: s
 
 
 def refuses(home: Path) -> str:
-    spoilt(home, own_module.SUPER, "\terr = register_filesystem(&yaffs2_type);\n", "\terr = -EBUSY;\n")
+    spoilt(home, own_module.SUPER, "\terr = register_filesystem(&mine_type);\n", "\terr = -EBUSY;\n")
     said = f"the guest's kernel did not take mine, made from {home / own_module.SOURCE} (Device or resource busy): "
     return f"{where(home, 'module')}{said}"
 

@@ -18,13 +18,11 @@ from tests.support.edits import replace_once
 from tests.support.fixture_types import Measure, StudyWriter
 from tests.support.own_cache import said
 
-CHIP = "slc-nand-64m"
 ALL_BEFORE = "1 repetitions, all measured before"
 
-COMMENT = "/* Writes data, then the header with size and times; a directory's names are on flash already */\n"
-WRITE_END = "\tif (copied < len && !folio_test_uptodate(folio))\n"
+RETURN = "\treturn ram_aops.write_end("
 
-VERSION = "cat /sys/module/yaffs2/version >/out/version\n"
+VERSION = "cat /sys/module/cfq/version >/out/version\n"
 
 
 @pytest.fixture
@@ -42,8 +40,8 @@ def told(home: Path) -> dict[str, Any]:
 def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
     home: Path, study_file: StudyWriter
 ) -> None:
-    study = study_file(guest_rig.STUDY, name="my", filesystem="mine", medium=CHIP)
-    source = own_module.yaffs2(home)
+    study = study_file(guest_rig.STUDY, name="my", filesystem="mine")
+    source = own_module.small(home)
     refused = own_cache.flashbed(home, "run", "my.toml")
     assert refused.returncode == 2
     assert f"module_source: make -C {source}" in refused.stderr
@@ -59,13 +57,13 @@ def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
     assert digest[:12] in (home / "report/report.html").read_text()
 
     # A comment and another place change no byte of the module, a line of code does
-    replace_once(source / "vfs_file.c", COMMENT, f"/* As fsync(2) says. */\n\n{COMMENT}")
+    replace_once(source / "file.c", own_module.WRITE_END, f"/* Of a page. */\n\n{own_module.WRITE_END}")
     source.rename(home / "elsewhere")
     replace_once(home / "profiles/filesystems/mine.toml", own_module.SOURCE, "elsewhere")
     said(home, "allow", "my.toml", "mine")
     assert ALL_BEFORE in said(home, "run", "my.toml", "--out", "report")
-    slower = f"\tfor (int turn = 0; turn < 9999; turn++) barrier();\n{WRITE_END}"
-    replace_once(home / "elsewhere/vfs_file.c", WRITE_END, slower)
+    slower = f"\tfor (int turn = 0; turn < 9999; turn++) barrier();\n{RETURN}"
+    replace_once(home / "elsewhere/file.c", RETURN, slower)
     [changed] = run.prepare(load_study(study))
     assert {name for name in kept.environment if kept.environment[name] != changed.environment[name]} == {"module-mine"}
     assert ALL_BEFORE not in said(home, "run", "my.toml", "--out", "report")
@@ -74,10 +72,10 @@ def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
 
 
 def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file: StudyWriter) -> None:
-    study = study_file(guest_rig.STUDY, filesystem="yaffs2", medium=CHIP)
+    study = study_file(guest_rig.STUDY, filesystem="ext2", scheduler="cfq")
     [labs] = run.prepare(load_study(study))
-    source = own_module.yaffs2(home, "yaffs2")
-    replace_once(source / own_module.SUPER, "module_init(", 'MODULE_VERSION("mine");\nmodule_init(')
+    source = own_module.scheduler(home, "cfq")
+    replace_once(source / "cfq_main.c", "MODULE_LICENSE(", 'MODULE_VERSION("mine");\nMODULE_LICENSE(')
     rig = guest_rig.new(study, home / "guest")
     assert rig.wanted.key != labs.key
     assert guest_rig.boot(rig, measure=VERSION).files["version"] == b"mine\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that a study brings, as docs/profiles.md has it: a changed copy of one of the lab's in a folder beside the
-study, with a profile for it.
+"""Modules that a study brings, as docs/profiles.md has it: a changed copy of one of the lab's, or a small file system,
+in a folder beside the study, with a profile for it.
 """
 
 from __future__ import annotations
@@ -10,43 +10,65 @@ from pathlib import Path
 
 from flashbed.common import paths
 from tests.support.edits import replace_once
+from tests.support.repository import REPOSITORY
 
 SOURCE = "my-source"
 """The folder with the copy."""
 
 SUPER = "super.c"
-"""Of kernel/yaffs2: where the module is registered."""
+"""Where the module of a file system is registered."""
+
+WRITE_END = "static int write_end("
+"""Above what each write runs, in a file of its own."""
+
+SMALL_PROFILE = f"""\
+title  = "Mine"
+needs  = "block"
+module = "mine"
+module_source = "{SOURCE}"
+mkfs   = ["true"]
+
+[mount]
+type = "mine"
+"""
 
 
-def yaffs2(folder: Path, name: str = "mine") -> Path:
-    """A copy of kernel/yaffs2, and the file system `name` of it: the module of that name registers it. The copy."""
-    source = _copy(folder, "yaffs2")
-    if name != "yaffs2":
-        _call(source, "yaffs2", name)
-        replace_once(source / SUPER, '.name = "yaffs2"', f'.name = "{name}"')
-        replace_once(source / SUPER, 'MODULE_ALIAS_FS("yaffs2")', f'MODULE_ALIAS_FS("{name}")')
-    profile = _profile(folder, "filesystems", "yaffs2", name)
-    replace_once(profile, 'module    = "yaffs2"', f'module    = "{name}"\nmodule_source = "{SOURCE}"')
-    replace_once(profile, 'type   = "yaffs2"', f'type   = "{name}"')
+def small(folder: Path) -> Path:
+    """The file system `mine` of tests/guest/mine, which is compiled in a second. The copy of its source."""
+    profile = _new(folder, "filesystems", "mine")
+    profile.write_text(SMALL_PROFILE)
+    return _copy(folder, REPOSITORY / "tests/guest/mine")
+
+
+def yaffs2(folder: Path) -> Path:
+    """A copy of kernel/yaffs2, and the file system `mine` of it. The copy."""
+    source = _copy(folder, paths.kernel() / "yaffs2")
+    _call(source, "yaffs2", "mine")
+    replace_once(source / SUPER, '.name = "yaffs2"', '.name = "mine"')
+    replace_once(source / SUPER, 'MODULE_ALIAS_FS("yaffs2")', 'MODULE_ALIAS_FS("mine")')
+    profile = _profile(folder, "filesystems", "yaffs2", "mine")
+    replace_once(profile, 'module    = "yaffs2"', f'module    = "mine"\nmodule_source = "{SOURCE}"')
+    replace_once(profile, 'type   = "yaffs2"', 'type   = "mine"')
     return source
 
 
 def scheduler(folder: Path, name: str = "mine") -> Path:
     """A copy of kernel/iosched that makes CFQ only, under the name `name`. The copy."""
-    source = _copy(folder, "iosched")
+    source = _copy(folder, paths.kernel() / "iosched")
     only = "anticipatory-y := anticipatory_main.o glue.o $(call core-objects, $(IOSCHED_AS))\n"
     replace_once(source / "Kbuild", f"obj-m := anticipatory.o cfq.o\n{only}", "obj-m := cfq.o\n")
-    _call(source, "cfq", name)
-    replace_once(source / "cfq_main.c", '.elevator_name = "cfq"', f'.elevator_name = "{name}"')
     profile = _profile(folder, "schedulers", "cfq", name)
-    replace_once(profile, 'name   = "cfq"', f'name   = "{name}"')
     replace_once(profile, 'module = "cfq"', f'module = "{name}"\nmodule_source = "{SOURCE}"')
+    if name != "cfq":
+        _call(source, "cfq", name)
+        replace_once(source / "cfq_main.c", '.elevator_name = "cfq"', f'.elevator_name = "{name}"')
+        replace_once(profile, 'name   = "cfq"', f'name   = "{name}"')
     return source
 
 
-def _copy(folder: Path, module: str) -> Path:
+def _copy(folder: Path, module: Path) -> Path:
     source = folder / SOURCE
-    shutil.copytree(paths.kernel() / module, source)
+    shutil.copytree(module, source)
     return source
 
 
@@ -54,9 +76,14 @@ def _call(source: Path, module: str, name: str) -> None:
     replace_once(source / "Kbuild", f"obj-m := {module}.o\n{module}-y :=", f"obj-m := {name}.o\n{name}-y :=")
 
 
-def _profile(folder: Path, kind: str, shipped: str, name: str) -> Path:
-    """The shipped profile under another name, to be changed."""
+def _new(folder: Path, kind: str, name: str) -> Path:
     path = folder / "profiles" / kind / f"{name}.toml"
     path.parent.mkdir(parents=True)
+    return path
+
+
+def _profile(folder: Path, kind: str, shipped: str, name: str) -> Path:
+    """The shipped profile under another name, to be changed."""
+    path = _new(folder, kind, name)
     shutil.copy(paths.profiles() / kind / f"{shipped}.toml", path)
     return path
