@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* What each file of the file system shares with the others. */
 #ifndef MINE_H
 #define MINE_H
 
