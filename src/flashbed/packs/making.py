@@ -18,20 +18,11 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
-from flashbed.packs import gathering, sources
+from flashbed.packs import gathering, members, sources
 from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
 from flashbed.result.store import DIGESTS
 from flashbed.study.plan import KEY_VERSION
-
-_DAY = (1980, 1, 1, 0, 0, 0)
-"""The date of every member, ZIP's first day: a pack contains no time of this host."""
-
-STARTED = ("__main__.py", "flashbed/")
-"""Members that Python itself unpacks when it starts an archive. It supports deflate only."""
-
-LEAST_BYTES = 64 << 10
-"""Smallest member that is packed by `packing`: starting that packing takes tens of MB of memory."""
 
 
 def write(
@@ -74,29 +65,30 @@ def _archive(
         zipfile.ZipFile(out, "w", allowZip64=True) as archive,
         stage("Packing (MiB)", total=all_bytes // pack_file.PIECE_BYTES) as progress,
     ):
-        archive.writestr(_member(pack_file.CONTENTS, len(told), packing), told)
+        archive.writestr(members.member(pack_file.CONTENTS, len(told), packing), told)
         begun = 0
+
+        def note(size_bytes: int) -> None:
+            nonlocal begun
+            begun += size_bytes
+            while begun >= pack_file.PIECE_BYTES:
+                begun -= pack_file.PIECE_BYTES
+                progress.advance()
+
         for name in sorted(digests):
             size_bytes = len(texts[name]) if name in texts else files[name].stat().st_size
+            info = members.member(name, size_bytes, packing)
+            if name in files and members.put_built(archive, info, files[name], digests[name]):
+                note(size_bytes)
+                continue
             with (
-                archive.open(_member(name, size_bytes, packing), "w", force_zip64=True) as member,
+                archive.open(info, "w", force_zip64=True) as member,
                 io.BytesIO(texts[name]) if name in texts else files[name].open("rb") as file,
             ):
                 while piece := file.read(pack_file.PIECE_BYTES):
                     member.write(piece)
-                    begun += len(piece)
-                    while begun >= pack_file.PIECE_BYTES:
-                        begun -= pack_file.PIECE_BYTES
-                        progress.advance()
+                    note(len(piece))
         archive.comment = b"0" * pack_file.DIGEST_LETTERS
-
-
-def _member(name: str, size_bytes: int, packing: int) -> zipfile.ZipInfo:
-    member = zipfile.ZipInfo(name, _DAY)
-    is_small = size_bytes < LEAST_BYTES or name.startswith(STARTED)
-    member.compress_type = zipfile.ZIP_DEFLATED if is_small else packing
-    member.external_attr = 0o644 << 16
-    return member
 
 
 def _seal(path: Path) -> None:
@@ -197,12 +189,12 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
             recipes.append(gathering.recipe(record.repetition, shelf).to_json())
             results |= {f"{pack_file.RESULTS}/{record.result.key}/{name}": record.folder / name for name in names}
             progress.advance()
-    members = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
-    members |= {f"{pack_file.CONFIGS}/{digest}": path for digest, path in shelf.configs.items()}
-    members |= results
-    members |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
-    members |= travelling()
-    members |= sources.files(done.study)
+    inside = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
+    inside |= {f"{pack_file.CONFIGS}/{digest}": path for digest, path in shelf.configs.items()}
+    inside |= results
+    inside |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
+    inside |= travelling()
+    inside |= sources.files(done.study)
     kernels = [record.repetition.image.kernel for record in measured]
     texts = {**starting(), **sources.texts(done.study, shelf.of_host, kernels)}
     contents = {
@@ -215,7 +207,7 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         "names": shelf.names,
     }
     try:
-        write(to, contents, members, texts)
+        write(to, contents, inside, texts)
     except OSError as error:
         raise host_refusal(to, error) from None
     return len(measured)
