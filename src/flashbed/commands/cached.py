@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
 from flashbed.image import unused
 
@@ -32,8 +33,6 @@ PARTS = {
 
 DAYS = 30
 """Days without use after which an entry should be removed."""
-
-Rows = list[tuple[str, ...]]
 
 
 def parts(root: Path) -> Rows:

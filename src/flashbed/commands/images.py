@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from flashbed.common import atomic, paths
 from flashbed.common.errors import FlashbedError, InputError
+from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
 from flashbed.execution import inputs, run
 from flashbed.execution.cell_medium import check_command
@@ -33,7 +34,7 @@ def check_kernel(version: str) -> None:
         raise InputError(f"--kernel: {problem}") from None
 
 
-def build(version: str) -> list[tuple[str, ...]]:
+def build(version: str) -> Rows:
     """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
     built = guest_image.build(version, inputs.sets_of_guests(version), thorough=True)
     return [

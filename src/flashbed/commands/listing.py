@@ -11,6 +11,7 @@ from typing import Any
 
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
+from flashbed.common.page import Rows
 from flashbed.common.tomlfile import nearest
 from flashbed.execution.run import open_store
 from flashbed.execution.scheduler import failure_folder
@@ -21,7 +22,6 @@ from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.study.loading import load_study, study_schema
 
-Rows = list[tuple[str, ...]]
 SHOWN_RESULTS = 20
 
 

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+Rows = list[tuple[str, ...]]
+"""Rows of a table, each with a text for each column."""
+
 
 @dataclass(frozen=True)
 class PageTable:
