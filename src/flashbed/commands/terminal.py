@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Grid
 
-from flashbed.common import foreign_text
+from flashbed.common import atomic, foreign_text
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import PageTable
 
@@ -59,8 +60,11 @@ def check_page(file: Path | None) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("ab"):
             pass
+        target = Path(os.path.realpath(file))
         if not was_there:
-            Path(os.path.realpath(file)).unlink()
+            target.unlink()
+        with tempfile.TemporaryFile(dir=target.parent):  # write_page() replaces a file, and needs its directory
+            pass
     except IsADirectoryError:
         raise InputError(f"--html {file}: is a folder; name a file in it") from None
     except (FileExistsError, NotADirectoryError):
@@ -90,14 +94,19 @@ def write_page(
     *,
     is_bad: bool = False,
 ) -> None:
-    """Write one HTML file. `lead` are highlighted lines; `is_bad` says whether they report a problem. Raises
-    HostResourceError.
+    """Write one HTML file atomically. `lead` are highlighted lines; `is_bad` says whether they report a problem.
+    Raises HostResourceError.
     """
     from flashbed.report.html import render_page
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render_page(title, lines, tables, lead, is_bad=is_bad))
+        target = Path(os.path.realpath(file))  # a link stays a link
+        content = render_page(title, lines, tables, lead, is_bad=is_bad).encode()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)  # a pipe or a device
+        else:
+            atomic.write(target, content)
     except OSError as error:
         raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
 

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from typer.testing import CliRunner
@@ -112,6 +114,27 @@ def test_an_output_that_takes_nothing_has_its_status_and_the_page_is_there(
 def test_a_page_that_finds_no_room_is_named(tmp_path: Path) -> None:
     with pytest.raises(HostResourceError, match=r"^--html /dev/full: No space left on device"):
         terminal.write_page(Path("/dev/full"), "A page", ["A line."] * 10_000, [])
+
+
+def test_a_page_replaces_a_file_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link stays a link, and a host that fails while it writes leaves the old page."""
+    page, link = tmp_path / "page.html", tmp_path / "link.html"
+    page.write_text("old")
+    link.symlink_to(page)
+    monkeypatch.setattr(os, "fdopen", _no_space)
+    with pytest.raises(HostResourceError, match="No space left on device"):
+        terminal.write_page(link, "A page", ["A line."], [])
+    assert page.read_text() == "old"
+    monkeypatch.undo()
+    terminal.write_page(link, "A page", ["A line."], [])
+    assert link.is_symlink()
+    assert "A line." in page.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "page.html"]
+
+
+def _no_space(handle: int, mode: str) -> IO[bytes]:
+    os.close(handle)
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 HOSTILE = "\x1b]0;title\x07\x1b[31mred\x9b2J\u202e:smile:"
