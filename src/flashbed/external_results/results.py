@@ -28,7 +28,7 @@ from flashbed.common.tomlfile import nearest, shown
 from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
 from flashbed.result.columns import ResultRow
 from flashbed.result.result import MEASURED
-from flashbed.study.loading import Study
+from flashbed.study.loading import SHIPPED, Study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio.jobs import OUTPUT, section_names
 from flashbed.workload.fio.output import metrics_of, read_json
@@ -38,8 +38,6 @@ LONGEST_NAME = 200
 """The most letters in the name of a system."""
 OWNER = "study.json"
 """The file that says to which study the results belong, by the path of the study's file."""
-SHIPPED = "flashbed:"
-"""The prefix of a shipped study's name, in place of a path."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from flashbed.common import atomic, own_file
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
+from flashbed.study.loading import SHIPPED
 
 REPORT = "report.html"
 JSON = "results.json"
@@ -23,8 +24,6 @@ EXPORTS = ("results.csv", "results.parquet", JSON)
 RECORD = ".flashbed.json"
 MOST_RECORD_BYTES = 1 << 20
 FILES = (*EXPORTS, REPORT)
-SHIPPED = "flashbed:"
-"""Before the name of a shipped study, in place of a path."""
 MARK = '<meta name="flashbed-inputs"'
 _HEAD_BYTES = 2048
 

@@ -106,6 +106,10 @@ def read_program(draft: Draft) -> bytes | None:
     return data
 
 
+SHIPPED = "flashbed:"
+"""The prefix of a shipped study's name where a record names any other study by the path of its file."""
+
+
 @dataclass(frozen=True)
 class Study:
     """A valid study. Values are texts as in the file, also in `where` and `skip`."""
