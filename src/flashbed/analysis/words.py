@@ -75,6 +75,9 @@ OF_WRITES = ("flush", "allocate")
 PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after", "to")
 """A place that begins so needs no "for"."""
 
+ONLY_CELL = "the only cell"
+"""The name of a cell in a study without axes."""
+
 JOINT = " + "
 """Between the names of axes that are compared as one, and between their values."""
 
@@ -177,6 +180,10 @@ class Words:
         pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)
         said = {axis: (value,) for axis, value in pairs}
         return ", ".join(self.place(axis, value) for axis, value in pairs if not self.is_idle(axis, said))
+
+    def cell(self, coordinates: Mapping[str, str]) -> str:
+        """Return the name of a cell: "ext2, random write, request size 4k"."""
+        return self.places(coordinates) or ONLY_CELL
 
 
 def metric_of(name: str) -> Metric:

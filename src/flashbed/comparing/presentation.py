@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
-from flashbed.analysis.words import count
+from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
 from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Compared, ComparedCell
@@ -238,7 +238,7 @@ def verdict(change: Change, better: Better) -> str:
 
 def named(place: Place) -> str:
     """A cell by its values."""
-    return ", ".join(value for _, value in place) or "the only cell"
+    return ", ".join(value for _, value in place) or ONLY_CELL
 
 
 def broken_line(compared: Compared, broken: Broken) -> str:

@@ -211,8 +211,8 @@ class Report:
         return "memory" if compressing.isdisjoint(cells) else "memory or compression"
 
     def cell_name(self, combination: Combination) -> str:
-        """ "ext2, random write, request size 4k" """
-        return self.words.places(self.results.coordinates(combination)) or "the only cell"
+        """Return the name of a cell: "ext2, random write, request size 4k"."""
+        return self.words.cell(self.results.coordinates(combination))
 
 
 def asked_metrics(study: Study) -> list[str]:

@@ -51,8 +51,9 @@ class Arrivals:
             return None
         median = statistics.median(metrics[metric] for metrics in measured)
         scale = scale_of(metric_of(metric), [median])
-        place = self._words.places(results[0].coordinates) or "the only cell"
-        return f"{place}: {in_sentence(metric_of(metric).title)} {scale.figure(median)}"
+        return (
+            f"{self._words.cell(results[0].coordinates)}: {in_sentence(metric_of(metric).title)} {scale.figure(median)}"
+        )
 
 
 def lines(report: Report) -> list[str]:

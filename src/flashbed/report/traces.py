@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from flashbed.analysis.words import number
+from flashbed.analysis.words import ONLY_CELL, capitalized, number
 from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.missing_cells import Gap
 from flashbed.report.model import Report
@@ -62,7 +62,7 @@ class TracePanel:
     @property
     def alternative(self) -> str:
         told = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
-        return f"{self.cell or 'The only cell'}: {', '.join(told)}, by address and time."
+        return f"{capitalized(self.cell or ONLY_CELL)}: {', '.join(told)}, by address and time."
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def table(drawing: TraceDrawing) -> ReportTable:
             requests = panel.of(operation)
             if requests:
                 cells = [TableCell(text) for text in _told(requests)]
-                rows.append(Row([Head(panel.cell or "the only cell"), Head(operation)], cells))
+                rows.append(Row([Head(panel.cell or ONLY_CELL), Head(operation)], cells))
     return ReportTable(
         caption="The requests in numbers",
         note="In order: begins where the last request of its kind ended. Mean distance: from there, of all others.",
