@@ -15,11 +15,12 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from flashbed.analysis import Flow, flows
 from flashbed.analysis.claim_words import summary
@@ -27,22 +28,88 @@ from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
 from flashbed.report import claims, conditions, evidence, lifetimes, tables, traces
-from flashbed.report.answers import questions
-from flashbed.report.cautions import cautions
-from flashbed.report.figures import SLOTS, drawings
+from flashbed.report.answers import Question, questions
+from flashbed.report.cautions import Caution, cautions
+from flashbed.report.claims import ShownClaim
+from flashbed.report.evidence import CheckSummary, Loss
+from flashbed.report.figures import SLOTS, Drawing, drawings
 from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report, no_scheduler
 from flashbed.report.names import fixed, legend
+from flashbed.report.tables import ReportTable
+from flashbed.report.traces import TraceDrawing
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from flashbed.study.loading import Study
 
 STYLES = ("report.css", "matrix.css", "print.css")
 SCRIPTS = ("report.js", "matrix.js")
 
 
+@dataclass(frozen=True)
+class _Claims:
+    """The section "Claims"; `in_answer` has a link and a line for each claim that the answer shows too."""
+
+    summary: str
+    overview: ReportTable
+    shown: Sequence[ShownClaim]
+    in_answer: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The section "Evidence". A table is None if the study has nothing to show in it."""
+
+    outcomes: Mapping[str, int]
+    losses: Sequence[Loss]
+    missing: Sequence[Loss]
+    asks_of_loads: bool
+    flows: ReportTable | None
+    keeper: str
+    swallowed: ReportTable | None
+    checks: Sequence[CheckSummary]
+    media: Sequence[tuple[str, str]]
+    mounts: ReportTable | None
+    not_durable: Sequence[tuple[str, str]]
+    lives: ReportTable | None
+    repetitions: ReportTable
+    manifest: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """All that report.html.j2 and the templates that it includes show. A template knows each field by its name."""
+
+    report: Report
+    study: Study
+    command: str
+    questions: Sequence[Question]
+    queues: str
+    by_default: str
+    names: Sequence[tuple[str, str]]
+    claims: _Claims | None
+    cautions: Sequence[Caution]
+    drawings: Sequence[tuple[Drawing | TraceDrawing, ReportTable]]
+    tables: Sequence[ReportTable]
+    elsewhere: ReportTable | None
+    left_out: Sequence[str]
+    evidence: _Evidence
+    facts: Sequence[tuple[str, str]]
+    exports: Sequence[str]
+    slots: int
+    digest_mark: Markup
+    style: Markup
+    script: Markup
+    plotly: Markup
+    data: Markup
+
+
 def render(report: Report, digest: str, command: str) -> str:
-    """The whole page. The digest of its inputs stands in its head."""
+    """Return the report as one HTML file, with the digest of its inputs in the head. `command` writes it again."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("flashbed.report", "."),
@@ -54,39 +121,44 @@ def render(report: Report, digest: str, command: str) -> str:
     environment.filters["count"] = count
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     environment.filters["keys"] = _keys
+    return environment.get_template("report.html.j2").render(vars(_page(report, digest, command)))
+
+
+def _page(report: Report, digest: str, command: str) -> _Page:
+    from markupsafe import Markup
+
     study = report.study
     pictures = drawings(report)
     traced = traces.drawings(report)
     data = [*(drawing.data() for drawing in pictures), *(drawing.data() for drawing in traced)]
-    found_flows = flows(report.results, report.fixed)
-    context = {
-        "report": report,
-        "study": study,
-        "command": command,
-        "questions": questions(report),
-        "queues": _queues(report),
-        "by_default": _by_default(report),
-        "names": legend(study.library, report.words, study.labels, list(report.results.combinations())),
-        "claims": _claims(report),
-        "cautions": cautions(report, found_flows),
-        "drawings": [
+    flows_ = flows(report.results, report.fixed)
+    return _Page(
+        report=report,
+        study=study,
+        command=command,
+        questions=questions(report),
+        queues=_queues(report),
+        by_default=_by_default(report),
+        names=legend(study.library, report.words, study.labels, list(report.results.combinations())),
+        claims=_claims(report),
+        cautions=cautions(report, flows_),
+        drawings=[
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
             *((drawing, traces.table(drawing)) for drawing in traced),
         ],
-        "tables": tables.study_tables(report),
-        "elsewhere": tables.elsewhere_table(report) if report.elsewhere else None,
-        "left_out": report.left_out,
-        "evidence": _evidence(report, found_flows),
-        "facts": _facts(report),
-        "exports": EXPORTS,
-        "slots": SLOTS,
-        "digest_mark": Markup(digest_mark(digest)),  # made of hex digits
-        "style": Markup("\n".join(map(_text, STYLES))),  # our own files
-        "script": Markup("\n".join(map(_text, SCRIPTS))),
-        "plotly": Markup(_plotly() if pictures or traced else ""),
-        "data": Markup(_json(data)),  # escaped there
-    }
-    return environment.get_template("report.html.j2").render(context)
+        tables=tables.study_tables(report),
+        elsewhere=tables.elsewhere_table(report) if report.elsewhere else None,
+        left_out=report.left_out,
+        evidence=_evidence(report, flows_),
+        facts=_facts(report),
+        exports=EXPORTS,
+        slots=SLOTS,
+        digest_mark=Markup(digest_mark(digest)),  # made of hex digits
+        style=Markup("\n".join(map(_text, STYLES))),  # our own files
+        script=Markup("\n".join(map(_text, SCRIPTS))),
+        plotly=Markup(_plotly() if pictures or traced else ""),
+        data=Markup(_json(data)),  # escaped there
+    )
 
 
 def _by_default(report: Report) -> str:
@@ -115,16 +187,17 @@ def _keys(pictures: Sequence[Matrix]) -> list[tuple[str, str, str]]:
     return [*told, *one_seed]
 
 
-def _claims(report: Report) -> dict[str, Any] | None:
+def _claims(report: Report) -> _Claims | None:
+    """Return the section on claims; None if the study has none."""
     judgements = report.judgements()
     if not judgements:
         return None
-    return {
-        "summary": summary(judgements),
-        "overview": claims.overview(report, judgements),
-        "shown": claims.shown(report, judgements),
-        "in_answer": claims.in_answer(report, judgements),
-    }
+    return _Claims(
+        summary=summary(judgements),
+        overview=claims.overview(report, judgements),
+        shown=claims.shown(report, judgements),
+        in_answer=claims.in_answer(report, judgements),
+    )
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
@@ -137,25 +210,25 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def _evidence(report: Report, found: Sequence[Flow]) -> dict[str, Any]:
-    swallowed = evidence.swallowed(found) if report.asks_of_loads else []
+def _evidence(report: Report, flows_: Sequence[Flow]) -> _Evidence:
+    swallowed = evidence.swallowed(flows_) if report.asks_of_loads else []
     keeper = report.keeper(flow.combination for flow in swallowed)
-    return {
-        "outcomes": report.results.outcomes(),
-        "losses": evidence.losses(report),
-        "missing": evidence.missing(report),
-        "asks_of_loads": report.asks_of_loads,
-        "flows": evidence.flow_table(report, found, "Bytes asked for and bytes at the medium") if found else None,
-        "keeper": keeper,
-        "swallowed": evidence.flow_table(report, swallowed, f"Where {keeper} kept the bytes") if swallowed else None,
-        "checks": evidence.check_summaries(report),
-        "media": [*conditions.media(report), *conditions.writes(report)],
-        "mounts": conditions.mounts(report),
-        "not_durable": evidence.not_durable(report),
-        "lives": lifetimes.table(report),
-        "repetitions": evidence.repetition_table(report),
-        "manifest": evidence.manifest_rows(report.manifest),
-    }
+    return _Evidence(
+        outcomes=report.results.outcomes(),
+        losses=evidence.losses(report),
+        missing=evidence.missing(report),
+        asks_of_loads=report.asks_of_loads,
+        flows=evidence.flow_table(report, flows_, "Bytes asked for and bytes at the medium") if flows_ else None,
+        keeper=keeper,
+        swallowed=evidence.flow_table(report, swallowed, f"Where {keeper} kept the bytes") if swallowed else None,
+        checks=evidence.check_summaries(report),
+        media=[*conditions.media(report), *conditions.writes(report)],
+        mounts=conditions.mounts(report),
+        not_durable=evidence.not_durable(report),
+        lives=lifetimes.table(report),
+        repetitions=evidence.repetition_table(report),
+        manifest=evidence.manifest_rows(report.manifest),
+    )
 
 
 def _json(data: object) -> str:
