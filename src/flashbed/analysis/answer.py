@@ -8,9 +8,9 @@ have in common is said in lines.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from flashbed.analysis.decisive import Doubt
+from flashbed.analysis.decisive import Doubt, Kind
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
 from flashbed.analysis.words import (
@@ -252,13 +252,22 @@ def because(group: Group, values: Sequence[str]) -> str:
     return _clauses(found) if found else "results are missing"
 
 
-_PLAINLY = {
+_CLAUSES: Mapping[Kind, str] = {
     "memory": "memory kept much of the data from the medium",
     "memory or compression": "memory or compression kept much of the data from the medium",
     "not steady": "the rate was not steady",
     "not settled": "its write amplification was another one in its second half",
     "too short": "it is too short, the beginning of a longer one with another rate",
 }
+"""Doubts of a kind as one clause, without the numbers of each."""
+
+_BRIEF: Mapping[Kind, str] = {"not steady": "no steady rate", "too short": "no steady rate"}
+"""A kind of doubt in a few words, where its own name is no noun."""
+
+
+def brief_reason(kind: Kind) -> str:
+    """Return a kind of doubt in a few words, for a list of reasons."""
+    return _BRIEF.get(kind, kind)
 
 
 def _clauses(doubts: Sequence[Doubt]) -> str:
@@ -268,7 +277,7 @@ def _clauses(doubts: Sequence[Doubt]) -> str:
     told = []
     for kind in dict.fromkeys(doubt.kind for doubt in doubts):
         texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
-        told.append(texts[0] if len(texts) == 1 else _PLAINLY.get(kind, texts[0]))
+        told.append(texts[0] if len(texts) == 1 else _CLAUSES.get(kind, texts[0]))
     return ", or ".join(told)
 
 

@@ -17,6 +17,7 @@ from flashbed.analysis.answer import (
     CLOSE_FACTOR,
     NO_SIZE,
     against,
+    brief_reason,
     closest,
     dependence,
     is_close,
@@ -305,14 +306,11 @@ def _not_decided(here: Sequence[tuple[Setting, Load]], everywhere: Sequence[Sett
     return f"{NOT_DECIDED}: {'; '.join(told)}; nothing is recommended there."
 
 
-_PLAINLY = {"not steady": "no steady rate", "too short": "no steady rate"}
-
-
 def _why(group: Group) -> list[str]:
     """In a word or two each."""
     of = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in group.in_doubt]
     found = dict.fromkeys(doubt.kind for doubt in of)
-    return list(dict.fromkeys(_PLAINLY.get(kind, kind) for kind in found)) or ["missing results"]
+    return list(dict.fromkeys(brief_reason(kind) for kind in found)) or ["missing results"]
 
 
 def _partly(loads: Sequence[Load], words: Words) -> str:
