@@ -7,7 +7,7 @@ no random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.comparison import as_counted, compare
-from flashbed.analysis.decisive import Doubt, amount_axis, doubts, unknown, unsteady, why_not, with_memory_told
+from flashbed.analysis.decisive import Doubt, amount_axis, doubts, unknown, unsteady, why_not, with_memory_limits
 from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
@@ -49,5 +49,5 @@ __all__ = [
     "unknown",
     "unsteady",
     "why_not",
-    "with_memory_told",
+    "with_memory_limits",
 ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on one group of a comparison in plain sentences, with its factors and what it does not cover.
+"""Put the verdict on one group of a comparison into sentences, with its factors and what it does not cover.
 
-Turns numbers into words and nothing else: it computes no ratio, and knows neither tables nor HTML. What several groups
-have in common is said in lines.py.
+Turns numbers into words: it computes no ratio, and must not know tables or HTML. lines.py says what several groups have
+in common.
 """
 
 from __future__ import annotations
@@ -31,31 +31,32 @@ from flashbed.analysis.words import (
 from flashbed.result.metrics import Metric
 
 CLOSE_FACTOR = 1.095
-"""Below it a lead reads better in percent, and is a small one."""
+"""A lead below this factor is small, and is given in percent."""
 
 ON_THIS_BOARD = "The CPU decides there: it holds on this board, and another may turn it."
 
 NO_SIZE = "the seeds do not tell how far"
 
 NAMED_SETTINGS = 3
-"""So many are named in a sentence; of more, only how many there are."""
+"""The most settings that a sentence names; of more, it says how many there are."""
 
 
 def sentence(comparison: Comparison, group: Group, words: Words) -> str:
-    """One group in one or two sentences."""
+    """Return the verdict on one group in one or two sentences."""
     metric = metric_of(comparison.metric)
-    said = _finding(comparison, group, metric, words)
+    verdict = _finding(comparison, group, metric, words)
     if group.is_the_cpus:
-        said += f" {ON_THIS_BOARD}"
-    said += _omissions(comparison, group, words)
+        verdict += f" {ON_THIS_BOARD}"
+    verdict += _omissions(comparison, group, words)
     opening = words.places(group.at)
     if opening:
-        return f"{as_condition(opening)}, {said}"
-    begins_with_a_name = group.best is not None and said.startswith(words.named(comparison.compare, group.best))
-    return said if begins_with_a_name else capitalized(said)
+        return f"{as_condition(opening)}, {verdict}"
+    begins_with_a_name = group.best is not None and verdict.startswith(words.named(comparison.compare, group.best))
+    return verdict if begins_with_a_name else capitalized(verdict)
 
 
 def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
+    """Return the verdict as the rest of a sentence that may begin with the place."""
     if group.best is None and group.not_durable and not group.in_doubt:
         return "nothing that was measured kept what the load committed."
     if group.in_doubt and not group.leads:
@@ -68,20 +69,20 @@ def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words)
     if not group.leads:
         return f"only {best} was measured, so there is nothing to compare."
 
-    told = []
+    clauses = []
     even, depends, ahead = (group.leads_that_are(verdict) for verdict in ("even", "depends", "ahead"))
     if even:
         names = [best, *(words.named(comparison.compare, lead.over) for lead in even)]
         clear = "" if group.is_zero else "clear "
-        told.append(f"there is no {clear}difference between {listing(names)}{why_even(even, group)}")
-    told += [dependence(lead, group, comparison, metric, words) for lead in depends]
+        clauses.append(f"there is no {clear}difference between {listing(names)}{why_even(even, group)}")
+    clauses += [dependence(lead, group, comparison, metric, words) for lead in depends]
     if ahead:
-        told.append(_ahead(ahead, group, comparison, metric, words))
-    return "; ".join(told) + "."
+        clauses.append(_ahead(ahead, group, comparison, metric, words))
+    return "; ".join(clauses) + "."
 
 
 def why_even(leads: Sequence[Lead], group: Group) -> str:
-    """How far apart those are that count as even, and what the seeds say of it."""
+    """Return how far apart those that count as even are, and what the seeds say of it, in parentheses."""
     if group.is_zero:
         return " (none at all)"
     furthest = max(apart(lead.factor) for lead in leads)
@@ -97,29 +98,31 @@ def why_even(leads: Sequence[Lead], group: Group) -> str:
 
 
 def against(leads: Sequence[Lead], metric: Metric) -> tuple[str, str]:
-    """The figures of the best and of the other where one of them is 0, so that no number says how many times: "none at
-    all" and "3".
+    """Return the figures of the best and of the other value as texts, if one of them is 0 and the ratio is no number:
+    "none at all" and "3".
     """
     pairs = [pair for lead in leads for pair in lead.zeros.values()]
     scale = scale_of(metric, (number for pair in pairs for number in pair))
-    return figures([mine for mine, _ in pairs], scale), figures([its for _, its in pairs], scale)
+    return figures([best for best, _ in pairs], scale), figures([over for _, over in pairs], scale)
 
 
 def dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
-    """ "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2 at 4k (...)" """
+    """Return a clause: "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2
+    at 4k (...)".
+    """
     best, other = (words.named(comparison.compare, value) for value in (group.best or "", lead.over))
     axes = listing([words.axis(axis) for axis in group.telling_axes])
     sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, quotient(1.0, lead.lowest))]
-    told = [
+    parts = [
         f"{name} at {_settings(settings, group, words)} ({_furthest(lead, settings, furthest, metric)})"
         for name, settings, furthest in sides
         if settings
     ]
-    return f"which of {best} and {other} {_comparative(metric)} depends on {axes}: {', '.join(told)}"
+    return f"which of {best} and {other} {_comparative(metric)} depends on {axes}: {', '.join(parts)}"
 
 
 def _furthest(lead: Lead, settings: Sequence[Setting], furthest: float, metric: Metric) -> str:
-    """ "up to 1.2 times", or the figures where the other has none at all"""
+    """Return "up to 1.2 times", or the figures of both if one of them is 0."""
     if furthest < math.inf:
         return f"up to {factor(furthest)} times"
     pairs = [sorted(lead.zeros[setting]) for setting in settings if setting in lead.zeros]
@@ -128,41 +131,42 @@ def _furthest(lead: Lead, settings: Sequence[Setting], furthest: float, metric: 
 
 
 def _settings(settings: Sequence[Setting], group: Group, words: Words) -> str:
-    """The settings by name, or how many they are."""
+    """Return the settings by name, or how many they are if they are more than NAMED_SETTINGS."""
     if len(settings) > NAMED_SETTINGS:
         return f"{len(settings)} of {over(group, words)}"
     return listing([_setting(setting, group, words) for setting in settings])
 
 
 def _setting(setting: Setting, group: Group, words: Words) -> str:
-    """The part of a setting that tells it from the others; of a single axis, its value says enough."""
+    """Return the part of a setting that distinguishes it from the others. Of a single axis, the value is enough."""
     telling = [pair for pair in setting if pair[0] in group.telling_axes]
     return words.value(*telling[0]) if len(telling) == 1 else words.places(telling)
 
 
 def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
-    """ "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..." """
+    """Return a clause: "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..."."""
     best = words.named(comparison.compare, group.best or "")
-    told = []
+    clauses = []
     for place, lead in enumerate(leads):
         other = words.named(comparison.compare, lead.over)
-        told.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
+        clauses.append(_how_far(lead, other, metric, place == 0) + _range(lead, group, words, place == 0))
     if is_speed(metric):
-        return f"{best} is {listing(told)}"
+        return f"{best} is {listing(clauses)}"
     if len(leads) == len(group.leads):
-        return f"{best} {superlative(metric)}: {listing(told)}"
-    # Others are as good as the best, so that there is no lowest or highest to name.
-    return f"against {best}, {listing(told)}" if metric.better == "lower" else f"{best}'s is {listing(told)}"
+        return f"{best} {superlative(metric)}: {listing(clauses)}"
+    # Others are as good as the best, so there is no lowest or highest to name
+    return f"against {best}, {listing(clauses)}" if metric.better == "lower" else f"{best}'s is {listing(clauses)}"
 
 
 def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
+    """Return how far the best is ahead of `other`, worded for the metric. `first` is true of the first in a list."""
     if lead.is_endless:
-        mine, its = against([lead], metric)
+        best_figures, other_figures = against([lead], metric)
         if is_speed(metric):
-            return f"faster than {other} ({mine}, against {its})"
+            return f"faster than {other} ({best_figures}, against {other_figures})"
         if metric.better == "lower":
-            return f"{other}'s {'is ' if first else ''}{its}, against {mine}"
-        return f"{mine}, against {its} of {other}"
+            return f"{other}'s {'is ' if first else ''}{other_figures}, against {best_figures}"
+        return f"{best_figures}, against {other_figures} of {other}"
     low, high = lead.ends
     close = high < CLOSE_FACTOR
     by, percent = factors(low, high), percents(low, high)
@@ -175,7 +179,7 @@ def _how_far(lead: Lead, other: str, metric: Metric, first: bool) -> str:
 
 
 def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
-    """How far the factor moves over the settings; what they are is said once."""
+    """Return the range of the factor over the settings, in parentheses. Only the `first` of a list names the axes."""
     if len(group.settings) == 1 or not lead.has_known_size:
         return "" if lead.has_known_size else f" ({NO_SIZE})"
     if lead.is_endless:
@@ -189,7 +193,7 @@ def _range(lead: Lead, group: Group, words: Words, first: bool) -> str:
 
 
 def over(group: Group, words: Words) -> str:
-    """ "4 request sizes", or "8 combinations of request size and file size" """
+    """Return the settings as a number: "4 request sizes", or "8 combinations of request size and file size"."""
     axes = group.telling_axes
     if len(axes) == 1:
         return f"{len(group.settings)} {words.axis_plural(axes[0])}"
@@ -197,7 +201,7 @@ def over(group: Group, words: Words) -> str:
 
 
 def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
-    """What the finding does not cover."""
+    """Return sentences on what the verdict does not cover, each after a space; "" if it covers all."""
 
     def names(values: Sequence[str]) -> str:
         return listing([words.named(comparison.compare, value) for value in values])
@@ -213,7 +217,7 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     if missing and not comparison.is_unknown:
         text += f" Not compared: {names(missing)}, for want of results."
     if group.leads and group.is_partial:
-        # Where results are missing, they are named one by one.
+        # Missing results are named one by one
         doubted = any(gap in group.doubts for gap in group.gaps)
         only = words.places(narrowed(group.settings, group.planned)) if doubted else ""
         part = f"{len(group.settings)} of {group.settings_planned} settings{f' ({only})' if only else ''}"
@@ -222,7 +226,7 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
 
 
 def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
-    """What became of the settings that are not compared."""
+    """Return a clause on the settings that are not compared: what is missing, and what is in doubt."""
     absent = [gap for gap in group.gaps if gap not in group.doubts or not group.doubts[gap].bars]
     barred = [gap for gap in group.gaps if gap not in absent]
     doubted = [group.doubts[gap] for gap in barred]
@@ -239,17 +243,19 @@ def _elsewhere(comparison: Comparison, group: Group, words: Words) -> str:
 
 
 def _why_open(group: Group) -> str:
-    """Why nothing is compared: "memory kept most of the bytes from the medium" """
-    why = because(group, group.in_doubt)
+    """Return a clause that says why nothing is compared: "memory kept most of the bytes from the medium"."""
+    reason = because(group, group.in_doubt)
     if group.standings or not group.settings:
-        return why
-    return f"only {len(group.settings)} of {group.settings_planned} settings decide, fewer than half; elsewhere {why}"
+        return reason
+    return (
+        f"only {len(group.settings)} of {group.settings_planned} settings decide, fewer than half; elsewhere {reason}"
+    )
 
 
 def because(group: Group, values: Sequence[str]) -> str:
-    """Why the figures of some values decide nothing, as a clause."""
-    found = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in values]
-    return _clauses(found) if found else "results are missing"
+    """Return a clause that says why the figures of some values decide nothing."""
+    barring = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in values]
+    return _clauses(barring) if barring else "results are missing"
 
 
 _CLAUSES: Mapping[Kind, str] = {
@@ -271,32 +277,33 @@ def brief_reason(kind: Kind) -> str:
 
 
 def _clauses(doubts: Sequence[Doubt]) -> str:
-    """ "memory kept most of the bytes from the medium, or the rate was not steady": in full where it is one reason, and
-    without the numbers of each where they are several.
+    """Return a clause such as "memory kept most of the bytes from the medium, or the rate was not steady". A reason
+    that occurs once is given in full; several of one kind are given without their numbers.
     """
-    told = []
+    clauses = []
     for kind in dict.fromkeys(doubt.kind for doubt in doubts):
         texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
-        told.append(texts[0] if len(texts) == 1 else _CLAUSES.get(kind, texts[0]))
-    return ", or ".join(told)
+        clauses.append(texts[0] if len(texts) == 1 else _CLAUSES.get(kind, texts[0]))
+    return ", or ".join(clauses)
 
 
 def closest(group: Group) -> Lead:
-    """The lead over the next."""
+    """Return the lead over the next best value."""
     return min(group.leads, key=lambda lead: lead.factor)
 
 
 def is_close(group: Group) -> bool:
-    """Whether the best is ahead of the next by less than 10 %, as far as the seeds tell."""
+    """True if the best is ahead of the next by less than 10 %, as far as the seeds tell."""
     return closest(group).ends[1] < CLOSE_FACTOR
 
 
 def is_speed(metric: Metric) -> bool:
-    """Whether "faster" says that a number is better: rates, and the times of the same work."""
+    """True if "faster" describes a better figure: for rates, and for the times of the same work."""
     return (metric.unit, metric.better) in (("MiB/s", "higher"), ("1/s", "higher"), ("s", "lower"))
 
 
 def superlative(metric: Metric) -> str:
+    """Return "is fastest" or, of what is no speed, "has the lowest latency"."""
     if is_speed(metric):
         return "is fastest"
     lowest = "lowest" if metric.better == "lower" else "highest"
@@ -304,6 +311,7 @@ def superlative(metric: Metric) -> str:
 
 
 def _comparative(metric: Metric) -> str:
+    """Return "is faster" or, of what is no speed, "has the lower latency"."""
     if is_speed(metric):
         return "is faster"
     return f"has the {'lower' if metric.better == 'lower' else 'higher'} {in_sentence(metric.title)}"

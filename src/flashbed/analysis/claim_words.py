@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the claims, in plain sentences with the numbers that decided it.
+"""Put judgements of claims into sentences, with the numbers that decided.
 
-Turns judgements into words and judges nothing. Must not know tables or HTML.
+Judges nothing. Must not know tables or HTML.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from flashbed.analysis.words import Words, count, factor, figures, in_sentence, 
 from flashbed.study.relation import Band, Verdict
 
 NARROW = 1.02
-"""A band whose ends lie no further apart is told with more digits."""
+"""A band whose ends lie no further apart is shown with more digits."""
 
 MOST_REASONS = 2
-"""So many reasons are told in a sentence; of more, only how many there are."""
+"""The most reasons that a sentence names; of more, it says how many there are."""
 
 _PLURAL = {
     Verdict.HOLDS: "hold",
@@ -42,7 +42,7 @@ _CASES = {
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
     Verdict.UNKNOWN: ("lacks results", "lack results"),
 }
-"""What a verdict says of one case, and of several."""
+"""The verb of a verdict on one case, and on several."""
 
 _DECIDES = {
     Verdict.HOLDS: "The closest is",
@@ -52,19 +52,19 @@ _DECIDES = {
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
-    """ "Of 9 claims, 5 hold, 2 do not hold, 1 is undecided and 1 cannot be decided." """
+    """Return a sentence: "Of 9 claims, 5 hold, 2 do not hold, 1 is undecided and 1 cannot be decided." """
     verdicts = [judgement.verdict for judgement in judgements]
     return f"Of {count(len(verdicts), 'claim')}, {verdicts_in_words(verdicts)}."
 
 
 def verdicts_in_words(verdicts: Sequence[Verdict]) -> str:
-    """ "5 hold, 2 do not hold and 1 is undecided" """
-    found = [(verdicts.count(verdict), verdict) for verdict in Verdict]
-    return listing([f"{n} {(_SINGULAR if n == 1 else _PLURAL)[verdict]}" for n, verdict in found if n])
+    """Return the number of each verdict: "5 hold, 2 do not hold and 1 is undecided"."""
+    counts = [(verdicts.count(verdict), verdict) for verdict in Verdict]
+    return listing([f"{n} {(_SINGULAR if n == 1 else _PLURAL)[verdict]}" for n, verdict in counts if n])
 
 
 def evidence(judgement: Judgement, words: Words) -> str:
-    """The verdict's reason: how many cases bear the claim out, and the comparison that decided."""
+    """Return the reason of the verdict: how many cases bear the claim out, and the comparison that decided."""
     if not judgement.findings:
         return f"Not decided: {judgement.reason}."
     text = _how_many(judgement)
@@ -73,90 +73,98 @@ def evidence(judgement: Judgement, words: Words) -> str:
     finding = judgement.deciding
     assert finding is not None  # a verdict is that of a finding
     if judgement.verdict == Verdict.UNDECIDED:
-        return f"{text}The seeds do not agree on {told(finding, words)}."
+        return f"{text}The seeds do not agree on {finding_words(finding, words)}."
     lead = "Here," if len(judgement.decisive) == 1 else _DECIDES[judgement.verdict]
-    return f"{text}{lead} {told(finding, words)}."
+    return f"{text}{lead} {finding_words(finding, words)}."
 
 
 def _how_many(judgement: Judgement) -> str:
-    """How the cases stand, if there are several."""
-    found = list(judgement.cases.values())
-    if len(found) == 1:
+    """Return a sentence on the verdicts of the cases, with a space after it; "" for a single case."""
+    verdicts = list(judgement.cases.values())
+    if len(verdicts) == 1:
         return ""
-    if found.count(Verdict.HOLDS) == len(found):
-        return f"Borne out in {'both' if len(found) == 2 else f'all {len(found)}'} cases. "
-    if len(set(found)) == 1:
-        return f"{'Both' if len(found) == 2 else f'All {len(found)}'} cases {_CASES[found[0]][1]}. "
-    told_ = [f"{found.count(one)} {texts[found.count(one) != 1]}" for one, texts in _CASES.items() if one in found]
-    return f"Of {len(found)} cases, {listing(told_)}. "
+    if verdicts.count(Verdict.HOLDS) == len(verdicts):
+        return f"Borne out in {'both' if len(verdicts) == 2 else f'all {len(verdicts)}'} cases. "
+    if len(set(verdicts)) == 1:
+        return f"{'Both' if len(verdicts) == 2 else f'All {len(verdicts)}'} cases {_CASES[verdicts[0]][1]}. "
+    parts = [
+        f"{verdicts.count(verdict)} {texts[verdicts.count(verdict) != 1]}"
+        for verdict, texts in _CASES.items()
+        if verdict in verdicts
+    ]
+    return f"Of {len(verdicts)} cases, {listing(parts)}. "
 
 
 def _reasons(findings: Sequence[Finding], words: Words) -> str:
-    """Each reason once, with the first comparison that it spoilt."""
+    """Return a sentence with each reason, and the first comparison that lacks a ratio for it."""
     by_reason: dict[str, list[Finding]] = {}
     for finding in findings:
         by_reason.setdefault(finding.reason, []).append(finding)
-    told_ = []
+    parts = []
     for reason, spoilt in list(by_reason.items())[:MOST_REASONS]:
         others = f" and {count(len(spoilt) - 1, 'more comparison')}" if len(spoilt) > 1 else ""
-        told_.append(f"{_place(spoilt[0], words)}{others} ({reason})")
+        parts.append(f"{_place(spoilt[0], words)}{others} ({reason})")
     more = f", and {len(by_reason) - MOST_REASONS} more reasons" if len(by_reason) > MOST_REASONS else ""
-    return f"There is nothing to go by for {'; '.join(told_)}{more}."
+    return f"There is nothing to go by for {'; '.join(parts)}{more}."
 
 
-def told(finding: Finding, words: Words) -> str:
-    """ "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08 is asked" """
+def finding_words(finding: Finding, words: Words) -> str:
+    """Return a clause: "ext2 against FAT16 at random write: 1.31 times (1.28 to 1.35 over 3 seeds), where at least 1.08
+    is asked".
+    """
     assert finding.ratio is not None
-    what, exact = _place(finding, words), is_narrow(finding.band)
-    if pair := beside_zero(finding):
-        return f"{what}: {pair}{_seeds(finding)}, where a ratio of {asked(finding.band)} is asked"
+    place, exact = _place(finding, words), is_narrow(finding.band)
+    if pair := zero_words(finding):
+        return f"{place}: {pair}{_seeds(finding)}, where a ratio of {band_words(finding.band)} is asked"
     if (bound := finding.left.bound) and (known := finding.left.spread):
         end = known.high if bound == "at most" else known.low
-        return f"{what}: {bound} {scale_of(metric_of(finding.metric), [end]).figure(end)}"
+        return f"{place}: {bound} {scale_of(metric_of(finding.metric), [end]).figure(end)}"
     same = finding.ratio.minimum == finding.ratio.maximum == 1
-    found = "the same" if same else f"{ratio_text(finding.ratio.median, exact)} times"
-    return f"{what}: {found}{_seeds(finding)}, where {asked(finding.band)} is asked"
+    times = "the same" if same else f"{ratio_text(finding.ratio.median, exact)} times"
+    return f"{place}: {times}{_seeds(finding)}, where {band_words(finding.band)} is asked"
 
 
-def beside_zero(finding: Finding) -> str:
-    """Where one of the two is 0, both in words, for their ratio is no number: "none at all, against 1"; else ""."""
+def zero_words(finding: Finding) -> str:
+    """Return both figures in words if one of them is 0, as their ratio is no number: "none at all, against 1". Return
+    "" if neither is.
+    """
     sides = finding.left.spread, finding.right.spread
     if finding.ratio is None or finding.ratio.median not in (0.0, math.inf) or not all(sides):
         return ""
-    medians = [one.median for one in sides if one]
+    medians = [spread.median for spread in sides if spread]
     scale = scale_of(metric_of(finding.metric), medians)
     return ", against ".join(figures([median], scale) for median in medians)
 
 
-def compared(finding: Finding, words: Words) -> str:
-    """The two sides: "ext2 against FAT16", "CPU load against 95"."""
+def sides_words(finding: Finding, words: Words) -> str:
+    """Return the two sides: "ext2 against FAT16", "CPU load against 95"."""
     title = metric_of(finding.metric).title
     if finding.right.cell is None and not finding.right.coordinates:
         return f"{title} against {number(finding.right.printed.value if finding.right.printed else math.nan)}"
-    what = "the ratio at " if finding.is_gap else ""
-    return f"{what}{side(finding.left, words)} against {what and 'that at '}{side(finding.right, words)}"
+    at = "the ratio at " if finding.is_gap else ""
+    return f"{at}{side_words(finding.left, words)} against {at and 'that at '}{side_words(finding.right, words)}"
 
 
-def side(one: Side, words: Words) -> str:
-    """What tells a side from the other."""
-    return words.places(one.coordinates)
+def side_words(side: Side, words: Words) -> str:
+    """Return the coordinates that distinguish a side from the other."""
+    return words.places(side.coordinates)
 
 
 def _place(finding: Finding, words: Words) -> str:
-    """A comparison with its metric and its case, as far as they tell it from others."""
+    """Return a comparison with its metric and its case, as far as they distinguish it from others."""
     tells_metric = finding.has_several_metrics and finding.right.coordinates
     metric = f" in {in_sentence(metric_of(finding.metric).title)}" if tells_metric else ""
     place = words.places(finding.case)
-    return f"{compared(finding, words)}{metric}{f' at {place}' if place else ''}"
+    return f"{sides_words(finding, words)}{metric}{f' at {place}' if place else ''}"
 
 
 def is_narrow(band: Band) -> bool:
-    """Whether two digits behind the point are too few to tell a ratio from its ends."""
+    """True if two digits after the decimal point are too few to tell a ratio from the ends of the band."""
     return 0 < band.low < band.high < band.low * NARROW
 
 
-def asked(band: Band) -> str:
-    """The band in numbers."""
+def band_words(band: Band) -> str:
+    """Return the band in numbers: "at least 1.08", "0.99 to 1.01"."""
     exact = is_narrow(band)
     if band.high == math.inf:
         return f"at least {ratio_text(band.low)}"
@@ -168,7 +176,7 @@ def asked(band: Band) -> str:
 
 
 def ratio_text(ratio: float, exact: bool = False) -> str:
-    """As many digits as a reader can use, but never 1.00 for what is not one; two more if they are wanted."""
+    """Return as many digits as a reader can use, but never "1.00" for another number; two more digits if `exact`."""
     if ratio == math.inf:
         return factor(ratio)
     text = f"{ratio:.4g}" if exact else factor(ratio)
@@ -180,6 +188,7 @@ def ratio_text(ratio: float, exact: bool = False) -> str:
 
 
 def _seeds(finding: Finding) -> str:
+    """Return the interval and the number of seeds, in parentheses."""
     ratio, (low, high) = finding.ratio, finding.interval
     assert ratio is not None
     if ratio.n == 1:
@@ -192,8 +201,10 @@ def _seeds(finding: Finding) -> str:
     return f" ({ends[0]} to {ends[1]}, {kind}{ratio.n} seeds)"
 
 
-def beside_words(judgement: Judgement) -> str:
-    """Of mean times: what the geometric mean of the single ratios would have said, where that is something else."""
+def geometric_words(judgement: Judgement) -> str:
+    """Return a sentence on the geometric mean of the single ratios, which says whether it gives the same verdict.
+    Return "" unless the ratio is one of mean times.
+    """
     finding = judgement.deciding
     if finding is None or finding.geometric is None:
         return ""
@@ -205,7 +216,9 @@ def beside_words(judgement: Judgement) -> str:
 
 
 def error_words(judgement: Judgement) -> str:
-    """What the models' errors leave open of the ratio that decides, and whose they are; only if that is the verdict."""
+    """Return a sentence on the range that the models' errors leave open, and on their sources. Return "" unless that is
+    the verdict.
+    """
     finding = judgement.deciding
     if judgement.verdict != Verdict.WITHIN_ERROR or finding is None or finding.error is None:
         return ""
@@ -218,38 +231,40 @@ def error_words(judgement: Judgement) -> str:
 
 
 def source_words(source: Source) -> str:
-    """ "usb-stick-2g is up to 2.9 times off in sequential writes" """
+    """Return a clause: "usb-stick-2g is up to 2.9 times off in sequential writes"."""
     if source.is_too_fast:
         return f"the CPU of {source.of} is up to {source.factor:.2g} times too fast"
     return f"{source.of} is up to {source.factor:.2g} times off in {plural(source.load)}"
 
 
 def plural(load: str) -> str:
-    """The kinds of load as a sentence has them."""
+    """Return a kind of load in the plural."""
     return "writes flushed one by one" if load == "flush" else f"{load}s"
 
 
 def printed_words(judgement: Judgement, words: Words) -> str:
-    """What the paper's own figures say of its claim; if they refute it, with the two that do."""
-    told_ = []
+    """Return sentences on the paper's own figures: those that are invalid, and the verdict on the others."""
+    parts = []
     invalid = judgement.invalid
     if invalid:
         unit = f" {judgement.claim.unit}".rstrip()
         values = listing([f"{figure.value:,.12g}{unit} ({figure.invalid})" for figure in invalid])
-        told_.append(f"Invalid in the paper: {values}.")
+        parts.append(f"Invalid in the paper: {values}.")
     if judgement.printed_verdict is not None:
         verb = "bear the claim out" if judgement.printed_verdict == Verdict.HOLDS else "do not bear the claim out"
         which = ", where they are valid," if invalid else ""
-        told_.append(f"The paper's own figures{which} {verb}{_against(judgement, words)}.")
-    return " ".join(told_)
+        parts.append(f"The paper's own figures{which} {verb}{_against(judgement, words)}.")
+    return " ".join(parts)
 
 
 def _against(judgement: Judgement, words: Words) -> str:
-    """ ": deadline against none is 0.9342 times (13.21 : 14.14), where 0.978 to 0.9818 is asked" """
+    """Return the finding that refutes the claim in the paper itself: ": deadline against none is 0.9342 times (13.21 :
+    14.14), where 0.978 to 0.9818 is asked". Return "" if none does.
+    """
     finding = judgement.printed_against
     if finding is None or finding.printed_ratio is None or judgement.printed_verdict != Verdict.REFUTED:
         return ""
-    pair = [one.printed.value for one in (finding.left, finding.right) if one.printed]
+    pair = [side.printed.value for side in (finding.left, finding.right) if side.printed]
     figures = f" ({' : '.join(f'{value:,.12g}' for value in pair)})" if len(pair) == 2 else ""
-    found = ratio_text(finding.printed_ratio, is_narrow(finding.band))
-    return f": {_place(finding, words)} is {found} times{figures}, where {asked(finding.band)} is asked"
+    times = ratio_text(finding.printed_ratio, is_narrow(finding.band))
+    return f": {_place(finding, words)} is {times} times{figures}, where {band_words(finding.band)} is asked"

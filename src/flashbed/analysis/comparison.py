@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which value of one axis is best, by how much, and whether the seeds agree.
+"""Compare the values of one axis: which is best, by how much, and whether the seeds agree.
 
-A group holds what a study wants kept apart (say, one pattern); its settings are the combinations of all other axes
-(say, request sizes), over which ratios are averaged. A figure that does not decide (decisive.py) is compared with none,
-and where fewer than half of the settings decide, nothing is. A value that lost commits of the load in any setting is
-out of the comparison. All figures of a group are over the same settings. A life of flash is counted in whole erases of
-the most worn block, so that one erase more or less changes it, however many seeds agree: a lead that one erase on
-either side could make is none.
-Knows results and numbers; the words are somebody else's.
+A group has what a study keeps apart, such as one pattern. Its settings are the combinations of all other axes, such as
+request sizes, over which ratios are averaged. A figure that does not decide (decisive.py) is not compared, and if fewer
+than half of the settings decide, nothing is. A value that lost commits of the load in any setting is out of the
+comparison. All figures of a group are over the same settings. The life of flash is counted in whole erases of the most
+worn block, so one erase more or less changes it, however many seeds agree: a lead that one erase on either side could
+make is none. Must not know words for people.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from flashbed.analysis.results import Results
 from flashbed.result.columns import Combination
 
 COUNTED = ("lifetime_years", "tbw_bytes")
-"""Metrics that are something over the erases of the most worn block."""
+"""Metrics that are a quantity divided by the erases of the most worn block."""
 
 
 def erase_steps(results: Results) -> dict[Combination, float]:
-    """By cell, the part of a life that one erase of its most worn block makes.
+    """Return, by cell, the share of a life that one erase of the most worn block makes up.
 
-    In the measurement that block had as many erases as all in the mean, times how much sooner it is at its end.
+    In the measurement that block had the mean number of erases, times how much sooner it reaches its end.
     """
     first, level, turns = (results.spreads(name) for name in ("tbw_bytes", "tbw_level_bytes", "overwrites"))
     return {
@@ -42,17 +41,15 @@ def erase_steps(results: Results) -> dict[Combination, float]:
 
 
 def as_counted(comparison: Comparison, results: Results) -> Comparison:
-    """The comparison with each lead told how much of it the counts of the two leave open; `results` are those that were
-    compared.
-    """
-    found = erase_steps(results) if comparison.metric in COUNTED else {}
-    if not found:
+    """Return the comparison with `counts_leave` set in each lead. `results` are those that were compared."""
+    steps = erase_steps(results) if comparison.metric in COUNTED else {}
+    if not steps:
         return comparison
 
     def step(group: Group, value: str) -> float:
-        """The coarsest over the settings."""
+        """Return the largest step over the settings."""
         cells = ({**dict(group.at), **dict(setting), comparison.compare: value} for setting in group.settings)
-        return max((found.get(tuple(cell[axis] for axis in results.axes), 0.0) for cell in cells), default=0.0)
+        return max((steps.get(tuple(cell[axis] for axis in results.axes), 0.0) for cell in cells), default=0.0)
 
     def told(group: Group) -> Group:
         of = {standing.value: step(group, standing.value) for standing in group.standings}
@@ -61,10 +58,12 @@ def as_counted(comparison: Comparison, results: Results) -> Comparison:
     return replace(comparison, groups=[told(group) for group in comparison.groups])
 
 
-def _left_open(lead: Lead, of: Mapping[str, float], best: str) -> Lead:
-    """With a erases against b, the lead b / a may be (b - 1) / (a + 1): as 1 where it is (1 + 1 / a) / (1 - 1 / b)."""
-    mine, its = of[best], of[lead.over]
-    return replace(lead, counts_leave=(1 + mine) / (1 - its) if its < 1 else math.inf)
+def _left_open(lead: Lead, steps: Mapping[str, float], best: str) -> Lead:
+    """Return the lead with the factor that one erase on either side may be. With a erases against b, the lead b / a may
+    be (b - 1) / (a + 1): it is as good as 1 up to (1 + 1 / a) / (1 - 1 / b).
+    """
+    best_step, other_step = steps[best], steps[lead.over]
+    return replace(lead, counts_leave=(1 + best_step) / (1 - other_step) if other_step < 1 else math.inf)
 
 
 def compare(
@@ -77,8 +76,10 @@ def compare(
     *,
     in_time: bool = False,
 ) -> Comparison:
-    """Compare the values of an axis in each group; groups come in the study's order. `doubts` is by cell. Over
-    settings, the geometric mean of ratios is taken; `in_time`, the ratio of mean times, where the longest counts most.
+    """Compare the values of an axis in each group; groups come in the order of the study.
+
+    `doubts` is by cell. The mean over settings is the geometric mean of ratios or, if `in_time`, the ratio of mean
+    times, in which the longest counts most.
     """
     doubts = doubts or {}
     numbers = results.numbers(metric)
@@ -91,36 +92,36 @@ def compare(
 
     groups = []
     for at in product(*(results.axes[name] for name in by)):
-        here = tuple(zip(by, at, strict=True))
+        group_at = tuple(zip(by, at, strict=True))
         measured: dict[str, dict[Setting, Numbers]] = {}
         settings: dict[Setting, set[str]] = {}
         doubted: dict[tuple[str, Setting], Doubt] = {}
         for combination in planned:
-            if coordinates(combination, by) != here:
+            if coordinates(combination, by) != group_at:
                 continue
             value, setting = combination[positions[axis]], coordinates(combination, rest)
             settings.setdefault(setting, set()).add(value)
             cells = measured.setdefault(value, {})
-            doubt, found = doubts.get(combination), numbers.get(combination, {})
-            if min(found.values(), default=0.0) < 0:
-                doubt, found = BELOW_ZERO, {}
+            doubt, by_seed = doubts.get(combination), numbers.get(combination, {})
+            if min(by_seed.values(), default=0.0) < 0:
+                doubt, by_seed = BELOW_ZERO, {}
             if doubt:
                 doubted[value, setting] = doubt
-            if found:
-                cells[setting] = found
+            if by_seed:
+                cells[setting] = by_seed
         if measured:
             in_order = {value: measured[value] for value in results.axes[axis] if value in measured}
-            groups.append(_group(here, in_order, settings, doubted, higher_is_better, in_time))
+            groups.append(_group(group_at, in_order, settings, doubted, higher_is_better, in_time))
     measured_any = any(repetition.is_measured for repetition in results.repetitions)
     unknown = measured_any and not numbers and not doubts
     return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, unknown, in_time)
 
 
 Table = Mapping[str, Mapping[Setting, Numbers]]
-"""By value and setting."""
+"""The numbers by value and setting."""
 
 Planned = Mapping[Setting, Collection[str]]
-"""By setting, the values that the study means to measure there: where it leaves a value out, nothing is missing."""
+"""By setting, the values that the study plans to measure there. A value that it leaves out is not missing."""
 
 
 def _group(
@@ -131,11 +132,12 @@ def _group(
     higher_is_better: bool,
     in_time: bool,
 ) -> Group:
+    """Return one group: who is compared, in which settings, and how far the best is ahead."""
     lost = {value for (value, _), doubt in doubts.items() if doubt.kind == "not durable"}
     table = {
         value: {
-            setting: found
-            for setting, found in cells.items()
+            setting: by_seed
+            for setting, by_seed in cells.items()
             if value not in lost and not ((doubt := doubts.get((value, setting))) and doubt.bars)
         }
         for value, cells in measured.items()
@@ -146,9 +148,9 @@ def _group(
     if not values:
         common = _shared(table, settings, wanted)
     standings = [_standing(value, table[value], common, in_time) for value in values]
-    # A stable sort: equals keep the study's order.
+    # A stable sort: equals keep the study's order
     standings.sort(key=lambda standing: standing.rank, reverse=higher_is_better)
-    leads = [_lead(standings[0], other, table, common, higher_is_better, in_time) for other in standings[1:]]
+    leads = [_lead(standings[0], follower, table, common, higher_is_better, in_time) for follower in standings[1:]]
     seeds = min((len(measured[value][setting]) for value in wanted for setting in common), default=0)
     left_out = [value for value in table if value not in values]
     gaps = [(value, setting) for setting in settings for value in wanted if setting not in table[value]]
@@ -157,15 +159,16 @@ def _group(
 
 
 def _meant(planned: Planned, values: Sequence[str]) -> list[Setting]:
-    """The settings in which the study means to measure all of these values; if in none, all that it has."""
+    """Return the settings in which the study plans to measure all of these values; if there are none, all settings."""
     return [setting for setting, meant in planned.items() if set(values) <= set(meant)] or list(planned)
 
 
 def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting]]:
-    """The values to compare, and the settings in which the figures of each decide, with a seed that all have.
+    """Return the values to compare, and the settings in which all of them decide with a common seed.
 
-    If these are too few of those planned, the value that decides in the fewest is left out, until they are enough. Of
-    the last two, neither is left out for the other's sake: if both decide in as many, but elsewhere, nothing is.
+    If these are too few of the planned settings, leave out the value that decides in the fewest, until they are enough.
+    Of the last two values neither is left out for the other: if both decide in as many settings, but in different ones,
+    nothing is compared.
     """
     values = [value for value in table if table[value]]
     while values:
@@ -184,17 +187,21 @@ def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting
 def _undecided(
     measured: Table, values: Sequence[str], compared: Sequence[Setting], in_time: bool
 ) -> dict[str, Standing]:
-    """What was measured of values that are not compared: over the settings that are, or over those that all of these
-    values have, so that what stands side by side can be compared; if there is none, over all that a value has.
+    """Return the standings of values that are not compared. Each is over the compared settings that the value has; if
+    nothing is compared, over the settings that all of these values have; if there are none, over all of its own.
     """
-    found = [value for value in values if measured[value]]
-    shared = [setting for setting in _all_settings(measured, found) if all(setting in measured[v] for v in found)]
-    told = {}
-    for value in found:
+    with_numbers = [value for value in values if measured[value]]
+    shared = [
+        setting
+        for setting in _all_settings(measured, with_numbers)
+        if all(setting in measured[v] for v in with_numbers)
+    ]
+    standings = {}
+    for value in with_numbers:
         cells = measured[value]
         over = [setting for setting in compared or shared if setting in cells] or list(cells)
-        told[value] = _standing(value, cells, over, in_time)
-    return told
+        standings[value] = _standing(value, cells, over, in_time)
+    return standings
 
 
 def _all_settings(measured: Table, values: Sequence[str]) -> list[Setting]:
@@ -202,14 +209,15 @@ def _all_settings(measured: Table, values: Sequence[str]) -> list[Setting]:
 
 
 def _shared(table: Table, settings: Sequence[Setting], values: Sequence[str]) -> list[Setting]:
-    """The settings in which each of these values has a number, with a seed that all have: without one, nothing pairs
-    their numbers.
+    """Return the settings in which each of these values has a number and all have a seed in common. Without such a seed
+    nothing pairs their numbers.
     """
-    found = {setting: [table[value].get(setting, {}) for value in values] for setting in settings}
-    return [setting for setting, cells in found.items() if cells and set(cells[0]).intersection(*cells[1:])]
+    numbers = {setting: [table[value].get(setting, {}) for value in values] for setting in settings}
+    return [setting for setting, cells in numbers.items() if cells and set(cells[0]).intersection(*cells[1:])]
 
 
 def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[Setting], in_time: bool) -> Standing:
+    """Return the mean of a value over some settings, with its spread over the seeds."""
     medians = [median(cells[setting].values()) for setting in settings]
     rows = [cells[setting] for setting in settings]
     mean = mean_by_seed(rows) if in_time else {}
@@ -226,11 +234,15 @@ def _lead(
     higher_is_better: bool,
     in_time: bool,
 ) -> Lead:
+    """Return how far the best is ahead of another value."""
     pairs = {setting: (table[best.value][setting], table[other.value][setting]) for setting in settings}
-    medians = {setting: (median(mine.values()), median(its.values())) for setting, (mine, its) in pairs.items()}
+    medians = {
+        setting: (median(best_numbers.values()), median(other_numbers.values()))
+        for setting, (best_numbers, other_numbers) in pairs.items()
+    }
     if not higher_is_better:
-        pairs = {setting: (its, mine) for setting, (mine, its) in pairs.items()}
-    ratios = {setting: found for setting, pair in pairs.items() if (found := ratio([pair]))}
+        pairs = {setting: (other_numbers, best_numbers) for setting, (best_numbers, other_numbers) in pairs.items()}
+    ratios = {setting: factor for setting, pair in pairs.items() if (factor := ratio([pair]))}
     whole = ratio(list(pairs.values()))
     if in_time and (means := [mean_by_seed([pair[side] for pair in pairs.values()]) for side in (0, 1)]) and all(means):
         whole = ratio([(means[0], means[1])])
@@ -238,9 +250,9 @@ def _lead(
     return Lead(
         other.value,
         whole,
-        min(found.median for found in ratios.values()),
-        max(found.median for found in ratios.values()),
-        [setting for setting, found in ratios.items() if is_ahead(found)],
-        [setting for setting, found in ratios.items() if is_ahead(inverse(found))],
-        {setting: medians[setting] for setting, found in ratios.items() if found.median in (0.0, math.inf)},
+        min(factor.median for factor in ratios.values()),
+        max(factor.median for factor in ratios.values()),
+        [setting for setting, factor in ratios.items() if is_ahead(factor)],
+        [setting for setting, factor in ratios.items() if is_ahead(inverse(factor))],
+        {setting: medians[setting] for setting, factor in ratios.items() if factor.median in (0.0, math.inf)},
     )

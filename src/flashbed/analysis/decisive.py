@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a figure decides anything about what is compared: why not, where memory, a transient or the CPU made it.
+"""Whether a figure decides anything about what is compared, and why not: memory, a transient or the CPU made it.
 
-A cell may be only the beginning of a longer one: the same settings, and less of the same work. What a short cell
-measured, a longer one went through as well, and went on. So where the longer one's rate was not steady, or the short
-one was too short to tell and its figure is another than the steady one of the longer, the short one is a transient: it
-is shown, and decides nothing. One that agrees with the longer supports it, and one that was steady by itself stands
-beside a longer one that was steady too: then the figure depends on the size.
+A cell may be only the beginning of a longer one, with the same settings and less of the same work: the longer cell went
+through what the short one measured, and went on. The short cell is a transient if the rate of the longer one was not
+steady. It is one too if it was too short to tell, and its figure differs from the steady rate of the longer one. A
+transient is shown, and decides nothing. A short cell that agrees with the longer one supports it. If both were steady,
+the figure depends on the size.
 
-The one place that judges this; who compares, advises or draws asks here. Knows the columns of the results table, and
-no workload.
+All that compare, advise or draw ask this module. Knows the columns of the results table. Must not know workloads.
 """
 
 from __future__ import annotations
@@ -28,26 +27,28 @@ from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED,
 from flashbed.result.columns import Combination, ResultRow
 
 AMOUNT_AXES = ("io_size", "file")
-"""What says how much is done, the first of these that a study varies: each byte of a file is asked for once, unless an
+"""Axes of how much is done; the first that a study varies counts. Each byte of a file is requested once, unless an
 amount of I/O says otherwise.
 """
 
 AGREES = 1 + MOST_APART / 2
-"""So far may half of a steady rate be from all of it (steadiness.py), and so far a short cell from a longer one."""
+"""The largest factor between a short cell and a longer one that agree. Half of a steady rate may be as far from all of
+it (steadiness.py).
+"""
 
 RATE = "bandwidth"
 
 
 def amount_axis(results: Results, apart_by: Collection[str] = ()) -> str | None:
-    """The axis along which cells differ in nothing but how much they do; none where the study compares its values or
-    keeps them apart, for then they are different loads.
+    """Return the axis along which cells differ only in how much they do; None if the study compares its values or keeps
+    them apart, for then they are different loads.
     """
     axis = next((axis for axis in AMOUNT_AXES if len(results.axes.get(axis, ())) > 1), None)
     return axis if axis is not None and axis not in apart_by and sizes(results.axes[axis]) else None
 
 
 def transients(results: Results, axis: str) -> dict[Combination, str]:
-    """By cell that is a transient, why: a clause. `axis` is one of amounts."""
+    """Return, by cell, a clause that says why it is a transient; other cells are absent. `axis` is one of amounts."""
     place = list(results.axes).index(axis)
     steady = _steadiness(results)
     rates = {cell: median(numbers.values()) for cell, numbers in results.numbers(RATE).items()}
@@ -59,9 +60,9 @@ def transients(results: Results, axis: str) -> dict[Combination, str]:
     for cells in alike.values():
         cells.sort(key=lambda cell: order[cell[place]])
         for rank, cell in enumerate(cells):
-            why = _why_transient(cell, cells[rank + 1 :], steady, rates, place)
-            if why:
-                why_of[cell] = why
+            clause = _why_transient(cell, cells[rank + 1 :], steady, rates, place)
+            if clause:
+                why_of[cell] = clause
     return why_of
 
 
@@ -72,11 +73,11 @@ def _why_transient(
     rates: Mapping[Combination, float],
     place: int,
 ) -> str:
-    """ "" where no longer cell speaks against it."""
-    for other in longer:
-        if steady[other] == NOT_STEADY:
-            return f"it is only the beginning of the same over {other[place]}, whose rate was not steady"
-    known = [other for other in longer if steady[other] == STEADY]
+    """Return a clause that says which longer cell speaks against `cell`; "" if none does."""
+    for longer_cell in longer:
+        if steady[longer_cell] == NOT_STEADY:
+            return f"it is only the beginning of the same over {longer_cell[place]}, whose rate was not steady"
+    known = [longer_cell for longer_cell in longer if steady[longer_cell] == STEADY]
     if steady[cell] != NOT_KNOWN or not known or not {cell, known[-1]} <= rates.keys():
         return ""
     far = apart(rates[cell] / rates[known[-1]]) if rates[cell] and rates[known[-1]] else 1.0
@@ -88,8 +89,8 @@ def _why_transient(
 
 
 def _steadiness(results: Results) -> dict[Combination, str]:
-    """By cell that was measured, STEADY or NOT_STEADY where more than half of its seeds say so, or NOT_KNOWN where
-    none tells; "" else.
+    """Return, by measured cell, the state of more than half of its seeds (STEADY or NOT_STEADY), NOT_KNOWN if no seed
+    has one, else "".
     """
     states_of = {}
     for cell, verdicts in _judged(results).items():
@@ -115,50 +116,50 @@ Kind = Literal[
 MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
 
 LEAST_REACHED_PERCENT = 75.0
-"""Of a phase's bytes, so many must have passed between the board and the medium for its figure to be the medium's.
+"""The share of a phase's bytes that must pass between the board and the medium for its figure to be the medium's.
 
-Where three quarters did, the figure is at most 1 / 0.75 = 1.33 times what the medium alone gives: no further off than
-the model of a medium itself, a third either way. Half would not do: a phase that reads and writes back passes half of
-its bytes when memory answers every read.
+If three quarters pass, the figure is at most 1 / 0.75 = 1.33 times that of the medium alone: no further off than the
+model of a medium itself, a third either way. Half is too little: a phase that reads and writes back passes half of its
+bytes even if memory answers every read.
 """
 
 TIMED = ("bandwidth", "iops", "runtime_s")
 TIMED_BEGINNINGS = ("latency_", "commit_", "flush_")
-"""Metrics of the load as a whole that its speed is in."""
+"""Metrics that depend on the speed of the load as a whole."""
 
 AMPLIFICATION = ("write_amplification", "total_write_amplification")
 
 ENDINGS = ("", "_s", "_bandwidth", "_cpu_percent")
-"""What follows the name of a phase in the names of its metrics."""
+"""The endings of metrics of a phase, after its name."""
 
 OF_NO_LOAD = ("medium_requests", "mount_", "space_")
-"""How metrics begin that ask nothing of the time in which the load ran: what all of it took of the medium in the end,
-whenever that was, or what is measured before and after it.
+"""The beginnings of metrics that do not cover the time in which the load ran: totals at the medium, whenever it did the
+work, and what is measured before and after the load.
 """
 
 ENOUGH = 0.5
-"""Of the settings that a study plans for a load, so much must decide. Of fewer, more is left out than is compared, and
-what is left is seldom a fair choice: it is the small files, or the large requests.
+"""The share of the settings planned for a load that must decide. With fewer, more is left out than compared, and the
+rest is seldom a fair choice: it is the small files, or the large requests.
 """
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why a figure does not decide: in a word, and in a clause that stands behind "because"."""
+    """Why a figure does not decide: `kind` in a word or two, `text` as a clause to follow "because"."""
 
     kind: Kind
     text: str
 
     @property
     def bars(self) -> bool:
-        """Whether nothing follows from the figure. Where the CPU decides, the order still holds on this board; a write
+        """True if nothing follows from the figure. If the CPU decides, the order still holds on this board; a write
         cache is part of the device.
         """
         return self.kind not in ("CPU", "write cache")
 
 
 def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
-    """Why this metric of a repetition decides nothing about its medium and file system; nothing if it does. A stack
+    """Return why this metric of a repetition decides nothing about its medium and file system; None if it does. A stack
     that lost commits did less than it was asked for, so none of its figures compares with those of others.
     """
     if repetition.durable.state == NOT_DURABLE:
@@ -198,7 +199,7 @@ def _open_commits(durable: Durability) -> Doubt:
 
 
 def is_timed(metric: str) -> bool:
-    """Whether the speed of the load as a whole is in a metric."""
+    """True if a metric depends on the speed of the load as a whole."""
     return metric in TIMED or metric.startswith(TIMED_BEGINNINGS)
 
 
@@ -206,17 +207,17 @@ BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no r
 
 
 def is_of_the_load(metric: str) -> bool:
-    """Whether a metric is of the time in which the load ran, so that what memory kept until then is missing from it."""
+    """True if a metric covers the time in which the load ran, so that it lacks what memory kept until then."""
     return not metric.startswith(OF_NO_LOAD)
 
 
 def is_enough(deciding: int, planned: int) -> bool:
-    """Whether a verdict may rest on so many of the settings that were planned: on half of them or more (ENOUGH)."""
+    """True if a verdict may rest on so many of the planned settings: on half of them or more (ENOUGH)."""
     return deciding > 0 and deciding >= ENOUGH * planned
 
 
 def phase_of(metrics: Iterable[str], metric: str) -> str | None:
-    """The phase of a measurement that a metric is of, if it is of one."""
+    """Return the phase of a measurement that a metric is of; None if it is of no phase."""
     for ending in ENDINGS:
         name = metric.removesuffix(ending) if ending else metric
         if metric.endswith(ending) and f"{name}_reached_percent" in metrics:
@@ -225,18 +226,19 @@ def phase_of(metrics: Iterable[str], metric: str) -> str | None:
 
 
 def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Combination, Doubt]:
-    """By cell, why a metric decides nothing there: what at least half of the seeds that were measured say; of a rate
-    that is not steady more than half, for where two seeds disagree, neither is known to be right. Of commits that were
-    lost, or may have been, one seed is enough. Along the axis `amount`, if there is one, also where a cell is only the
-    beginning of a longer one.
+    """Return, by cell, why a metric decides nothing there.
+
+    At least half of the measured seeds must say so; of a rate that is not steady more than half, for if two seeds
+    disagree, neither is known to be right. Of commits that were lost, or may have been, one seed is enough. Along the
+    axis `amount`, if given, a cell that is only the beginning of a longer one is in doubt too.
     """
     transient = unsteady(results)
     doubts_of: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
-        # What memory answered at once may have no rate at all: the tool calls it too fast to be measured.
-        told_of = metric in repetition.metrics or phase_of(repetition.metrics, metric) is not None
-        if repetition.is_measured and told_of:
+        # If memory answered at once, there may be no rate at all: the tool calls it too fast to be measured
+        has_metric = metric in repetition.metrics or phase_of(repetition.metrics, metric) is not None
+        if repetition.is_measured and has_metric:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
             doubt = why_not(
                 repetition if repetition.combination in transient else replace(repetition, steady=Steadiness()), metric
@@ -244,41 +246,43 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
             if doubt:
                 doubts_of.setdefault(repetition.combination, []).append(doubt)
     decided = {}
-    for cell, said in doubts_of.items():
-        # A stable sort: what bars comes first, else the order of the seeds.
-        barring = [doubt for doubt in said if doubt.bars]
-        for several in (barring, said):
+    for cell, given in doubts_of.items():
+        # Barring doubts come first, else the order of the seeds
+        barring = [doubt for doubt in given if doubt.bars]
+        for several in (barring, given):
             if 2 * len(several) >= measured[cell]:
                 decided[cell] = several[0]
                 break
     if amount is not None and is_timed(metric):
-        for cell, why in transients(results, amount).items():
+        for cell, clause in transients(results, amount).items():
             if cell in measured and not (cell in decided and decided[cell].bars):
-                decided[cell] = Doubt("too short", why)
+                decided[cell] = Doubt("too short", clause)
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
     return {**decided, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
 
 
 def not_durable(results: Results) -> dict[Combination, Durability]:
-    """By cell, what was judged of a seed whose commits were lost, where any were."""
+    """Return, by cell, the assessment of the first seed whose commits were lost; other cells are absent."""
     return _first(results, NOT_DURABLE)
 
 
 def _first(results: Results, state: str) -> dict[Combination, Durability]:
-    """By cell, what was judged of the first seed with this state of its commits, where any has it."""
+    """Return, by cell, the assessment of the first seed with this state of its commits; other cells are absent."""
     rows = [r for r in results.repetitions if r.is_measured and r.durable.state == state]
     return {r.combination: r.durable for r in reversed(rows)}
 
 
 def unsteady(results: Results) -> dict[Combination, Steadiness]:
-    """By cell, why its rate was not steady, where more than half of the seeds that were measured say so."""
+    """Return, by cell, why its rate was not steady, if more than half of the measured seeds say so."""
     judged = _judged(results)
-    unsteady_of = {cell: [one for one in verdicts if one.state == NOT_STEADY] for cell, verdicts in judged.items()}
+    unsteady_of = {
+        cell: [verdict for verdict in verdicts if verdict.state == NOT_STEADY] for cell, verdicts in judged.items()
+    }
     return {cell: verdicts[0] for cell, verdicts in unsteady_of.items() if 2 * len(verdicts) > len(judged[cell])}
 
 
 def unknown(results: Results) -> dict[Combination, str]:
-    """By cell, why nothing tells whether its rate was steady, where no seed that was measured does."""
+    """Return, by cell, why it is not known whether its rate was steady, if it is not known of any measured seed."""
     return {
         cell: verdicts[0].reason
         for cell, verdicts in _judged(results).items()
@@ -287,7 +291,7 @@ def unknown(results: Results) -> dict[Combination, str]:
 
 
 def _judged(results: Results) -> dict[Combination, list[Steadiness]]:
-    """Whether the rate was steady, of each seed that was measured, by cell."""
+    """Return the steadiness of each measured seed, by cell."""
     judged: dict[Combination, list[Steadiness]] = {}
     for repetition in results.repetitions:
         if repetition.is_measured:
@@ -295,14 +299,15 @@ def _judged(results: Results) -> dict[Combination, list[Steadiness]]:
     return judged
 
 
-def with_memory_told(
+def with_memory_limits(
     results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
 ) -> Results:
-    """With `limit` saying "memory" also where only the bytes tell, and with what requests waited for. `fixed` has the
-    parameters on no axis, and `compresses` says it of a file system by its name in the study.
+    """Return the results with `limit` set to "memory" also if only the bytes tell it, and with `waits_for_memory` and
+    `compresses` set. `fixed` has the parameters on no axis; `compresses` is asked for a file system by its name in the
+    study.
     """
 
-    def told(repetition: ResultRow) -> ResultRow:
+    def completed(repetition: ResultRow) -> ResultRow:
         if compresses:
             name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
             repetition = replace(repetition, compresses=bool(name) and compresses(name))
@@ -313,4 +318,4 @@ def with_memory_told(
         direction = direction_of(parameters)
         return replace(repetition, limit="memory") if is_swallowed(repetition.metrics, direction) else repetition
 
-    return replace(results, repetitions=[told(repetition) for repetition in results.repetitions])
+    return replace(results, repetitions=[completed(repetition) for repetition in results.repetitions])

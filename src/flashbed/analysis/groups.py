@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison found: how each value stands, how far the best is ahead, and which figures decide nothing.
+"""The result of a comparison: how each value stands, how far the best is ahead, and which figures decide nothing.
 
-A group holds what a study wants kept apart (say, one pattern); its settings are the combinations of all other axes
-(say, request sizes), over which ratios are averaged. comparison.py makes these. Knows numbers and names of axes; the
-words are somebody else's.
+A group has what a study keeps apart, such as one pattern. Its settings are the combinations of all other axes, such as
+request sizes, over which ratios are averaged. comparison.py makes these. Must not know words for people.
 """
 
 from __future__ import annotations
@@ -22,21 +21,23 @@ Setting = tuple[tuple[str, str], ...]
 
 
 def telling_axes(settings: Sequence[Setting]) -> list[str]:
-    """The axes in which settings differ."""
+    """Return the axes in which settings differ."""
     columns = zip(*settings, strict=True) if settings else ()
     return [column[0][0] for column in columns if len(set(column)) > 1]
 
 
 def narrowed(settings: Sequence[Setting], planned: Sequence[Setting]) -> Setting:
-    """What some of the planned settings have in common that not all have: only small files, say."""
+    """Return what some of the planned settings have in common and the others have not, such as only small files."""
     telling, free = telling_axes(settings), telling_axes(planned)
     return tuple(pair for pair in (settings[0] if settings else ()) if pair[0] in free and pair[0] not in telling)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one value did over some settings of a group: the mean of its medians (Comparison.in_time), these in the order
-    of the settings, and over the seeds the mean with each of them.
+    """The figures of one value over some settings of a group.
+
+    `score` is the mean of the medians (geometric, or arithmetic by Comparison.in_time), `medians` are in the order of
+    `settings`, and `seeds` is the spread of that mean over the seeds.
     """
 
     value: str
@@ -47,17 +48,17 @@ class Standing:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is 0 everywhere."""
+        """True if all medians are 0."""
         return not any(self.medians)
 
     @property
     def telling_axes(self) -> list[str]:
-        """The axes in which its settings differ."""
+        """Return the axes in which its settings differ."""
         return telling_axes(self.settings)
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Grows as the numbers do. A zero is below all else, however many times the others are more."""
+        """Return a key that grows with the numbers. A zero ranks below all else, however large the others are."""
         above = [number for number in self.medians if number]
         if len(above) == len(self.medians):
             return 0, self.score
@@ -65,10 +66,11 @@ class Standing:
 
 
 ROUNDING = 1e-9
-"""Of ratios of whole numbers that came by way of years."""
+"""The relative rounding error of ratios of whole numbers that were converted to years and back."""
 
 Verdict = Literal["ahead", "depends", "even"]
-"""Of the best value against another: ahead; ahead in some settings and behind in others; not told apart by seeds."""
+"""The best value against another: ahead; ahead in some settings and behind in others; not distinguished by the seeds.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,23 +88,26 @@ class Lead:
     ahead_at: Sequence[Setting]
     behind_at: Sequence[Setting]
     zeros: Mapping[Setting, tuple[float, float]] = field(default_factory=dict)
-    """Where one of the two is 0, and so no number of times the other: the medians of the best and of the other."""
+    """The medians of the best and of the other, by each setting in which one of them is 0, so that the ratio is no
+    number.
+    """
     counts_leave: float = 1.0
-    """Where figures are counts, a factor up to here may be one count on either side (comparison.py)."""
+    """If figures are counts, a factor up to this may be one count on either side (comparison.py)."""
 
     @property
     def is_endless(self) -> bool:
-        """Whether a zero makes the ratio over all settings, so that it is no number to tell anybody."""
+        """True if a zero makes the ratio over all settings 0 or infinite, so that it is no number to show."""
         return self.factor in (0.0, math.inf)
 
     @property
     def factor(self) -> float:
+        """Return the median over the seeds."""
         return self.whole.median
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Between which it is ahead: the factor, or where the seeds lie so far apart that it alone misleads
-        (spread.WIDE_FACTOR), the interval.
+        """Return the two ends of the lead: the factor twice or, if the seeds lie so far apart that the factor alone
+        misleads (ratio.WIDE_FACTOR), the interval.
         """
         low, high = self.whole.low, self.whole.high
         is_wide = self.verdict == "ahead" and math.isfinite(high) and high >= WIDE_FACTOR * low
@@ -110,27 +115,27 @@ class Lead:
 
     @property
     def has_known_size(self) -> bool:
-        """Whether the seeds agree on how far it is ahead: no end of the interval far (relation.FAR) from the other."""
+        """True if the seeds agree on the size of the lead: no end of the interval is far (relation.FAR) from the other."""
         low, high = self.ends
         return low == high or high < FAR * low
 
     @property
     def verdict(self) -> Verdict:
+        """Return whether the best is ahead of this value."""
         if self.behind_at:
             return "depends"
-        is_told = self.whole.low > self.counts_leave * (1 + ROUNDING) or self.counts_leave == 1.0
-        return "ahead" if is_told and is_ahead(self.whole) else "even"
+        is_beyond_counts = self.whole.low > self.counts_leave * (1 + ROUNDING) or self.counts_leave == 1.0
+        return "ahead" if is_beyond_counts and is_ahead(self.whole) else "even"
 
 
 @dataclass(frozen=True)
 class Group:
     """The comparison for one combination of the axes kept apart.
 
-    `settings` are those in which each value that is compared has a result that decides; where nothing is compared, the
-    few in which all that were measured have one. `gaps` are why others could not be.
-    `left_out` are values that are not compared, because they have no result, or too few that decide
-    (decisive.is_enough()). What was measured of them all the same is in `undecided`: over the settings that are
-    compared, as far as it has them, or over all that it has.
+    In `settings` each compared value has a result that decides; if nothing is compared, each measured value has one.
+    `gaps` names the value and setting of each missing result. `left_out` are values that are not compared, because they
+    have no result, or too few that decide (decisive.is_enough()). Their figures are in `undecided`: over the compared
+    settings that they have, or over all of their own.
     """
 
     at: Setting
@@ -142,81 +147,83 @@ class Group:
     left_out: Sequence[str]
     seeds: int
     doubts: Mapping[tuple[str, Setting], Doubt] = field(default_factory=dict)
-    """By value and setting, why a figure that was measured decides nothing, or not the medium."""
+    """Why a measured figure decides nothing, or nothing about the medium, by value and setting."""
     undecided: Mapping[str, Standing] = field(default_factory=dict)
 
     @property
     def best(self) -> str | None:
+        """Return the best value; None if nothing is compared."""
         return self.standings[0].value if self.standings else None
 
     @property
     def winner(self) -> str | None:
-        """The best value, if it is ahead of each other one, behind none in any setting, and none is in doubt."""
+        """Return the best value if it is ahead of every other, behind none in any setting, and no value is in doubt."""
         if self.in_doubt or not self.leads:
             return None
         return self.best if all(lead.verdict == "ahead" for lead in self.leads) else None
 
     @property
     def not_durable(self) -> dict[str, Doubt]:
-        """The values that lost commits of the load in any setting. They are out of the comparison, and not in doubt: a
-        stack that does not do what it is asked for is never the best.
+        """Return the values that lost commits of the load in any setting. They are out of the comparison, and not in
+        doubt: a stack that does not do what it is asked for is never the best.
         """
-        found = {value: doubt for (value, _), doubt in self.doubts.items() if doubt.kind == "not durable"}
-        return {value: found[value] for value in self.left_out if value in found}
+        lost = {value: doubt for (value, _), doubt in self.doubts.items() if doubt.kind == "not durable"}
+        return {value: lost[value] for value in self.left_out if value in lost}
 
     @property
     def in_doubt(self) -> list[str]:
-        """The values that were measured and of which too few figures decide: any of them may be the best."""
+        """Return the values that were measured and of which too few figures decide: any of them may be the best."""
         barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
         out = self.not_durable
         return [v for v in self.left_out if v not in out and (v in barred or v in self.undecided)]
 
     @property
     def settings_planned(self) -> int:
-        """In so many settings the study means to measure all values that are compared."""
+        """Return the number of settings in which the study plans to measure all values that are compared."""
         return len(self.planned)
 
     @property
     def is_partial(self) -> bool:
-        """Whether the verdict rests on some of the settings that were planned, and not on all."""
+        """True if the verdict rests on only some of the planned settings."""
         return bool(self.standings) and len(self.settings) < self.settings_planned
 
     @property
     def is_zero(self) -> bool:
-        """Whether the best, and all that are not told apart from it, are 0 everywhere."""
+        """True if the best, and all values that are even with it, are 0 everywhere."""
         even = {lead.over for lead in self.leads_that_are("even")}
-        among = [one for one in self.standings if one.value == self.best or one.value in even]
-        return bool(among) and all(one.is_zero for one in among)
+        among = [standing for standing in self.standings if standing.value == self.best or standing.value in even]
+        return bool(among) and all(standing.is_zero for standing in among)
 
     @property
     def barred(self) -> list[Doubt]:
-        """Why figures of what is compared were not, in the order of the study."""
+        """Return the doubts that keep figures of compared values out, in the order of the study."""
         out = self.not_durable
         return [doubt for (value, _), doubt in self.doubts.items() if doubt.bars and value not in out]
 
     @property
     def depends(self) -> bool:
-        """Whether another value is ahead of the best in some of the settings."""
+        """True if another value is ahead of the best in some of the settings."""
         return any(lead.verdict == "depends" for lead in self.leads)
 
     def cpu_decides(self, value: str) -> bool:
-        """Whether the CPU decides in more than half of the settings that are compared. The order of the figures holds
-        then on this board, and says little of what is compared.
+        """True if the CPU decides in more than half of the compared settings. The order of the figures then holds on
+        this board, and says little of what is compared.
         """
         by = {setting for (name, setting), doubt in self.doubts.items() if name == value and doubt.kind == "CPU"}
         return 2 * len(by.intersection(self.settings)) > len(self.settings)
 
     @property
     def is_the_cpus(self) -> bool:
-        """Whether the CPU decides for the best, so that nothing is recommended by its lead."""
+        """True if the CPU decides for the best, so that its lead recommends nothing."""
         return self.best is not None and bool(self.leads) and self.cpu_decides(self.best)
 
     def leads_that_are(self, verdict: Verdict) -> list[Lead]:
+        """Return the leads with a verdict."""
         return [lead for lead in self.leads if lead.verdict == verdict]
 
     @property
     def telling_axes(self) -> list[str]:
-        """The axes in which the settings differ."""
+        """Return the axes in which the settings differ."""
         return telling_axes(self.settings)
 
 
@@ -226,11 +233,11 @@ class Comparison:
 
     compare: str
     values: Sequence[str]
-    """What is compared, in the study's order."""
+    """The compared values, in the order of the study."""
     by: Sequence[str]
     metric: str
     groups: Sequence[Group]
     is_unknown: bool = False
-    """Whether no repetition that was measured has the metric: the tool, the load or the medium does not tell it."""
+    """True if no measured repetition has the metric, because the tool, the load or the medium has none."""
     in_time: bool = False
-    """Whether the mean over settings is that of times; else it is the geometric mean."""
+    """True if the mean over settings is that of times; else it is the geometric mean."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the models are from published figures of real devices, and how much of that is left in a ratio of figures.
+"""The error of the models against published figures of real devices, and how much of it is left in a ratio of figures.
 
 model_error.toml lists the errors, by class of medium and kind of load; `make accuracy` writes it. Each source of error
 is one unknown factor, the same in every cell that it decides: a medium under one kind of load, or a board's CPU. In a
-ratio it cancels as far as it stands on both sides; what is left of several sources is combined as independent errors
-are, by the root of the sum of squares of their logarithms. The kind of load is told by the medium's own counters, for
-the page cache makes other requests than the program. Must not know how a figure was measured, nor claims.
+ratio it cancels as far as it is on both sides. The rest of several sources is combined as independent errors are, by
+the root of the sum of squares of their logarithms. The medium's own counters tell the kind of load, for the page cache
+makes other requests than the program. Must not know how a figure was measured, nor claims.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ class ModelError:
 
 
 def _read_file() -> tuple[dict[str, str], dict[tuple[str, str], ModelError]]:
+    """Return the class of each medium, and the error of each class and kind of load."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    classes = {medium: name for name, said in tables.items() for medium in said["media"]}
+    classes = {medium: name for name, table in tables.items() for medium in table["media"]}
     errors = {
-        (name, load): ModelError(**said[load]) for name, said in tables.items() for load in said if load != "media"
+        (name, load): ModelError(**table[load]) for name, table in tables.items() for load in table if load != "media"
     }
     return classes, errors
 
@@ -72,15 +73,15 @@ def model_error(medium: str, load: Load) -> ModelError | None:
 
 
 SAME_LOAD = 1.03
-"""What is left where all else cancels: another build of the same kernel moves a figure by up to 3 %
+"""The error that is left if all else cancels: another build of the same kernel moves a figure by up to 3 %
 (docs/generated/accuracy.md, "In the guest").
 """
 
 RATES, TIMES = ("MiB/s", "1/s"), ("s", "us")
-"""Units of the metrics that an error of speed is in."""
+"""Units of the metrics that contain an error of speed."""
 
 NO_LOADS = ("mount_", "boot_", "service_", "warm_up_", "late_", "offered_")
-"""How times and rates begin that are not the speed of a load."""
+"""The beginnings of times and rates that are not the speed of a load."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +103,12 @@ SourceOf = Callable[[Combination, str], Source | None]
 
 @dataclass(frozen=True)
 class ErrorLeft:
-    """What the errors leave open of a ratio: the real one is at most `below` times smaller or `above` times larger."""
+    """What the errors leave open: the real ratio is at most `below` times smaller or `above` times larger."""
 
     below: float
     above: float
     sources: tuple[Source, ...]
-    """Those that do not cancel; if there are none, SAME_LOAD is left."""
+    """The sources that do not cancel; if there are none, SAME_LOAD is left."""
 
     def widened(self, low: float, high: float) -> tuple[float, float]:
         """Return the interval in which the real ratio may lie."""
@@ -143,29 +144,29 @@ def left_over(exponents: Iterable[tuple[Combination, float]], metric: str, sourc
 
 
 OTHER_DEVICE = 2.0
-"""The error where fewer than ENOUGH figures of a class were published (model_error.toml)."""
+"""The error if fewer than ENOUGH figures of a class were published (model_error.toml)."""
 
 ENOUGH = 3
 
 CPU_FACTOR = 3.5
-"""By so much a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts write at
-random no faster than a board of 800 MIPS, where this lab's has 2830
-(docs/generated/accuracy.md, "Why rows are off"; 2830 / 800).
+"""The factor by which a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts
+write at random no faster than a board of 800 MIPS, where this lab's has 2830 (docs/generated/accuracy.md, "Why rows are
+off"; 2830 / 800).
 """
 
 BLOCK = 4096
-"""The page cache writes no less at a time."""
+"""The least that the page cache writes at a time, in bytes."""
 
 MERGED = 2
-"""Requests that reach the medium in the mean so many times as large as the program's were put in order by the page
-cache.
-"""
+"""If the mean request at the medium is this many times as large as the program's, the page cache put them in order."""
 
 IN_ORDER = 128 << 10
-"""A load that does not tell its order went in order if the medium's requests have this size: Linux's readahead."""
+"""A load of unknown order was sequential if the medium's mean request has this many bytes, the size of Linux's
+readahead.
+"""
 
 FLUSHED = 4
-"""Writes are flushed one by one where a flush comes to at most so many: an fsync writes data, and a journal twice."""
+"""Writes are flushed one by one if at most this many come to a flush: an fsync writes data, and a journal twice."""
 
 PHASES: Mapping[str, Load] = {
     "char_output": "sequential write",
@@ -178,11 +179,11 @@ PHASES: Mapping[str, Load] = {
     "reread": "sequential read",
     "random_seeks": "random read",
 }
-"""The loads of Bonnie's and iozone's phases; counters are of a whole measurement."""
+"""The kinds of load of Bonnie's and iozone's phases; counters are of a whole measurement."""
 
 
 def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
-    """Return what names the source of error of a cell and metric; `fixed` has the parameters on no axis."""
+    """Return a function that names the source of error of a cell's metric; `fixed` has the parameters on no axis."""
     counted: dict[Combination, Counter[str]] = {}
     for repetition in results.repetitions:
         counted.setdefault(repetition.combination, Counter()).update(repetition.counted)
@@ -192,14 +193,16 @@ def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
         return doubts(results, metric)
 
     def source(cell: Combination, metric: str) -> Source | None:
-        said = {**fixed, **results.coordinates(cell)}
+        parameters = {**fixed, **results.coordinates(cell)}
         limit, doubt = results.limits.get(cell, ""), doubts_of(metric).get(cell)
         if limit == "cpu" or (doubt and doubt.kind in (*MEMORY, "CPU")):
-            return Source(_name(said["board"]), "", CPU_FACTOR, is_too_fast=True) if "board" in said else None
-        if limit in ("link", "load") or "medium" not in said:
+            return (
+                Source(_name(parameters["board"]), "", CPU_FACTOR, is_too_fast=True) if "board" in parameters else None
+            )
+        if limit in ("link", "load") or "medium" not in parameters:
             return None
         phase = PHASES.get(metric.removesuffix("_s").removesuffix("_bandwidth"))
-        return of_medium(said["medium"], phase or load_of(counted.get(cell, Counter()), said))
+        return of_medium(parameters["medium"], phase or load_of(counted.get(cell, Counter()), parameters))
 
     return source
 
@@ -213,11 +216,11 @@ def of_medium(medium: str, kind: Load) -> Source | None:
     return Source(_name(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
 
 
-def load_of(counted: Mapping[str, int], said: Mapping[str, str]) -> Load:
+def load_of(counted: Mapping[str, int], parameters: Mapping[str, str]) -> Load:
     """Return the kind of load that a medium saw, by its counters and the parameters of the program. A raw chip counts
-    pages, and minds no order.
+    pages, and their order does not matter.
     """
-    pattern = said.get("pattern", "")
+    pattern = parameters.get("pattern", "")
     if "host_writes" not in counted and "flash_programmed_pages" in counted:
         writes = counted["flash_programmed_pages"] >= counted.get("flash_read_pages", 0)
         return "sequential write" if writes else "sequential read"
@@ -226,24 +229,25 @@ def load_of(counted: Mapping[str, int], said: Mapping[str, str]) -> Load:
     requests = counted.get("host_writes" if writes else "host_reads", 0)
     if writes and requests and counted.get("host_flushes", 0) * FLUSHED >= requests:
         return "flush"
-    if _is_in_order(moved["write" if writes else "read"] / requests if requests else 0.0, said):
+    if _is_in_order(moved["write" if writes else "read"] / requests if requests else 0.0, parameters):
         return "sequential write" if writes else "sequential read"
     return "random write" if writes else "random read"
 
 
-def _is_in_order(mean_bytes: float, said: Mapping[str, str]) -> bool:
-    pattern = said.get("pattern", "")
+def _is_in_order(mean_bytes: float, parameters: Mapping[str, str]) -> bool:
+    """True if requests of this mean size were sequential at the medium."""
+    pattern = parameters.get("pattern", "")
     if not pattern:
         return mean_bytes >= IN_ORDER
     if not pattern.startswith("rand"):
         return True
-    return mean_bytes >= MERGED * max(_request_bytes(said), BLOCK)
+    return mean_bytes >= MERGED * max(_request_bytes(parameters), BLOCK)
 
 
-def _request_bytes(said: Mapping[str, str]) -> int:
-    """A job of the user's may have anything under this name."""
+def _request_bytes(parameters: Mapping[str, str]) -> int:
+    """Return the request size; BLOCK if the parameter is no size, as in a job of the user's."""
     try:
-        return parse_size(said.get("request", ""))
+        return parse_size(parameters.get("request", ""))
     except ValueError:
         return BLOCK
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many times one cell's number is another's, seed by seed, and what the seeds allow to say of that: the middle and
-the spread of a metric over the seeds of a cell, and of the ratio of two.
+"""Judge a difference: the spread of a metric over the seeds of a cell, and of the ratio of two cells, seed by seed.
 
-Cells with the same seed got the same placement, pause and random numbers, so that they are compared in pairs: what
-chance does to both falls out of their ratio. Nothing here draws random numbers, so the same values always give the same
-answer. Knows numbers only.
+Cells with the same seed get the same placement, pause and random numbers. So they are compared in pairs: what chance
+does to both cancels in their ratio. Nothing here draws random numbers, so the same values always give the same answer.
+Knows numbers only.
 
-The one place in which a difference is judged, for reports and for `flashbed compare`. Both ask whether the seeds agree:
-whether the whole interval lies on one side. A report chooses between stacks that are known to differ, so that beyond
-that only the size counts (is_ahead). A comparison of two builds asks whether they differ at all, in hundreds of figures
-at once and by less than 1 %, so that beyond that chance must be ruled out (chance_of). Of n equal pairs of seeds with
-n < 6 all lie on one side once in 2 ** (n - 1) times, which is too often for that. docs/compare.md tells users.
+Reports and `flashbed compare` both judge here. Both ask whether the seeds agree: whether the whole interval lies on one
+side. A report chooses between stacks that are known to differ, so beyond that only the size counts (is_ahead). A
+comparison of two builds asks whether they differ at all, in hundreds of figures at once and by less than 1 %, so beyond
+that it must rule out chance (chance_of). Of n equal pairs of seeds with n < 6, all lie on one side once in 2 ** (n - 1)
+times, which is too often. docs/compare.md tells users.
 """
 
 from __future__ import annotations
@@ -24,18 +23,21 @@ from statistics import fmean, median, stdev
 from flashbed.study.relation import CLEAR
 
 INTERVAL_SEEDS = 5
-"""From this many seeds on the interval is a 95 % confidence interval of the median; below, it is all that was seen."""
+"""From this many seeds on, the interval is a 95 % confidence interval of the median; with fewer, it is the full range.
+"""
 
 
 WIDE_FACTOR = 1.25
-"""Where the highest of the seeds is so many times the lowest or more, a middle alone hides what chance does: whoever
-shows it shows both ends too.
+"""If the highest of the seeds is at least this many times the lowest, a median alone hides what chance does, and both
+ends are shown too.
 """
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What the seeds of a cell say about a metric: [low, high] is the interval that comparisons and error bars use."""
+    """The distribution of a metric over the seeds of a cell. [low, high] is the interval that comparisons and error
+    bars use.
+    """
 
     n: int
     median: float
@@ -46,17 +48,17 @@ class Spread:
 
     @property
     def is_confidence(self) -> bool:
-        """Whether the interval is a confidence interval, and not simply the smallest and the largest value."""
+        """True if the interval is a confidence interval, and not simply the smallest and the largest value."""
         return self.n >= INTERVAL_SEEDS
 
     @property
     def is_wide(self) -> bool:
-        """Whether the seeds lie so far apart that a middle alone misleads (WIDE_FACTOR)."""
+        """True if the seeds lie so far apart that the median alone misleads (WIDE_FACTOR)."""
         return self.maximum >= WIDE_FACTOR * self.minimum and self.maximum > self.minimum
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Median, extremes and interval of at least one finite value."""
+    """Return median, extremes and interval of at least one finite value."""
     ordered = sorted(values)
     low, high = ordered[0], ordered[-1]
     if len(ordered) >= INTERVAL_SEEDS:
@@ -65,7 +67,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def bootstrap_interval(ordered: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """The percentile bootstrap interval of the median of sorted values.
+    """Return the percentile bootstrap interval of the median of sorted values.
 
     The bootstrap distribution of a median can be computed instead of drawn (Efron 1979, section 3), so there is no
     number of resamples to choose and no generator to seed.
@@ -76,7 +78,7 @@ def bootstrap_interval(ordered: Sequence[float], confidence: float = 0.95) -> tu
 
 
 def _quantile(distribution: Sequence[tuple[float, float]], probability: float) -> float:
-    """The first value, in the order given, at which the summed probability exceeds what is asked."""
+    """Return the first value, in the order given, at which the summed probability exceeds `probability`."""
     total = 0.0
     for value, weight in distribution:
         total += weight
@@ -86,16 +88,16 @@ def _quantile(distribution: Sequence[tuple[float, float]], probability: float) -
 
 
 def _median_probabilities(ordered: Sequence[float]) -> list[tuple[float, float]]:
-    """Each value that the median of a resample can take, with its probability."""
+    """Return each value that the median of a resample can take, with its probability."""
     n = len(ordered)
     middle = (n + 1) // 2
-    # at_most[k]: the chance that the middle draw is among the k smallest values.
+    # at_most[k]: the probability that the middle draw is among the k smallest values
     at_most = [fsum(_binomial(n, j, k / n) for j in range(middle, n + 1)) for k in range(n + 1)]
     lower_middle = [at_most[k + 1] - at_most[k] for k in range(n)]
     if n % 2:
         return list(zip(ordered, lower_middle, strict=True))
 
-    # An even number of draws: the median lies halfway between draws n/2 and n/2 + 1, at values i <= j.
+    # An even number of draws: the median lies halfway between draws n/2 and n/2 + 1, at values i <= j
     pairs = []
     for i in range(n):
         apart = 0.0
@@ -114,29 +116,31 @@ def _binomial(n: int, successes: int, chance: float) -> float:
 
 
 CLEAR_FACTOR = CLEAR
-"""A lead of less is called none: nobody should choose by it, and with a single seed nothing else guards against it."""
+"""A smaller lead counts as none: nobody should choose by it, and with a single seed nothing else guards against chance.
+"""
 
 Numbers = Mapping[int, float]
 """A metric of one cell, by seed."""
 
 
 def ratio(pairs: Sequence[tuple[Numbers, Numbers]]) -> Spread | None:
-    """The spread over the seeds of left / right; of several pairs, of the geometric mean of their ratios.
+    """Return the spread over the seeds of left / right; of several pairs, of the geometric mean of their ratios.
 
-    Zero is a number like others: see quotient(). None if a pair has no seed in common, or a number below zero, which
-    has no ratio.
+    Zero is a number like others: see quotient(). Return None if a pair has no seed in common, or a number below zero,
+    which has no ratio.
     """
     ratios = [_by_seed(left, right) for left, right in pairs]
     return mean_spread(ratios) if ratios and all(ratios) else None
 
 
 def mean_by_seed(rows: Sequence[Numbers]) -> Numbers:
-    """By seed, the arithmetic mean of several rows, such as of times; of the seeds that all rows have."""
+    """Return, by seed, the arithmetic mean of several rows, such as of times; only of the seeds that all rows have."""
     return {seed: fmean(row[seed] for row in rows) for seed in _common_seeds(rows)}
 
 
 def mean_spread(rows: Sequence[Numbers]) -> Spread:
-    """The spread over the seeds of the geometric mean of several rows of numbers, none of them empty or below zero.
+    """Return the spread over the seeds of the geometric mean of several rows of numbers, none of them empty or below
+    zero.
 
     If no seed is common to all, the mean is taken of the ends of their intervals, which is never too narrow.
     """
@@ -145,7 +149,7 @@ def mean_spread(rows: Sequence[Numbers]) -> Spread:
         return spread([geometric_mean([row[seed] for row in rows]) for seed in shared])
     single = [spread(list(row.values())) for row in rows]
     ends = ("median", "minimum", "maximum", "low", "high")
-    return Spread(min(one.n for one in single), *(geometric_mean([getattr(s, end) for s in single]) for end in ends))
+    return Spread(min(s.n for s in single), *(geometric_mean([getattr(s, end) for s in single]) for end in ends))
 
 
 def _common_seeds(rows: Sequence[Numbers]) -> list[int]:
@@ -153,47 +157,49 @@ def _common_seeds(rows: Sequence[Numbers]) -> list[int]:
 
 
 def _by_seed(left: Numbers, right: Numbers) -> dict[int, float]:
-    """Nothing if one of the ratios is none."""
+    """Return left / right by seed; empty if a number is below zero."""
     shared = [(seed, left[seed], right[seed]) for seed in left if seed in right]
-    if any(mine < 0 or its < 0 for _, mine, its in shared):
+    if any(above < 0 or below < 0 for _, above, below in shared):
         return {}
-    return {seed: quotient(mine, its) for seed, mine, its in shared}
+    return {seed: quotient(above, below) for seed, above, below in shared}
 
 
-def quotient(mine: float, its: float) -> float:
-    """How many times `its` a number is, neither below zero: without end against a zero, but two zeros are equal."""
-    if its:
-        return mine / its
-    return math.inf if mine else 1.0
+def quotient(above: float, below: float) -> float:
+    """Return `above` / `below`, neither below zero. Any other number is infinitely many times zero; two zeros are
+    equal.
+    """
+    if below:
+        return above / below
+    return math.inf if above else 1.0
 
 
-def apart(found: float) -> float:
-    """A ratio, or its inverse if that is larger."""
-    return max(found, quotient(1.0, found))
+def apart(times: float) -> float:
+    """Return a ratio, or its inverse if that is larger."""
+    return max(times, quotient(1.0, times))
 
 
-def is_above(found: Spread) -> bool:
+def is_above(ratios: Spread) -> bool:
     """True if left is above right as far as the seeds tell: the whole interval says so."""
-    return found.low > 1
+    return ratios.low > 1
 
 
-def is_ahead(found: Spread | None) -> bool:
+def is_ahead(ratios: Spread | None) -> bool:
     """True if left is above right by enough to matter, as far as the seeds tell."""
-    return found is not None and is_above(found) and found.median >= CLEAR_FACTOR
+    return ratios is not None and is_above(ratios) and ratios.median >= CLEAR_FACTOR
 
 
-def seeds_agree(found: Spread) -> bool:
-    """True if the whole interval is above, or below."""
-    return is_above(found) or is_above(inverse(found))
+def seeds_agree(ratios: Spread) -> bool:
+    """True if the whole interval is above 1, or below."""
+    return is_above(ratios) or is_above(inverse(ratios))
 
 
 SIGNIFICANCE_LEVEL = 0.01
-"""A difference that chance would show as often or more often is no difference between two builds."""
+"""A difference that chance shows at least this often is no difference between two builds."""
 
 
 def chance_of(moves: Sequence[float]) -> float | None:
     """Return how often chance alone would move the seeds so evenly to one side: Student's test of pairs (1908), of the
-    logarithms of their ratios. None with fewer than two seeds, which tell nothing of chance.
+    logarithms of their ratios. Return None for fewer than two seeds, which say nothing about chance.
     """
     if len(moves) < 2:
         return None
@@ -204,8 +210,8 @@ def chance_of(moves: Sequence[float]) -> float | None:
 
 
 def two_sided(t: float, freedom: int) -> float:
-    """The chance that Student's t with so many degrees of freedom is as far from zero as `t` or farther. (Abramowitz
-    and Stegun, 26.7.3 and 26.7.4)
+    """Return the probability that Student's t with `freedom` degrees of freedom is as far from zero as `t` or farther
+    (Abramowitz and Stegun, 26.7.3 and 26.7.4).
     """
     angle = math.atan(abs(t) / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
@@ -217,15 +223,15 @@ def two_sided(t: float, freedom: int) -> float:
     return max(0.0, 1 - inside)
 
 
-def inverse(found: Spread) -> Spread:
-    """The same with left and right exchanged."""
-    ends = (found.median, found.maximum, found.minimum, found.high, found.low)
-    return Spread(found.n, *(quotient(1.0, end) for end in ends))
+def inverse(ratios: Spread) -> Spread:
+    """Return the spread of right / left."""
+    ends = (ratios.median, ratios.maximum, ratios.minimum, ratios.high, ratios.low)
+    return Spread(ratios.n, *(quotient(1.0, end) for end in ends))
 
 
 def geometric_mean(numbers: Sequence[float]) -> float:
-    """Of numbers not below zero; one number comes back untouched. A zero makes it zero, what has no end takes it along,
-    and one of each cancel.
+    """Return the geometric mean of numbers not below zero; a single number is returned unchanged. A zero makes the mean
+    zero, infinity makes it infinite, and one of each cancel.
     """
     if len(numbers) == 1:
         return numbers[0]

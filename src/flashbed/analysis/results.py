@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a study as plain values: what was planned, what came back, what is missing.
+"""The results of a study as plain values: what was planned, measured and missing, and the bytes that each cell moved.
 
-Nothing here needs pandas. It must not know how results were made or where they are shown.
+Nothing here needs pandas. Must not know how results were made or where they are shown.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Results:
-    """All repetitions of a study in the study's order; those that were planned and never came are there, as missing."""
+    """All repetitions of a study in its order. A repetition that was planned and has no result is there, as missing."""
 
     axes: Mapping[str, Sequence[str]]
     repetitions: Sequence[ResultRow]
     metrics: Sequence[str]
 
     def combinations(self, where: Mapping[str, Collection[str]] | None = None) -> Iterator[Combination]:
-        """The cells, in the study's order, optionally only those with one of the values asked for on each axis."""
+        """Yield the cells in the order of the study; with `where`, only those with one of the given values on each
+        axis.
+        """
         wanted = [(list(self.axes).index(axis), values) for axis, values in (where or {}).items()]
         for combination in dict.fromkeys(repetition.combination for repetition in self.repetitions):
             if all(combination[position] in values for position, values in wanted):
                 yield combination
 
     def coordinates(self, combination: Combination) -> dict[str, str]:
-        """Axis to value."""
+        """Return a cell's value by axis."""
         return dict(zip(self.axes, combination, strict=True))
 
     def numbers(self, metric: str) -> dict[Combination, dict[int, float]]:
-        """A metric by cell and seed; a cell without a number is absent."""
+        """Return a metric by cell and seed; a cell without a number is absent."""
         numbers: dict[Combination, dict[int, float]] = {}
         for repetition in self.repetitions:
             if repetition.is_measured and metric in repetition.metrics:
@@ -51,12 +53,12 @@ class Results:
         return numbers
 
     def spreads(self, metric: str) -> dict[Combination, Spread]:
-        """The spread of a metric over the seeds of each cell; a cell without a number is absent."""
+        """Return the spread of a metric over the seeds of each cell; a cell without a number is absent."""
         return {cell: spread(list(values.values())) for cell, values in self.numbers(metric).items()}
 
     @cached_property
     def limits(self) -> dict[Combination, str]:
-        """What limits each cell: what does with most of its seeds. A cell of which nothing tells is absent."""
+        """Return what limits each cell: the limit of most of its seeds. A cell of which nothing tells is absent."""
         limits: dict[Combination, Counter[str]] = {}
         for repetition in self.repetitions:
             if repetition.is_measured and repetition.limit:
@@ -64,7 +66,7 @@ class Results:
         return {cell: counted.most_common(1)[0][0] for cell, counted in limits.items()}
 
     def only(self, where: Mapping[str, Collection[str]], keep: Collection[str] = ()) -> Results:
-        """The cells with these values; axes on which one value is left are gone, but for those to keep."""
+        """Return the cells with these values. Axes with a single value left are dropped, except those in `keep`."""
         cells = set(self.combinations(where))
         left = [r for r in self.repetitions if r.combination in cells]
         axes = {
@@ -77,15 +79,15 @@ class Results:
         return Results({name: axes[name] for name in names}, kept, self.metrics)
 
     def joined(self, names: Sequence[str]) -> Results:
-        """With these axes as one, the first, that has their combinations for values."""
+        """Return the results with the axes `names` as one, the first, whose values are their combinations."""
         if len(names) == 1:
             return self
         axes = list(self.axes)
         rest = [axes.index(axis) for axis in axes if axis not in names]
-        of = [axes.index(axis) for axis in names]
+        places = [axes.index(axis) for axis in names]
 
         def join(cell: Combination) -> Combination:
-            return (JOINT.join(cell[place] for place in of), *(cell[place] for place in rest))
+            return (JOINT.join(cell[place] for place in places), *(cell[place] for place in rest))
 
         repetitions = [replace(r, combination=join(r.combination)) for r in self.repetitions]
         values = list(dict.fromkeys(r.combination[0] for r in repetitions))
@@ -93,7 +95,7 @@ class Results:
         return Results({JOINT.join(names): values, **others}, repetitions, self.metrics)
 
     def outcomes(self) -> dict[str, int]:
-        """How many repetitions ended in each way: measured first, missing last."""
+        """Return how many repetitions ended in each way: measured first, missing last."""
         counts = {MEASURED: 0}
         for repetition in self.repetitions:
             counts[repetition.outcome] = counts.get(repetition.outcome, 0) + 1
@@ -102,6 +104,7 @@ class Results:
         return counts
 
     def not_measured(self) -> list[ResultRow]:
+        """Return the repetitions without a result, including missing ones."""
         return [repetition for repetition in self.repetitions if not repetition.is_measured]
 
 
@@ -110,7 +113,7 @@ def results_of(
     rows: Iterable[ResultRow],
     planned: Iterable[tuple[Combination, int]] = (),
 ) -> Results:
-    """The results of rows in any order; `planned` names each (combination, seed) that there should be."""
+    """Return the results of rows in any order. `planned` names each (combination, seed) that there should be."""
     names = {axis: [str(value) for value in values] for axis, values in axes.items()}
     by_place = {(row.combination, row.seed): row for row in rows}
     metrics = dict.fromkeys(name for row in by_place.values() for name in row.metrics)
@@ -120,7 +123,7 @@ def results_of(
     places = {axis: {value: place for place, value in enumerate(values)} for axis, values in names.items()}
 
     def in_order(repetition: ResultRow) -> tuple[Any, ...]:
-        """By the study's order of values; a value that the study does not name comes after those it names."""
+        """Return a key in the study's order of values; values that the study does not name come last."""
         pairs = zip(names, repetition.combination, strict=True)
         return (*((places[axis].get(value, len(places[axis])), value) for axis, value in pairs), repetition.seed)
 
@@ -134,7 +137,9 @@ def results_of(
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes of one cell, medians over its seeds."""
+    """Bytes of one cell, medians over its seeds: requested by the workload, and moved by the medium. A write that the
+    page cache keeps looks like a fast medium; the flow shows it.
+    """
 
     combination: Combination
     direction: Direction
@@ -142,43 +147,46 @@ class Flow:
     read_bytes: float
     written_bytes: float
     of_phases: float | None = None
-    """What reached the medium in the phases of a tool that has some, for each byte that they asked for: beside them the
-    bytes have what comes in between, such as the scan of a mount.
+    """The share of requested bytes that reached the medium in the phases of a tool; None for a tool without phases. The
+    other fields also count what comes between the phases, such as the scan of a mount.
     """
 
     @property
     def reached(self) -> float:
-        """What passed between the board and the medium for each byte that the workload asked for."""
+        """Return the bytes that passed between the board and the medium for each byte that the workload requested."""
         if self.of_phases is not None:
             return self.of_phases
         return reached(self.requested_bytes, self.read_bytes, self.written_bytes, self.direction)
 
     @property
     def swallowed(self) -> bool:
+        """True if memory kept most of the requested bytes from the medium."""
         return self.reached < SWALLOWED_BELOW
 
     @property
     def percent(self) -> str:
-        """ "12 %"; what is called less than half is not written as half."""
+        """Return a text such as "12 %". Less than half is never rounded to half."""
         if self.swallowed and round(self.reached * 100) >= SWALLOWED_BELOW * 100:
             return f"just under {SWALLOWED_BELOW * 100:.0f} %"
         return f"{self.reached * 100:,.0f} %"
 
 
 def flows(results: Results, fixed: Mapping[str, str]) -> list[Flow]:
-    """The flow of each cell whose metrics tell it, in the study's order; `fixed` holds the parameters on no axis."""
-    found: dict[Combination, list[tuple[float, float, float]]] = {}
+    """Return the flow of each cell that has the metrics for it, in the order of the study; `fixed` holds the parameters
+    on no axis.
+    """
+    by_cell: dict[Combination, list[tuple[float, float, float]]] = {}
     shares: dict[Combination, list[float]] = {}
     for repetition in results.repetitions:
         numbers = repetition.metrics
         requested = numbers.get("requested_bytes", 0.0)
-        told = "medium_read_bytes" in numbers and "medium_written_bytes" in numbers
-        if repetition.is_measured and requested > 0 and told:
+        is_noted = "medium_read_bytes" in numbers and "medium_written_bytes" in numbers
+        if repetition.is_measured and requested > 0 and is_noted:
             row = (requested, numbers["medium_read_bytes"], numbers["medium_written_bytes"])
-            found.setdefault(repetition.combination, []).append(row)
+            by_cell.setdefault(repetition.combination, []).append(row)
             if REACHED_PERCENT in numbers:
                 shares.setdefault(repetition.combination, []).append(numbers[REACHED_PERCENT] / 100.0)
-    return [_flow(results, combination, rows, shares.get(combination), fixed) for combination, rows in found.items()]
+    return [_flow(results, combination, rows, shares.get(combination), fixed) for combination, rows in by_cell.items()]
 
 
 def _flow(
@@ -188,7 +196,7 @@ def _flow(
     shares: Sequence[float] | None,
     fixed: Mapping[str, str],
 ) -> Flow:
-    """The medians of a cell's seeds."""
+    """Return the medians of a cell's seeds."""
     direction = direction_of({**fixed, **results.coordinates(combination)})
     requested, read, written = map(median, zip(*rows, strict=True))
     return Flow(combination, direction, requested, read, written, median(shares) if shares else None)

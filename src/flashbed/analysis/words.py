@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How numbers and the values of axes are written for people: factors, figures with units, short names.
+"""Write numbers and the values of axes for people: factors, figures with units, short names.
 
-Knows the words of workloads and units, and no file system, medium or chip: their names are the study's, or are given
-by whoever has read the profiles.
+Knows the words of workloads and units. Must not know file systems, media or chips: the study names them, or a caller
+that has read the profiles.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AXIS_WORDS = {
     "content": ("content", "contents"),
     "allocate": ("allocation", "ways to allocate"),
 }
-"""One and many, for the axes that studies usually have."""
+"""Singular and plural of the axes that studies usually have."""
 
 SPEAKING_AXES = (
     *("system", "pattern", "allocate", "flush", "direct", "caches", "content"),
@@ -70,19 +70,19 @@ READS = ("read", "randread")
 """Patterns that only read."""
 
 OF_WRITES = ("flush", "allocate")
-"""Axes that say how is written: nothing is said of them where all is reading."""
+"""Axes that say how data is written; they are not named if all is reading."""
 
 PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after", "to")
-"""A place that begins so needs no "for"."""
+"""A place that begins with one of these needs no "for"."""
 
 ONLY_CELL = "the only cell"
 """The name of a cell in a study without axes."""
 
 JOINT = " + "
-"""Between the names of axes that are compared as one, and between their values."""
+"""The separator between the names of axes that are compared as one, and between their values."""
 
 NOTHING = "none"
-"""The value of an axis that says something is not there: left out where several are named together."""
+"""The value of an axis whose thing is absent; it is left out if several values are named together."""
 
 UNIT_WORDS = {"us": "µs", "1/s": "requests/s"}
 
@@ -90,13 +90,13 @@ SCALES: dict[str, tuple[tuple[str, float], ...]] = {
     "us": (("µs", 1.0), ("ms", 1e3), ("s", 1e6)),
     "bytes": (("bytes", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30)),
 }
-"""Units that have larger ones, and how many of the small a large one holds."""
+"""Units with their larger units; each with the number of small units in it."""
 
 
 @dataclass(frozen=True)
 class Words:
     """The names that a report uses: `values` gives display names by axis and value as written in the study, `labels`
-    what the study itself calls axes and values.
+    the names that the study itself gives to values, `axis_labels` those for axes.
     """
 
     axes: Mapping[str, Sequence[str]]
@@ -104,11 +104,13 @@ class Words:
     axis_labels: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     in_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of a value whose label is no name, how a sentence calls it: "the disk"."""
+    """Names for use in a sentence, such as "the disk", by axis and value, if the label is no name."""
     leaders: Mapping[str, str] = field(default_factory=dict)
-    """Of an axis that follows another in each cell, which other: the legend says what goes with its values."""
+    """Maps an axis whose value follows from another axis in each cell to that axis; the legend says what goes together.
+    """
 
     def axis(self, name: str) -> str:
+        """Return the name of an axis: "file system"."""
         if JOINT in name:
             names = name.split(JOINT)
             return listing([self.axis(part) for part in names if self.leaders.get(part) not in names])
@@ -117,6 +119,7 @@ class Words:
         return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
 
     def axis_plural(self, name: str) -> str:
+        """Return the plural of an axis: "file systems"."""
         if JOINT in name:
             return f"combinations of {self.axis(name)}"
         if name in self.axis_labels:
@@ -124,48 +127,49 @@ class Words:
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
 
     def value(self, axis: str, value: str) -> str:
-        """The study's label, else a given name, else the written-out word, else of a profile its name without the
-        options if that is enough to tell. Other values stay as they are written, whatever is in them.
+        """Return the study's label, else a given name, else the written-out word, else of a profile its name without
+        the options if that is enough to distinguish it. Other values are returned as they are written, whatever they
+        contain.
         """
         if JOINT in axis:
             names_, values = axis.split(JOINT), value.split(JOINT)
             if len(names_) != len(values):  # a value of a job's axis has it, too
                 return value
             parts = list(zip(names_, values, strict=True))
-            told = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in names_]
-            return ", ".join(self.value(*part) for part in told) or value
+            shown = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in names_]
+            return ", ".join(self.value(*part) for part in shown) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
         if axis not in STACK:
             return value
         short = value.partition(":")[0]
-        others = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
-        return value if short in others else short
+        short_names = [value_.partition(":")[0] for value_ in self.axes.get(axis, ()) if value_ != value]
+        return value if short in short_names else short
 
     def named(self, axis: str, value: str) -> str:
-        """A value in a sentence, as what does something."""
+        """Return a value as the subject of a sentence."""
         return self.in_words.get(axis, {}).get(value) or self.value(axis, value)
 
     def speaks(self, axis: str, value: str) -> bool:
-        """Whether a value says by itself what it is."""
+        """True if a value says by itself what it is."""
         return axis in SPEAKING_AXES or JOINT in axis or value in self.labels.get(axis, {})
 
     def place(self, axis: str, value: str) -> str:
-        """A value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
+        """Return a value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
         word = self.value(axis, value)
         return word if self.speaks(axis, value) else f"{self.axis(axis)} {word}"
 
     def several(self, axis: str, values: Sequence[str]) -> str:
-        """ "random read and random write", "file size 10M and 100M" """
+        """Return several values of an axis: "random read and random write", "file size 10M and 100M"."""
         if len(values) > 1 and not any(self.speaks(axis, value) for value in values):
             return f"{self.axis(axis)} {listing([self.value(axis, value) for value in values])}"
         return listing([self.place(axis, value) for value in values])
 
     def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
-        """Whether an axis means nothing beside what else is said: it follows another; there is nothing to flush where
-        all is reading, and nothing is left to flush of what goes past the page cache; a file system on no translation
-        is the file system.
+        """True if an axis means nothing beside the other axes in `said`: it follows another; there is nothing to flush
+        if all is reading, and nothing is left to flush of what goes past the page cache; a file system on no
+        translation is the file system.
         """
         if self.leaders.get(axis) in said:
             return True
@@ -177,6 +181,7 @@ class Words:
         return is_direct or (axis in OF_WRITES and only_reads)
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
+        """Return the values of several axes, without those that mean nothing beside the others."""
         pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)
         said = {axis: (value,) for axis, value in pairs}
         return ", ".join(self.place(axis, value) for axis, value in pairs if not self.is_idle(axis, said))
@@ -187,12 +192,12 @@ class Words:
 
 
 def metric_of(name: str) -> Metric:
-    """The metric; one that nobody declared has its bare name."""
+    """Return a metric by name; an undeclared one gets its bare name as title."""
     return METRICS.get(name) or Metric(name, name.replace("_", " ").capitalize(), "", None)
 
 
 def factor(ratio: float) -> str:
-    """A ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200; without end: ∞."""
+    """Return a ratio in as many digits as a reader can use: 0.97, 1.31, 3.1, 12, 1,200; "∞" if infinite."""
     if ratio == math.inf:
         return "∞"
     if ratio < 1.995:
@@ -201,40 +206,43 @@ def factor(ratio: float) -> str:
 
 
 def percent_more(ratio: float) -> str:
-    """1.04 -> "4 %"."""
+    """Return how much more a ratio is: "4 %" for 1.04."""
     return f"{(ratio - 1) * 100:.0f} %"
 
 
 def factors(low: float, high: float) -> str:
-    """ "1.31", "1.31 to 4.0" """
+    """Return one factor or a range: "1.31", "1.31 to 4.0"."""
     return factor(low) if factor(low) == factor(high) else f"{factor(low)} to {factor(high)}"
 
 
 def percents(low: float, high: float) -> str:
-    """ "3 %", "3 to 8 %" """
+    """Return one percentage or a range: "3 %", "3 to 8 %"."""
     ends = percent_more(low), percent_more(high)
     return ends[1] if ends[0] == ends[1] else f"{ends[0].removesuffix(' %')} to {ends[1]}"
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit in which a column or an axis shows its numbers, and what one of it is in the metric's own unit."""
+    """The unit in which a column or an axis shows its numbers; `one` is one of it in the metric's own unit."""
 
     unit: str
     one: float = 1.0
 
     def number(self, value: float) -> str:
+        """Return a value of the metric in this unit, without the unit."""
         return number(value / self.one)
 
     def figure(self, value: float) -> str:
+        """Return a value of the metric in this unit, with the unit."""
         return f"{self.number(value)} {self.unit}".rstrip()
 
     def title(self, metric: Metric) -> str:
+        """Return the metric's title with this unit."""
         return f"{metric.title} ({self.unit})" if self.unit else metric.title
 
 
 def scale_of(metric: Metric, values: Iterable[float]) -> Scale:
-    """The largest unit in which the largest value is still above ten, so that columns need few digits."""
+    """Return the largest unit in which the largest value is still above ten, so that columns need few digits."""
     largest = max((abs(value) for value in values), default=0.0)
     steps = SCALES.get(metric.unit, ((UNIT_WORDS.get(metric.unit, metric.unit), 1.0),))
     fitting = [Scale(unit, one) for unit, one in steps if largest >= 10 * one]
@@ -242,7 +250,7 @@ def scale_of(metric: Metric, values: Iterable[float]) -> Scale:
 
 
 def number(value: float) -> str:
-    """Three significant digits without an exponent: 0.0123, 12.3, 12,300."""
+    """Return three significant digits without an exponent: 0.0123, 12.3, 12,300."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     decimals = max(0, 2 - math.floor(math.log10(abs(_rounded(value, 3)))))
@@ -250,7 +258,7 @@ def number(value: float) -> str:
 
 
 def figures(values: Sequence[float], scale: Scale) -> str:
-    """One number or the range of several, in words if all are 0: "none at all", "3.00 ms", "0 to 7"."""
+    """Return one number, or the range of several, with its unit; "none at all" if all are 0."""
     counts = not scale.unit and all(value == int(value) for value in values)
     low, high = (f"{end:,.0f}" if counts else scale.number(end) for end in (min(values), max(values)))
     if not max(values):
@@ -259,39 +267,39 @@ def figures(values: Sequence[float], scale: Scale) -> str:
 
 
 def direction(metric: Metric) -> str:
-    """Which numbers are the good ones, as a sentence of its own."""
+    """Return a sentence on which numbers are good: "Lower is better." Return "" if neither is."""
     return f"{metric.better.capitalize()} is better." if metric.better else ""
 
 
 def in_sentence(title: str) -> str:
-    """A title within a sentence: "Block output" -> "block output", but "CPU load"."""
+    """Return a title for use within a sentence: "Block output" becomes "block output", "CPU load" stays."""
     return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
 
 
 def capitalized(text: str) -> str:
-    """Return a text with a capital at its beginning, and its other letters as they are: "file size" -> "File size"."""
+    """Return a text with a capital first letter and the other letters unchanged: "file size" becomes "File size"."""
     return text[:1].upper() + text[1:]
 
 
 def beginning(name: str) -> str:
-    """A name at the beginning of a sentence: an article has a capital, and a name stays as it is."""
+    """Return a name for the beginning of a sentence: an article gets a capital, a name stays unchanged."""
     return f"The {name.removeprefix('the ')}" if name.startswith("the ") else name
 
 
 def as_condition(place: str) -> str:
-    """ "For random write", "Beside a writer": how a sentence about a place begins."""
+    """Return the beginning of a sentence about a place: "For random write", "Beside a writer"."""
     return capitalized(place) if place.partition(" ")[0] in PREPOSITIONS else f"For {place}"
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:
-    """ "a, b and c"; of items with commas of their own "a, b; c; and d" """
+    """Return "a, b and c"; of items that contain commas "a, b; c; and d"."""
     if len(items) > 2 and any(", " in item for item in items):
         return f"{'; '.join(items[:-1])}; {last} {items[-1]}"
     return f" {last} ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """ "1 seed", "3 seeds" """
+    """Return a number with its noun: "1 seed", "3 seeds"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from flashbed.analysis import Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
-    asked,
-    beside_words,
-    beside_zero,
-    compared,
+    band_words,
     error_words,
     evidence,
+    geometric_words,
     is_narrow,
     printed_words,
     ratio_text,
+    sides_words,
+    zero_words,
 )
 from flashbed.analysis.words import Scale, Words, capitalized, listing, metric_of, scale_of
 from flashbed.report.model import SCHEDULER, Report, no_scheduler
@@ -111,7 +111,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
             cells = [_papers(deciding), *_ratio_cells(deciding)[:2]]
         case = f" at {report.words.places(deciding.case)}" if deciding and deciding.case else ""
         clock = ", real time" if deciding and judgement.claim.is_about_systems else ""
-        by = f"{compared(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
+        by = f"{sides_words(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
         heads = [Head(f"{place}. {judgement.claim.text}", link=f"#claim-{place}")]
         rows.append(Row(heads, [verdict, TableCell(by), *cells]))
     return ReportTable(
@@ -130,7 +130,7 @@ def _remarks(report: Report, judgement: Judgement) -> list[str]:
     """What is to be known beside the verdict; last the study's own words, if they are of this verdict."""
     return [
         error_words(judgement),
-        beside_words(judgement),
+        geometric_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,
         queue(report, judgement),
@@ -174,7 +174,7 @@ def _table(judgement: Judgement, words: Words) -> ReportTable:
         cells = [_ours(finding, scales[finding.metric])] if has_ours else []
         if has_printed:
             cells.insert(0, _papers(finding))
-        rows.append(Row([*heads, Head(compared(finding, words))], [*cells, *_ratio_cells(finding)]))
+        rows.append(Row([*heads, Head(sides_words(finding, words))], [*cells, *_ratio_cells(finding)]))
     rest = f" The first {LISTED_ROWS} of {len(judgement.findings):,}." if len(judgement.findings) > LISTED_ROWS else ""
     metrics = listing([scales[metric].title(metric_of(metric)) for metric in judgement.claim.metric])
     if judgement.claim.gap_along is not None:
@@ -244,9 +244,9 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
         if finding.geometric is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.geometric.median, exact)}"
         bound = f"{finding.left.bound} " if finding.left.bound else ""
-        found = TableCell(beside_zero(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
+        found = TableCell(zero_words(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
-    return [found, TableCell(asked(finding.band)), verdict]
+    return [found, TableCell(band_words(finding.band)), verdict]
 
 
 def _single(selection: Where) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ from flashbed.analysis import (
     undecidable,
     unknown,
     unsteady,
-    with_memory_told,
+    with_memory_limits,
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.model_error import SourceOf, sources
@@ -233,7 +233,7 @@ def report_of(inputs: ReportInputs) -> Report:
         for coordinates in study.combinations()
         for seed in study.seeds
     ]
-    results = with_memory_told(
+    results = with_memory_limits(
         results_of(study.axes, inputs.rows, planned),
         {**study.fixed, **study.workload},
         lambda name: bool(study.library.filesystem(name).compresses),

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from flashbed.analysis import Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
-    asked,
-    beside_words,
-    compared,
+    band_words,
     error_words,
     evidence,
+    geometric_words,
     is_narrow,
     printed_words,
     ratio_text,
+    sides_words,
     summary,
 )
 from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
@@ -131,7 +131,7 @@ def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
     yield from _table(report, judgement)
     remarks = [
         error_words(judgement),
-        beside_words(judgement),
+        geometric_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,
         queue(report, judgement),
@@ -171,7 +171,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     unit, exact = judgement.claim.unit, is_narrow(finding.band)
     case = f", {report.words.places(finding.case)}" if finding.case else ""
     metric = f", {in_sentence(metric_of(finding.metric).title)}" if finding.has_several_metrics else ""
-    yield f"{compared(finding, report.words)}{case}{metric}"
+    yield f"{sides_words(finding, report.words)}{case}{metric}"
     papers = [f"{side.printed.value:,.12g}" if side.printed else "–" for side in _sides(finding)]
     has_papers = any(side.printed for side in _sides(finding))
     bad = listing([side.printed.invalid for side in _sides(finding) if side.printed and side.printed.invalid])
@@ -183,7 +183,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     yield "–" if finding.printed_ratio is None else ratio_text(finding.printed_ratio, exact)
     yield _ours(finding)
     yield "–" if finding.ratio is None else _interval(finding, exact)
-    yield asked(finding.band)
+    yield band_words(finding.band)
     yield finding.verdict + (f": {finding.reason}" if finding.reason else "")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Judgement
-from flashbed.analysis.claim_words import told, verdicts_in_words
+from flashbed.analysis.claim_words import finding_words, verdicts_in_words
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 from flashbed.study.loading import Study
@@ -164,4 +164,4 @@ def _figures(one: Judged) -> str:
     if deciding is None or deciding.ratio is None:
         reasons = dict.fromkeys(finding.reason for finding in one.judgement.decisive if finding.reason)
         return listing(list(reasons)[:1]) or one.judgement.reason
-    return told(deciding, one.report.words)
+    return finding_words(deciding, one.report.words)

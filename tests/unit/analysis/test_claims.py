@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Results, Words, judge
-from flashbed.analysis.claim_words import beside_words, printed_words
+from flashbed.analysis.claim_words import geometric_words, printed_words
 from tests.support.claim_samples import AXES, a_against_b, claim, ratios, results, said
 from tests.support.facts import Facts
 from tests.support.tabled import results_of
@@ -108,7 +108,7 @@ def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
     assert finding.geometric.median == pytest.approx(math.sqrt(0.5 * 1.1))
     assert (in_time.verdict, finding.geometric_verdict) == ("does not hold", "holds")
     assert finding.left.numbers == {1: 55.5, 2: 55.5}
-    assert beside_words(in_time) == Facts("geometric mean", "0.74", "it holds")
+    assert geometric_words(in_time) == Facts("geometric mean", "0.74", "it holds")
 
 
 def test_an_average_needs_every_cell_with_a_common_seed() -> None:

@@ -17,7 +17,7 @@ from flashbed.analysis import (
     sentence,
     unsteady,
     why_not,
-    with_memory_told,
+    with_memory_limits,
 )
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.steadiness import Steadiness
@@ -204,10 +204,10 @@ def test_bytes_tell_of_memory_where_no_limit_does() -> None:
         | {"bandwidth": 1.0, "requested_bytes": 100.0, "medium_read_bytes": read, "medium_written_bytes": 500.0}
         for read in (49.0,)
     ]
-    found = with_memory_told(results_of(AXES, rows), {})
+    found = with_memory_limits(results_of(AXES, rows), {})
     assert [one.limit for one in found.repetitions] == ["memory"]
     alone = [{name: value for name, value in row.items() if name != "pattern"} for row in rows]
-    writing = with_memory_told(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
+    writing = with_memory_limits(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
     assert [one.limit for one in writing.repetitions] == [""]
 
 
@@ -217,7 +217,7 @@ def test_fewer_bytes_may_be_compression() -> None:
         | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
         for name in ("small", "large")
     ]
-    found = with_memory_told(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
+    found = with_memory_limits(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
     kinds = {cell: doubt.kind for cell, doubt in doubts(found, "write_s").items()}
     assert kinds == {("small",): "memory or compression", ("large",): "memory"}
     assert doubts(found, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
@@ -253,7 +253,7 @@ def flushed(**more: Any) -> Results:
 def test_a_latency_without_its_flush_is_memorys(
     parameters: dict[str, str], more: dict[str, float], expected: str
 ) -> None:
-    found = with_memory_told(flushed(**more), parameters)
+    found = with_memory_limits(flushed(**more), parameters)
     told = doubts(found, "latency_p99_us")
     assert [doubt.kind for doubt in told.values()] == ([expected] if expected else [])
     assert doubts(found, "bandwidth") == {}
