@@ -115,7 +115,7 @@ class Lead:
 
     @property
     def has_known_size(self) -> bool:
-        """True if the seeds agree on the size of the lead: no end of the interval is far (relation.FAR) from the other."""
+        """True if the seeds agree on the size of the lead: no end of the interval is FAR from the other."""
         low, high = self.ends
         return low == high or high < FAR * low
 

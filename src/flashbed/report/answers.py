@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section "The answer": each question of the study as a picture, as a few lines, and what stands behind each load.
+"""The section "The answer": each question of the study as a picture and a few lines, with the evidence for each load.
 
-Adds to the words of the analysis what only the report knows: figures, and where there is no scheduler to choose. Must
-not know HTML.
+Adds to the words of the analysis what only the report knows: figures, and cells without a scheduler to choose. Must not
+know HTML.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import Answer, Choice, Figure
 
 MOST_CELLS = 60
-"""Cells that are listed behind a load; the tables have the others."""
+"""The most cells that are listed behind a load; the tables have the others."""
 
 MOST_FIGURES = 3
 
@@ -43,7 +43,7 @@ class Behind:
 
 @dataclass(frozen=True)
 class Question:
-    """One thing asked. `behind` has the rows of the picture in their order."""
+    """A question of the study with its answer. `behind` has the rows of the picture in their order."""
 
     title: str
     compared: str
@@ -54,24 +54,24 @@ class Question:
 
 
 def questions(report: Report) -> list[Question]:
-    """The study's answer and its choices, in the study's order."""
+    """Return the study's answer and its choices, in the order of the study; those without a load are left out."""
     asked = report.questions
     loads = [[loads_of(report, answer, comparison) for comparison in report.comparisons(answer)] for answer in asked]
-    metrics = {metric for one in asked for metric in one.metric}
+    metrics = {metric for question in asked for metric in question.metric}
     worn = wear_line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
-    # What else stands in the answer takes its lines from the ten, too.
+    # The line on wear and the claims in the answer count among the ten lines
     room = MOST_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
-    told = shortened([lines([load for part in parts for load in part], report.words) for parts in loads], room)
-    found = [
+    lines_of = shortened([lines([load for part in parts for load in part], report.words) for parts in loads], room)
+    shown = [
         _question(report, answer, [part for part in parts if part], lines_)
-        for answer, parts, lines_ in zip(asked, loads, told, strict=True)
+        for answer, parts, lines_ in zip(asked, loads, lines_of, strict=True)
         if any(parts)
     ]
-    return [replace(found[0], wear=worn), *found[1:]] if worn else found
+    return [replace(shown[0], wear=worn), *shown[1:]] if worn else shown
 
 
 def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Load]:
-    """The rows of a question by one metric."""
+    """Return the rows of a question by one metric."""
 
     def no_choice(group: Group) -> str:
         alone = answer.compare == (SCHEDULER,) and report.queueless.issuperset(limits.cells_of(report, answer, group))
@@ -80,57 +80,59 @@ def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Loa
     return [Load(comparison, group, no_choice(group)) for group in comparison.groups]
 
 
-def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], told: Sequence[str]) -> Question:
+def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], lines_: Sequence[str]) -> Question:
+    """Return one question. `parts` has its loads by metric."""
     compared = report.words.axis(parts[0][0].comparison.compare)
     title = answer.title if isinstance(answer, Choice) else f"Which {compared}?"
     results = report.asked(answer)
     behind = [_behind(report, results, answer, load) for part in parts for load in part]
     picture = matrix(parts, report.words, _fixed(answer, parts[0][0].comparison.by))
-    return Question(title, compared, picture, told, behind)
+    return Question(title, compared, picture, lines_, behind)
 
 
 def _fixed(answer: Answer, by: Sequence[str]) -> dict[str, str]:
-    """What a question fixes by itself, so that it holds for all of its loads."""
+    """Return the axes that a question itself fixes to one value, so that it holds for all of its loads."""
     return {axis: values[0] for axis, values in answer.where.items() if len(values) == 1 and axis not in by}
 
 
 def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Behind:
+    """Return what the fields of one load open."""
     comparison, group, words = load.comparison, load.group, report.words
-    said = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
-    told = ("memory",) if group.barred else ()
-    remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], said=told)
+    verdict = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
+    named = ("memory",) if group.barred else ()
+    remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], said=named)
     leads = [] if load.no_choice else [_sure(report, comparison, group, lead) for lead in group.leads]
     figures = [
         (f"figure-{place}", figure.title)
         for place, figure in enumerate(report.study.figures, start=1)
         if _shows(figure, answer, comparison, group)
     ]
-    text = " ".join(filter(None, (said, remark)))
+    text = " ".join(filter(None, (verdict, remark)))
     return Behind(text, leads, _cells(report, results, load), figures[:MOST_FIGURES])
 
 
 def _sure(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
-    """ "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)" """
+    """Return a lead with its certainty: "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)"."""
     names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
     far = f"{factor(lead.factor)} times"
     if factor(lead.factor) == "1.00":
         far = "the same" if lead.whole.minimum == lead.whole.maximum == 1 else "less than 1 % apart"
-    if all(one.is_zero for one in group.standings if one.value in (group.best, lead.over)):
+    if all(standing.is_zero for standing in group.standings if standing.value in (group.best, lead.over)):
         far = "none at all, both"
     elif lead.is_endless:
         far = ", against ".join(against([lead], metric_of(comparison.metric)))
     if lead.whole.n == 1:
-        how = "one seed, so that nothing tells what chance does"
+        certainty = "one seed, so that nothing tells what chance does"
     else:
         low, high = _apart(lead.whole.low, lead.whole.high)
         ends = "" if lead.whole.low == lead.whole.high == math.inf else f"{low} to {high}"
         confidence = ", 95 % confidence" if lead.whole.n >= INTERVAL_SEEDS else ""
-        how = f"{ends}{confidence}, {count(lead.whole.n, 'seed')}".removeprefix(", ")
-    return f"{names[0]} against {names[1]}: {far} ({how})"
+        certainty = f"{ends}{confidence}, {count(lead.whole.n, 'seed')}".removeprefix(", ")
+    return f"{names[0]} against {names[1]}: {far} ({certainty})"
 
 
 def _apart(low: float, high: float) -> tuple[str, str]:
-    """Both ends in as many digits as tell them apart, if any do."""
+    """Return both ends in as many digits as distinguish them, if any do."""
     if factor(low) != factor(high) or low == high:
         return factor(low), factor(high)
     for digits in range(4, 8):
@@ -141,7 +143,7 @@ def _apart(low: float, high: float) -> tuple[str, str]:
 
 
 def _shows(figure: Figure, answer: Answer, comparison: Comparison, group: Group) -> bool:
-    """Whether a figure shows cells of a load, by its metric."""
+    """True if a figure shows cells of a load, by its metric."""
     wanted = {**answer.where, **{axis: (value,) for axis, value in group.at}}
     return figure.y == comparison.metric and all(
         set(values) & set(figure.where.get(axis, values)) for axis, values in wanted.items()
@@ -149,7 +151,7 @@ def _shows(figure: Figure, answer: Answer, comparison: Comparison, group: Group)
 
 
 def _cells(report: Report, results: Results, load: Load) -> ReportTable:
-    """Each cell that a load rests on, with what says how far to trust it."""
+    """Return the cells that a load rests on, with what says how far to trust each."""
     comparison, group, words = load.comparison, load.group, report.words
     metric = metric_of(comparison.metric)
     spreads = results.spreads(metric.name)
@@ -180,6 +182,7 @@ def _cells(report: Report, results: Results, load: Load) -> ReportTable:
 
 
 def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
+    """Return the cells of a table for the median and for the interval."""
     if spread is None:
         return [TableCell("no result", tone="bad"), TableCell("–", tone="quiet")]
     over = "one seed" if spread.n == 1 else f"{scale.number(spread.low)} – {scale.number(spread.high)}"
@@ -189,33 +192,34 @@ def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
 PROGRAMMED = "total_write_amplification"
 
 TELLS_OF_WEAR = (PROGRAMMED, "write_amplification", "wear_mean", "wear_max", "lifetime_years", "lifetime_level_years")
-"""A study that asks for one of these has a picture of it."""
+"""Metrics of wear. A study that asks for one of these has a picture of it."""
 
 
 def wear_line(report: Report, answer: Answer, asked: set[str]) -> str:
-    """ "Wear: for each byte written to a file, flash programs 1.02 bytes with ext2 and 2.1 with FAT16."
+    """Return a line: "Wear: for each byte written to a file, flash programs 1.02 bytes with ext2 and 2.1 with FAT16."
 
-    Means over the cells of the answer that all of its values have. A cell whose write amplification decides nothing,
-    such as one that has not settled, is left out, and the line says how many are. "" where the study asks for wear
-    itself (`asked` are the metrics of all its questions), nothing was measured of it, or the answer compares nothing.
+    It gives means over the cells of the answer that all of its values have. A cell whose write amplification decides
+    nothing, such as one that has not settled, is left out, and the line says how many are. Return "" if the study asks
+    for wear itself (`asked` are the metrics of all its questions), nothing was measured of it, or the answer compares
+    nothing.
     """
     if asked.intersection(TELLS_OF_WEAR):
         return ""
     results = report.asked(answer.model_copy(update={"by": ()}))
-    measured = [one for one in results.repetitions if PROGRAMMED in one.metrics]
+    measured = [row for row in results.repetitions if PROGRAMMED in row.metrics]
     doubted = {cell: doubt for cell, doubt in doubts(results, PROGRAMMED).items() if doubt.bars}
-    told = [one for one in measured if one.combination not in doubted]
-    if not told:
+    deciding = [row for row in measured if row.combination not in doubted]
+    if not deciding:
         return ""
     axis = JOINT.join(answer.compare)
-    [group] = compare(replace(results, repetitions=told), axis, (), PROGRAMMED, False).groups
+    [group] = compare(replace(results, repetitions=deciding), axis, (), PROGRAMMED, False).groups
     if len(group.standings) < 2:
         return ""
     words = report.words
     first, *others = group.standings
     each = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
-    each += [f"{factor(one.score)} with {words.value(axis, one.value)}" for one in others]
+    each += [f"{factor(standing.score)} with {words.value(axis, standing.value)}" for standing in others]
     mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
-    left_out = {one.combination for one in measured}.intersection(doubted)
+    left_out = {row.combination for row in measured}.intersection(doubted)
     without = f" Left out: {count(len(left_out), 'cell')} whose figure decides nothing." if left_out else ""
     return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}.{without}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader must know before believing the answer, each with the place where it is shown.
+"""Warn the reader of what the answer does not cover, each caution with the place on the page that has the details.
 
 Must not know how a page looks.
 """
@@ -20,7 +20,7 @@ from flashbed.report.model import Report
 from flashbed.study.questions import AFTER_CUT
 
 MOUNTS = ("mount_s", "mount_memory_bytes")
-"""Metrics of a mount, which what is on the medium decides."""
+"""Metrics of a mount, which depend on the content of the medium."""
 
 CPU_SHARES = ("cpu_percent", "process_cpu_percent", "busiest_cpu_percent")
 
@@ -60,12 +60,12 @@ def cautions(report: Report, flows: Sequence[Flow]) -> list[Caution]:
 def _not_durable(report: Report) -> Iterator[Caution]:
     """Warn of stacks that lost what the load committed."""
     if report.not_durable:
-        cell, why = evidence.not_durable(report)[0]
+        cell, reason = evidence.not_durable(report)[0]
         them = "it is" if len(report.not_durable) == 1 else "they are"
         text = (
             f"NOT DURABLE in {count(len(report.not_durable), 'cell')}: the load asked that its writes survive a power "
             f"cut, and the storage stack returned before they would. Their figures are those of less work, and "
-            f"{them} never called best ({cell}: {why})."
+            f"{them} never called best ({cell}: {reason})."
         )
         yield Caution(text, "#durable", "Which")
 
@@ -199,12 +199,12 @@ def _not_steady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
 def _too_short(report: Report) -> Iterator[Caution]:
     """Warn of cells that are only the beginning of a longer one."""
     if report.too_short:
-        cell, why = next(iter(report.too_short.items()))
+        cell, clause = next(iter(report.too_short.items()))
         them = "it" if len(report.too_short) == 1 else "them"
         text = (
             f"{count(len(report.too_short), 'cell is', 'cells are')} too short: a longer one with the same settings "
             f"was not steady, or has another rate, and the answer does not rest on {them} "
-            f"({report.cell_name(cell)}: {why})."
+            f"({report.cell_name(cell)}: {clause})."
         )
         yield Caution(text)
 

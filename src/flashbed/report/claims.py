@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of a study as the report shows them: verdict, evidence, and the paper's figures beside ours.
+"""Show the claims of a study: verdict, evidence, and the paper's figures beside ours.
 
-Arranges what the analysis judged. Must not know HTML.
+Arranges the judgements of the analysis. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from flashbed.study.format import Claim, Where
 from flashbed.study.relation import Verdict
 
 OPEN_ROWS = 6
-"""A longer table is folded."""
+"""The most rows of a table that is not folded."""
 
 LISTED_ROWS = 500
 
@@ -66,7 +66,7 @@ class ShownClaim:
 
 
 def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
-    """The claims in the study's order."""
+    """Return the claims in the order of the study."""
     return [
         ShownClaim(
             judgement.claim.text,
@@ -82,25 +82,27 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
 
 
 def origin(claim: Claim) -> str:
-    """Where a claim's sentence stands, and under which condition it is judged."""
+    """Return where a claim's sentence stands, and the condition under which it is judged."""
     return "; ".join(filter(None, (claim.source, OWN if claim.own else "", claim.condition)))
 
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
-    """Of the claims that stand in the answer too, a line each: the link of the claim, its verdict, and what its cells
-    cannot say. The reason stays with the claim.
+    """Return, of each claim that the answer shows too, its link and a line: the verdict, and what its cells cannot say.
+    The reason stays with the claim.
     """
-    told = []
+    lines = []
     for place, judgement in enumerate(judgements, start=1):
         if judgement.claim.in_answer:
             head = f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}."
-            told.append((f"#claim-{place}", " ".join(filter(None, (head, trust(report, judgement).sentence)))))
-    return told
+            lines.append((f"#claim-{place}", " ".join(filter(None, (head, trust(report, judgement).sentence)))))
+    return lines
 
 
 def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
-    """Every claim in a line, by verdict, with the comparison that decided it: the paper's figures beside ours."""
-    numbered = sorted(enumerate(judgements, start=1), key=lambda one: list(TONES).index(one[1].verdict))
+    """Return a table of all claims by verdict, each with the comparison that decides it: the paper's figures beside
+    ours.
+    """
+    numbered = sorted(enumerate(judgements, start=1), key=lambda item: list(TONES).index(item[1].verdict))
     rows = []
     for place, judgement in numbered:
         verdict = TableCell(judgement.verdict, note=trust(report, judgement).short, tone=TONES[judgement.verdict])
@@ -127,7 +129,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
 
 
 def _remarks(report: Report, judgement: Judgement) -> list[str]:
-    """What is to be known beside the verdict; last the study's own words, if they are of this verdict."""
+    """Return what a reader must know beside the verdict; the study's own words on it come last."""
     return [
         error_words(judgement),
         geometric_words(judgement),
@@ -139,7 +141,7 @@ def _remarks(report: Report, judgement: Judgement) -> list[str]:
 
 
 def queue(report: Report, judgement: Judgement) -> str:
-    """Whether the claim compares schedulers where there is none."""
+    """Return a sentence if the claim compares schedulers in cells that have none; else ""."""
     compared_axes = {
         axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.coordinates
     }
@@ -149,6 +151,7 @@ def queue(report: Report, judgement: Judgement) -> str:
 
 
 def _table(judgement: Judgement, words: Words) -> ReportTable:
+    """Return the findings of a claim, one in a row."""
     findings = judgement.findings[:LISTED_ROWS]
     axes = [axis for axis, _ in findings[0].case]
     several = len(judgement.claim.metric) > 1
@@ -163,7 +166,7 @@ def _table(judgement: Judgement, words: Words) -> ReportTable:
     scales = {
         metric: Scale("")
         if judgement.claim.gap_along is not None
-        else scale_of(metric_of(metric), _numbers([one for one in findings if one.metric == metric]))
+        else scale_of(metric_of(metric), _numbers([finding for finding in findings if finding.metric == metric]))
         for metric in judgement.claim.metric
     }
     rows = []
@@ -202,12 +205,16 @@ def _table(judgement: Judgement, words: Words) -> ReportTable:
 
 
 def _numbers(findings: Sequence[Finding]) -> list[float]:
-    return [number_ for one in findings for each in (one.left, one.right) for number_ in each.numbers.values()]
+    return [
+        number_ for finding in findings for side in (finding.left, finding.right) for number_ in side.numbers.values()
+    ]
 
 
 def _ours(finding: Finding, scale: Scale) -> TableCell:
-    def text(one: Side) -> str:
-        return scale.number(one.spread.median) if one.spread else "–"
+    """Return the medians of both sides as a cell."""
+
+    def text(side: Side) -> str:
+        return scale.number(side.spread.median) if side.spread else "–"
 
     if finding.ratio is None:
         return TableCell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
@@ -216,17 +223,19 @@ def _ours(finding: Finding, scale: Scale) -> TableCell:
 
 
 def _papers(finding: Finding) -> TableCell:
-    def text(one: Side) -> str:
-        return "–" if one.printed is None else f"{one.printed.value:,.12g}"
+    """Return the paper's figures as a cell."""
+
+    def text(side: Side) -> str:
+        return "–" if side.printed is None else f"{side.printed.value:,.12g}"
 
     sides = (finding.left, finding.right)
-    if any(one.printed and one.printed.invalid for one in sides):
-        why = listing([one.printed.invalid for one in sides if one.printed and one.printed.invalid])
+    if any(side.printed and side.printed.invalid for side in sides):
+        reasons = listing([side.printed.invalid for side in sides if side.printed and side.printed.invalid])
         return TableCell(
-            f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper, not judged", hint=why, tone="bad"
+            f"{text(sides[0])} : {text(sides[1])}", note="invalid in the paper, not judged", hint=reasons, tone="bad"
         )
     ratio = finding.printed_ratio
-    if not any(one.printed for one in sides):
+    if not any(side.printed for side in sides):
         if ratio is not None:
             return TableCell(f"{ratio_text(ratio)} ×", hint="geometric mean of the paper's ratios")
         return TableCell("–", tone="quiet")
@@ -235,8 +244,9 @@ def _papers(finding: Finding) -> TableCell:
 
 
 def _ratio_cells(finding: Finding) -> list[TableCell]:
+    """Return the ratio, the band and the verdict as cells."""
     ratio = finding.ratio
-    found = TableCell("–", hint=finding.reason, tone="quiet")
+    ratio_cell = TableCell("–", hint=finding.reason, tone="quiet")
     if ratio is not None:
         exact = is_narrow(finding.band)
         note = " – ".join(dict.fromkeys(ratio_text(end, exact) for end in finding.interval))
@@ -244,11 +254,12 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
         if finding.geometric is not None:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.geometric.median, exact)}"
         bound = f"{finding.left.bound} " if finding.left.bound else ""
-        found = TableCell(zero_words(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
+        ratio_cell = TableCell(zero_words(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
     verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
-    return [found, TableCell(band_words(finding.band)), verdict]
+    return [ratio_cell, TableCell(band_words(finding.band)), verdict]
 
 
 def _single(selection: Where) -> Iterator[tuple[str, str]]:
+    """Yield the axes of a selection, each with its first value."""
     for axis, values in selection.items():
         yield axis, values[0]

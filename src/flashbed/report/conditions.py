@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stood below and above the file systems: which part of each medium they saw and what the rest held, whether it
-takes discards, what a file system went through after mkfs, how each was mounted. Must not know HTML.
+"""The conditions of a measurement: which part of each medium the file systems saw and what the rest held, whether it
+takes discards, what was done to a file system after mkfs, how each was mounted. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -23,104 +23,112 @@ WRITES: Mapping[str, str] = {
     "allocates": "the file is new, and each write gives it blocks",
     "overwrites": "the file was written before, in order, and is overwritten",
 }
-"""For people: how a write finds its file."""
+"""Sentences for ResultRow.writes: how a write finds its file."""
 
 
 def media(report: Report) -> list[tuple[str, str]]:
-    """Each medium of the study by name, and in what condition it was."""
-    found = [(name, report.study.library.medium(name)) for name in _names(report)]
+    """Return each medium of the study by name, with its condition as text."""
+    profiles = [(name, report.study.library.medium(name)) for name in _names(report)]
     return [
         (
             report.words.value("medium", name),
             text + _discarded(report, name, medium) + _aged(report, name) + _fresh(report, name),
         )
-        for name, medium in found
+        for name, medium in profiles
         if (text := _condition(medium))
     ]
 
 
 def new(report: Report) -> str:
-    """Whose figures are those of a new device, as a sentence: where less was written than its flash holds."""
-    found = {name: _new_of(report, name) for name in _names(report)}
-    told = [report.words.value("medium", name) for name, (fresh, _) in found.items() if fresh]
-    if not told:
+    """Return a sentence on the media whose figures are those of a new device, because less was written than their flash
+    holds; "" if there are none.
+    """
+    fresh_of = {name: _new_of(report, name) for name in _names(report)}
+    new_media = [report.words.value("medium", name) for name, (fresh, _) in fresh_of.items() if fresh]
+    if not new_media:
         return ""
-    all_ = all(fresh == of for fresh, of in found.values() if fresh)
+    all_ = all(fresh == measured for fresh, measured in fresh_of.values() if fresh)
     which = "The" if all_ else "Some"
     return (
-        f"{which} figures are those of a new device ({listing(told)}): less was ever written than its flash holds, so "
-        "that it need not have collected. One in use may write more slowly."
+        f"{which} figures are those of a new device ({listing(new_media)}): less was ever written than its flash "
+        "holds, so that it need not have collected. One in use may write more slowly."
     )
 
 
 def _discarded(report: Report, name: str, medium: Any) -> str:
-    """What was discarded of a device that had been written before it was measured, as a sentence with a space before
-    it: it is room to collect into.
+    """Return a sentence, after a space, on what was discarded before the measurement of a device that had been written:
+    it is room to collect into. Return "" for a new device.
     """
     condition = getattr(medium, "condition", "fresh")
     if medium.kind != "flash" or (condition == "fresh" and getattr(medium, "start", None) is None):
         return ""
-    told = {who: max(one[DISCARDED] for one in found) for who, found in _by_filesystem(report, name, DISCARDED).items()}
-    if not told:
+    most_by_filesystem = {
+        who: max(numbers[DISCARDED] for numbers in metrics)
+        for who, metrics in _by_filesystem(report, name, DISCARDED).items()
+    }
+    if not most_by_filesystem:
         return ""
-    if not any(told.values()):
+    if not any(most_by_filesystem.values()):
         return " Nothing of it was discarded before the measurement."
-    each = listing([f"{rough_size(most) if most else 'nothing'} with {who}" for who, most in told.items()])
+    each = listing(
+        [f"{rough_size(most) if most else 'nothing'} with {who}" for who, most in most_by_filesystem.items()]
+    )
     who = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
     return f" Before the measurement {who} discarded {each}; what is discarded is room to collect into."
 
 
 def _aged(report: Report, name: str) -> str:
-    """What was done to each file system after mkfs, in the mean of its repetitions, as a sentence with a space before
-    it; nothing for file systems that are new.
+    """Return a sentence, after a space, on what was done to each file system after mkfs, in the mean of its
+    repetitions; "" for new file systems.
     """
     each = [
-        f"with {who} {number(_mean(found, AGED_FILES))} files fill {number(_mean(found, AGED_FILLED))} % of its "
-        f"room, after {rough_size(_mean(found, AGED_WRITTEN))} were written to files"
-        + (f" ({number(_mean(found, AGED_EXTENTS))} extents a file)" if AGED_EXTENTS in found[0] else "")
-        for who, found in _by_filesystem(report, name, AGED_FILES).items()
+        f"with {who} {number(_mean(metrics, AGED_FILES))} files fill {number(_mean(metrics, AGED_FILLED))} % of its "
+        f"room, after {rough_size(_mean(metrics, AGED_WRITTEN))} were written to files"
+        + (f" ({number(_mean(metrics, AGED_EXTENTS))} extents a file)" if AGED_EXTENTS in metrics[0] else "")
+        for who, metrics in _by_filesystem(report, name, AGED_FILES).items()
     ]
     return f" Before the measurement the file system was aged: {listing(each)}." if each else ""
 
 
-def _mean(found: Sequence[Mapping[str, float]], metric: str) -> float:
-    return fsum(one[metric] for one in found) / len(found)
+def _mean(rows: Sequence[Mapping[str, float]], metric: str) -> float:
+    return fsum(metrics[metric] for metrics in rows) / len(rows)
 
 
 def _by_filesystem(report: Report, medium: str, metric: str) -> dict[str, list[Mapping[str, float]]]:
-    """The metrics of the repetitions on a medium that have `metric`, by the file system's title."""
-    found: dict[str, list[Mapping[str, float]]] = {}
-    for one in _told_of(report, medium):
-        if metric in one.metrics:
-            said = {**report.fixed, **report.results.coordinates(one.combination)}
-            found.setdefault(report.words.value("filesystem", said["filesystem"]), []).append(one.metrics)
-    return found
+    """Return the metrics of the repetitions on a medium that have `metric`, by the file system's title."""
+    by_title: dict[str, list[Mapping[str, float]]] = {}
+    for row in _measured_on(report, medium):
+        if metric in row.metrics:
+            coordinates = {**report.fixed, **report.results.coordinates(row.combination)}
+            by_title.setdefault(report.words.value("filesystem", coordinates["filesystem"]), []).append(row.metrics)
+    return by_title
 
 
 def _names(report: Report) -> list[str]:
+    """Return the media of the study by name."""
     return [name for name in report.results.axes.get("medium") or [report.fixed.get("medium", "")] if name]
 
 
 def _new_of(report: Report, medium: str) -> tuple[int, int]:
-    """In how many repetitions the flash was still new, and of how many that were measured."""
-    told = _told_of(report, medium)
-    return sum(bool(r.fresh) for r in told), len(told)
+    """Return the number of repetitions in which the flash was still new, and the number of measured ones."""
+    rows = _measured_on(report, medium)
+    return sum(bool(r.fresh) for r in rows), len(rows)
 
 
-def _told_of(report: Report, medium: str) -> list[ResultRow]:
-    """The repetitions that were measured on a medium."""
-    told = [r for r in report.results.repetitions if r.is_measured]
+def _measured_on(report: Report, medium: str) -> list[ResultRow]:
+    """Return the measured repetitions on a medium."""
+    rows = [r for r in report.results.repetitions if r.is_measured]
     if "medium" in report.results.axes:
-        told = [r for r in told if report.results.coordinates(r.combination)["medium"] == medium]
-    return told
+        rows = [r for r in rows if report.results.coordinates(r.combination)["medium"] == medium]
+    return rows
 
 
 def _fresh(report: Report, medium: str) -> str:
-    """In how many repetitions the flash was still new, so that its figures are those of a new device."""
-    fresh, of = _new_of(report, medium)
+    """Return a sentence, after a space, on the repetitions in which the flash was still new; "" if there are none."""
+    fresh, measured = _new_of(report, medium)
     if not fresh:
         return ""
-    which = "Each repetition" if fresh == of else f"{fresh} of {count(of, 'repetition')}"
+    which = "Each repetition" if fresh == measured else f"{fresh} of {count(measured, 'repetition')}"
     return (
         f" {which} ended before as much was ever programmed as the device holds: a figure of a new device, which "
         "need not have collected."
@@ -128,21 +136,21 @@ def _fresh(report: Report, medium: str) -> str:
 
 
 def writes(report: Report) -> list[tuple[str, str]]:
-    """For the patterns that write, whether they allocated or overwrote."""
-    found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
+    """Return whether writes allocated or overwrote, for each pattern that writes."""
+    ways_of: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for repetition in report.results.repetitions:
         if repetition.writes:
-            said = {**report.fixed, **report.results.coordinates(repetition.combination)}
-            place = tuple((axis, said[axis]) for axis in ("pattern", "allocate") if axis in said)
-            found.setdefault(place, {})[repetition.writes] = None
+            coordinates = {**report.fixed, **report.results.coordinates(repetition.combination)}
+            place = tuple((axis, coordinates[axis]) for axis in ("pattern", "allocate") if axis in coordinates)
+            ways_of.setdefault(place, {})[repetition.writes] = None
     return [
         (report.words.places(place) or "all loads", " or ".join(WRITES[way] for way in ways) + ".")
-        for place, ways in found.items()
+        for place, ways in ways_of.items()
     ]
 
 
 def _condition(medium: Any) -> str:
-    """Nothing for a medium of which only the name is known."""
+    """Return the condition of a medium as text; "" if only its name is known."""
     capacity, used = getattr(medium, "capacity_bytes", 0), getattr(medium, "used_bytes", 0)
     if not capacity:
         return ""
@@ -156,12 +164,13 @@ def _condition(medium: Any) -> str:
 
 
 def _shown(capacity: int, used: int) -> str:
+    """Return how much of the capacity the file system sees."""
     part = f"{rough_size(used)} of" if 0 < used < capacity else "All of its"
     return f"{part} {rough_size(capacity)} are shown"
 
 
 def _flash(medium: Any) -> str:
-    """How much flash there is for the capacity, as a sentence with a space before it."""
+    """Return a sentence, after a space, on how much flash there is for the capacity; "" for a medium without."""
     flash = flash_of(medium)
     if flash is None:
         return ""
@@ -172,23 +181,24 @@ def _flash(medium: Any) -> str:
 
 
 def _discards(medium: Any) -> str:
+    """Return a clause on whether a flash medium takes discards; "" for other media."""
     if medium.kind != "flash":
         return ""
     return "; it takes discards" if medium.parameters.get("discard", 1) else "; it takes no discards"
 
 
 def mounts(report: Report) -> ReportTable | None:
-    """How the file systems were mounted: a line for each way, of all their cells."""
+    """Return a table of how the file systems were mounted, with a line for each way; None if it is not known."""
     axes = [axis for axis in ("filesystem", "medium") if axis in report.results.axes]
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    ways_of: dict[tuple[str, ...], dict[str, None]] = {}
     for repetition in report.results.repetitions:
         if repetition.mounted:
-            said = report.results.coordinates(repetition.combination)
-            found.setdefault(tuple(said[axis] for axis in axes), {})[repetition.mounted] = None
-    if not found:
+            coordinates = report.results.coordinates(repetition.combination)
+            ways_of.setdefault(tuple(coordinates[axis] for axis in axes), {})[repetition.mounted] = None
+    if not ways_of:
         return None
     rows = []
-    for place, ways in found.items():
+    for place, ways in ways_of.items():
         heads = [Head(report.words.value(axis, value)) for axis, value in zip(axes, place, strict=True)]
         rows.append(Row(heads or [Head("All")], [TableCell("\n".join(ways))]))
     return ReportTable(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader needs to believe or doubt a report: every repetition, what failed and why, bytes, checks, manifest.
+"""The section "Evidence": every repetition, what failed and why, bytes, checks and the manifest.
 
 Gathers and shortens; judges only by the rules of the analysis. Must not know HTML.
 """
@@ -20,26 +20,26 @@ from flashbed.result.columns import Combination, ResultRow
 from flashbed.result.metrics import METRICS
 
 LISTED_REPETITIONS = 2000
-"""Rows that a browser scrolls with ease; a larger study has the rest in results.csv, and the report says so."""
+"""The most rows that a browser scrolls with ease; the rest is in results.csv, and the report says so."""
 
 KEY_DIGITS = 10
-"""Of a key in a table: as many as its column shows in one line beside the longest numbers. All are in results.csv."""
+"""The digits of a key that a table shows in one line beside the longest numbers. results.csv has all of them."""
 
 SHOWN_COLUMNS = 10
-"""Axes, seed and metrics of each repetition; a page is no wider."""
+"""The most columns for axes, seed and metrics of a repetition: the width of a page."""
 
 OWN_COLUMNS = 5
-"""Axes that have a column each; of more, the cell's name stands in one."""
+"""The most axes that have a column each; of more, one column has the cell's name."""
 
 OWN_BESIDE_BYTES = 4
-"""The same beside nine columns of numbers."""
+"""The same limit beside nine columns of numbers."""
 
 _ENDINGS = {"_bytes": SCALES["bytes"], "_ns": (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)), "_us": SCALES["us"]}
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Repetitions of one cell that ended in the same way, without a result."""
+    """Repetitions of one cell that ended alike, without a result. `console` has the last lines of the first."""
 
     cell: str
     outcome: str
@@ -49,13 +49,16 @@ class Loss:
 
     @property
     def seeds(self) -> str:
+        """Return the seeds as text: "seeds 1 and 3"."""
         numbers = [str(repetition.seed) for repetition in self.repetitions]
         return f"{'seed' if len(numbers) == 1 else 'seeds'} {listing(numbers)}"
 
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """What the host's checker said of the images that one file system left behind."""
+    """What the host's checker found in the images of one file system; `findings` has a place and a text for each
+    damaged one.
+    """
 
     filesystem: str
     clean: int
@@ -65,31 +68,34 @@ class CheckSummary:
 
     @property
     def verdict(self) -> str:
+        """Return "damaged", "clean" or "not checked"."""
         if self.damaged:
             return "damaged"
         return "clean" if self.clean else "not checked"
 
     @property
     def text(self) -> str:
+        """Return the number of images by verdict."""
         parts = [(self.damaged, "damaged"), (self.clean, "clean"), (self.unchecked, "not checked")]
         return ", ".join(f"{number_} {word}" for number_, word in parts if number_)
 
 
 def losses(report: Report) -> list[Loss]:
-    """What failed, with the end of the first console."""
+    """Return the repetitions that failed, with the end of the first console."""
     return _losses(report, [r for r in report.results.not_measured() if r.outcome != MISSING])
 
 
 def missing(report: Report) -> list[Loss]:
-    """What was planned and has not run."""
+    """Return the repetitions that were planned and have not run."""
     return _losses(report, [r for r in report.results.not_measured() if r.outcome == MISSING])
 
 
 def _losses(report: Report, repetitions: Sequence[ResultRow]) -> list[Loss]:
+    """Return repetitions in groups of the same cell and ending."""
     groups: dict[tuple[Combination, str, str], list[ResultRow]] = {}
     for repetition in repetitions:
-        how = (repetition.combination, repetition.outcome, repetition.reason)
-        groups.setdefault(how, []).append(repetition)
+        ending = (repetition.combination, repetition.outcome, repetition.reason)
+        groups.setdefault(ending, []).append(repetition)
     return [
         Loss(report.cell_name(combination), outcome, without_controls(reason), group, _console(report, group))
         for (combination, outcome, reason), group in groups.items()
@@ -97,6 +103,7 @@ def _losses(report: Report, repetitions: Sequence[ResultRow]) -> list[Loss]:
 
 
 def _console(report: Report, repetitions: Sequence[ResultRow]) -> str:
+    """Return the last lines of the first console that is kept; "" if none is."""
     for repetition in repetitions:
         lines = report.consoles.get(repetition.key, ()) if repetition.key else ()
         if lines:
@@ -104,31 +111,31 @@ def _console(report: Report, repetitions: Sequence[ResultRow]) -> str:
     return ""
 
 
-def swallowed(found: Sequence[Flow]) -> list[Flow]:
-    """The cells in which memory kept most of what the workload asked for from the medium."""
-    return [flow for flow in found if flow.swallowed]
+def swallowed(flows: Sequence[Flow]) -> list[Flow]:
+    """Return the cells in which memory kept most of the requested bytes from the medium."""
+    return [flow for flow in flows if flow.swallowed]
 
 
-def flow_table(report: Report, found: Sequence[Flow], caption: str) -> ReportTable:
-    """Bytes asked for against bytes that reached the medium."""
-    scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in found))
+def flow_table(report: Report, flows: Sequence[Flow], caption: str) -> ReportTable:
+    """Return a table of requested bytes against bytes that reached the medium."""
+    scale = scale_of(METRICS["medium_read_bytes"], (flow.requested_bytes for flow in flows))
     limits = report.results.limits
-    told = {repetition.combination for repetition in report.results.repetitions if repetition.steady}
-    open_ = {report.unknown.get(flow.combination, "") for flow in found}
+    noted = {repetition.combination for repetition in report.results.repetitions if repetition.steady}
+    open_ = {report.unknown.get(flow.combination, "") for flow in flows}
     alike = f" Whether the rate was steady is not known: {min(open_)}." if len(open_) == 1 and min(open_) else ""
-    told = set() if alike else told  # one line says it for all
+    noted = set() if alike else noted  # one line says it for all
     shares = [report.results.spreads(f"busy_{part}_percent") for part in ("medium", "bus", "cpu")]
     rows = []
-    for flow in found:
+    for flow in flows:
         bytes_ = (flow.requested_bytes, flow.read_bytes, flow.written_bytes)
         cells = [TableCell(scale.number(value), sort=value) for value in bytes_]
         share = TableCell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
-        busy = [_percent(found.get(flow.combination)) for found in shares]
-        what = TableCell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
-        steady = [_steady(report, flow.combination, flow.combination in told)]
+        busy = [_percent(flows.get(flow.combination)) for flows in shares]
+        limit_cell = TableCell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
+        steady = [_steady(report, flow.combination, flow.combination in noted)]
         heads = _places(report, flow.combination, OWN_BESIDE_BYTES)
-        rows.append(Row(heads, [*cells, share, *busy, what, *(steady if told else [])]))
+        rows.append(Row(heads, [*cells, share, *busy, limit_cell, *(steady if noted else [])]))
     return ReportTable(
         caption=caption,
         note=f"{scale.unit} during the measurement, medians over seeds; the share counts reads where the pattern "
@@ -144,39 +151,42 @@ def flow_table(report: Report, found: Sequence[Flow], caption: str) -> ReportTab
             "Bus",
             "CPU",
             "Limit",
-            *(["Steady"] if told else []),
+            *(["Steady"] if noted else []),
         ],
         rows=rows,
         kind="sortable",
     )
 
 
-def _steady(report: Report, cell: Combination, told: bool) -> TableCell:
+def _steady(report: Report, cell: Combination, is_noted: bool) -> TableCell:
+    """Return the cell that says whether the rate was steady; `told` is true if the cell has such a note."""
     if verdict := report.unsteady.get(cell):
         return TableCell("no", hint=verdict.text, tone="warn")
-    if why := report.unknown.get(cell):
-        return TableCell("not known", hint=why, tone="quiet")
-    return TableCell("yes" if told else "–")
+    if reason := report.unknown.get(cell):
+        return TableCell("not known", hint=reason, tone="quiet")
+    return TableCell("yes" if is_noted else "–")
 
 
 def _corner(report: Report, own: int = OWN_COLUMNS) -> list[str]:
-    """What stands over the places of cells; of more axes than `own`, the cell's name stands in one column."""
+    """Return the heads over the places of cells: one for each axis, or "Cell" if there are more than `own` axes."""
     axes = list(report.results.axes)
     return ["Cell"] if len(axes) > own else [capitalized(report.words.axis(axis)) for axis in axes]
 
 
 def _places(report: Report, cell: Combination, own: int = OWN_COLUMNS) -> list[Head]:
+    """Return a cell's place as row heads, one for each head of _corner()."""
     if len(report.results.axes) > own:
         return [Head(report.cell_name(cell))]
     return [Head(report.words.value(axis, value)) for axis, value in report.results.coordinates(cell).items()]
 
 
-def _percent(found: Spread | None) -> TableCell:
-    return TableCell(f"{found.median:.0f} %", sort=found.median) if found else TableCell("–", tone="quiet")
+def _percent(spread: Spread | None) -> TableCell:
+    """Return a share as a cell."""
+    return TableCell(f"{spread.median:.0f} %", sort=spread.median) if spread else TableCell("–", tone="quiet")
 
 
 def check_summaries(report: Report) -> list[CheckSummary]:
-    """The verdicts by file system, in the study's order."""
+    """Return the verdicts by file system, in the order of the study."""
     axis = "filesystem"
     groups: dict[str, list[ResultRow]] = {}
     for repetition in report.results.repetitions:
@@ -187,6 +197,7 @@ def check_summaries(report: Report) -> list[CheckSummary]:
 
 
 def _check_summary(report: Report, name: str, repetitions: Sequence[ResultRow]) -> CheckSummary:
+    """Return the verdicts on the images of one file system."""
     findings = [
         (f"{report.cell_name(repetition.combination)}, seed {repetition.seed}", without_controls(repetition.check))
         for repetition in repetitions
@@ -197,7 +208,7 @@ def _check_summary(report: Report, name: str, repetitions: Sequence[ResultRow]) 
 
 
 def repetition_table(report: Report) -> ReportTable:
-    """Every repetition, with its key, its limit and the metrics that the study asks for."""
+    """Return a table of every repetition, with its key, its limit and the metrics that the study asks for."""
     listed = report.results.repetitions[:LISTED_REPETITIONS]
     left = len(report.results.repetitions) - len(listed)
     metrics = _asked_metrics(report)
@@ -230,23 +241,24 @@ def repetition_table(report: Report) -> ReportTable:
 
 
 def not_durable(report: Report) -> list[tuple[str, str]]:
-    """The cells that lost commits of the load, by name, with what was counted."""
-    return [(report.cell_name(cell), why.reason) for cell, why in report.not_durable.items()]
+    """Return the cells that lost commits of the load, by name, with what was counted."""
+    return [(report.cell_name(cell), durability.reason) for cell, durability in report.not_durable.items()]
 
 
 def _asked_metrics(report: Report) -> list[str]:
-    """What the study is about, as far as a page is wide; then what else was measured."""
+    """Return the metrics that the study asks for, then other measured ones, as many as a page is wide."""
     asked = dict.fromkeys([*report.asked_metrics, *report.results.metrics])
     known = [name for name in asked if name in report.results.metrics]
     return known[: SHOWN_COLUMNS - len(_corner(report)) - 1]
 
 
 def _metric_cell(value: float | None, scale: Scale) -> TableCell:
+    """Return a number as a cell; an empty one for None."""
     return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value), sort=value)
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The manifest in groups: its single values first, then each table of it, flattened."""
+    """Return the manifest in groups: its single values first, then each of its tables, flattened."""
     single = [(str(name), _scalar(value)) for name, value in manifest.items() if not isinstance(value, Mapping)]
     groups = [("", single)] if single else []
     for name, value in manifest.items():
@@ -256,6 +268,7 @@ def manifest_rows(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the entries of a table, with dotted names for nested tables."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -264,7 +277,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 
 def _scalar(value: Any, name: str = "") -> str:
-    """A value as it is; a large number whose name tells its unit also in a unit that can be read."""
+    """Return a value as text. A large number whose name ends with a unit is also given in a readable unit."""
     if isinstance(value, list | tuple):
         return ", ".join(_scalar(item) for item in value)
     if value is None:
@@ -278,5 +291,6 @@ def _scalar(value: Any, name: str = "") -> str:
 
 
 def _readable(value: int, steps: Sequence[tuple[str, float]]) -> str:
-    unit, one = [step for step in steps if value >= step[1]][-1]
-    return f"{number(value / one)} {unit}"
+    """Return a value in the largest unit that is not above it."""
+    unit, size = [step for step in steps if value >= step[1]][-1]
+    return f"{number(value / size)} {unit}"

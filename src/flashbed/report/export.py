@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results as tables for other programs: CSV, Parquet and JSON, each byte-identical for the same results.
+"""Export the results for other programs: CSV, Parquet and JSON, each byte-identical for the same results.
 
-Must not know HTML. JSON has nothing but JSON in it: what is not a number is null.
+Must not know HTML. The JSON is strict: a number that is not finite becomes null.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     import pandas
 
 SIGNIFICANT_DIGITS = 12
-"""Of computed numbers: the last bits of a logarithm differ from one C library to the next."""
+"""The digits of computed numbers: the last bits of a logarithm differ between C libraries."""
 
 _FORMULA = re.compile(r"['=@\t\r]|[+-](?![0-9.]+$)")
-"""How a text begins that a spreadsheet may carry out (OWASP, "CSV injection"), or that has been marked as one already.
-A number with a sign is none.
+"""The beginnings of a text that a spreadsheet may execute (OWASP, "CSV injection"), or that is marked already. A number
+with a sign is no such text.
 """
 
 
 def frame_of(results: Results) -> pandas.DataFrame:
-    """The results table in the study's order; what was planned and never ran has its row too."""
+    """Return the results table in the order of the study. A repetition that was planned and never ran has a row too."""
     import pandas
 
     repetitions = results.repetitions
@@ -51,31 +51,32 @@ def frame_of(results: Results) -> pandas.DataFrame:
 
 
 def csv_bytes(frame: pandas.DataFrame) -> bytes:
-    """Numbers stand in the shortest text that reads back as the same number.
+    """Return the table as CSV, each number in the shortest text that reads back as the same number.
 
-    A text that a spreadsheet would take for a formula has a "'" before it. So has one that begins with "'": who takes
-    one "'" away from the front of a text has what the study says.
+    A text that a spreadsheet would take for a formula has a "'" before it, as has one that begins with "'". Without
+    that first "'", a text is as the study has it.
     """
     texts = frame.select_dtypes(exclude="number")
     return frame.assign(**texts.map(_no_formula)).to_csv(index=False, lineterminator="\n").encode()
 
 
 def _no_formula(value: Any) -> Any:
+    """Return a text that no spreadsheet carries out; other values unchanged."""
     if not isinstance(value, str):
         return value
     marked = f"'{value}" if _FORMULA.match(value) else value
-    return marked.replace("\r", "\\r")  # it would end a row: Python's writer puts it into no quotes
+    return marked.replace("\r", "\\r")  # a raw one would end the row: Python's writer does not quote it
 
 
 def parquet_bytes(frame: pandas.DataFrame) -> bytes:
-    """The same table with types."""
+    """Return the table as Parquet, with types."""
     buffer = io.BytesIO()
     frame.to_parquet(buffer, engine="pyarrow", index=False, compression="zstd")
     return buffer.getvalue()
 
 
 def json_bytes(report: Report) -> bytes:
-    """The study's question and answer, the manifest, and every repetition."""
+    """Return the study's question and answer, the manifest, and every repetition as JSON."""
     asked = report.study.answer
     columns = columns_of(report.results.repetitions)
     answers = [_answer(report, asked, comparison) for comparison in report.comparisons(asked)] if asked else []
@@ -124,7 +125,7 @@ def _answer(report: Report, asked: Answer, comparison: Comparison) -> dict[str, 
 
 
 def _elsewhere(report: Report) -> list[dict[str, Any]]:
-    """What other systems measured, in real time."""
+    """Return what other systems measured, in real time."""
     if report.elsewhere is None:
         return []
     return [
@@ -176,7 +177,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _model_leaves(finding: Finding) -> list[Any] | None:
-    """The interval in which the ratio of real devices may lie; None where no model's error is in it."""
+    """Return the interval in which the ratio of real devices may lie; None if no model's error is in it."""
     if finding.error is None or finding.ratio is None:
         return None
     return [_rounded(end) for end in finding.error.widened(*finding.interval)]
@@ -208,7 +209,7 @@ def _lead(lead: Lead) -> dict[str, Any]:
         "verdict": lead.verdict,
         "ahead_at": [dict(setting) for setting in lead.ahead_at],
         "behind_at": [dict(setting) for setting in lead.behind_at],
-        "zeros": [{"at": dict(at), "best": mine, "over": its} for at, (mine, its) in lead.zeros.items()],
+        "zeros": [{"at": dict(at), "best": best, "over": over} for at, (best, over) in lead.zeros.items()],
     }
 
 
@@ -217,7 +218,7 @@ def _rounded(value: float) -> float:
 
 
 def pure(value: Any) -> Any:
-    """A value as JSON knows it. What is neither a scalar nor a container becomes its text."""
+    """Return a value with JSON types only. A value that is neither a scalar nor a container becomes its text."""
     if isinstance(value, dict) or hasattr(value, "items"):
         return {str(name): pure(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

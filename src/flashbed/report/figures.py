@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a report as data: axes, panels, series of points with their ranges, and a text for who cannot see
-them.
+"""The figures of a report as data: axes, panels, series of points with their ranges, and a text for readers who cannot
+see them.
 
-A figure's first distinction is a colour, any other becomes a panel beside. report.js draws what stands here; this room
-knows no drawing library.
+The first axis that a figure distinguishes is shown by colour, any other by panels. report.js draws the data. Must not
+know a drawing library. Colours are slots here; report.css has them, once for light and once for dark.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from flashbed.report.model import Report, no_scheduler
 from flashbed.study.format import Figure
 
 LOG_FROM = 8
-"""Numbers on the x axis that span at least this factor are drawn on a logarithmic axis."""
+"""The factor between the numbers of an x axis from which on the axis is logarithmic."""
 
 SAME_SCALE_UP_TO = 4
-"""Panels share a y axis unless their largest values are further apart than this factor."""
+"""Panels share a y axis unless their largest values differ by more than this factor."""
 
 
 @dataclass(frozen=True)
 class Point:
+    """The value of the x axis as written in the study, and the spread of y; None without a result."""
+
     x: str
     spread: Spread | None
 
@@ -45,6 +47,8 @@ class FigureSeries:
 
 @dataclass(frozen=True)
 class Panel:
+    """One plot of a figure; `alternative` describes it for readers who cannot see it."""
+
     title: str
     series: Sequence[FigureSeries]
     alternative: str
@@ -55,12 +59,13 @@ class Panel:
 
     @property
     def top(self) -> float:
+        """Return the highest end of an interval; 0 without points."""
         return max((p.spread.high for s in self.series for p in s.points if p.spread), default=0.0)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, ready to be drawn, described and tabulated."""
+    """A figure, ready to be drawn, described and tabulated. `x_values` maps values of the study to labels."""
 
     id: str
     title: str
@@ -77,17 +82,17 @@ class Drawing:
 
     @property
     def drawn_panels(self) -> list[Panel]:
-        """Those with something to draw."""
+        """Return the panels with something to draw."""
         return [panel for panel in self.panels if panel.has_points]
 
     @property
     def same_scale(self) -> bool:
-        """Whether the panels share a y axis, unless the reader wants it otherwise."""
+        """True if the panels share a y axis, unless the reader switches it."""
         tops = [panel.top for panel in self.panels if panel.top > 0]
         return not tops or max(tops) <= SAME_SCALE_UP_TO * min(tops)
 
     def data(self) -> dict[str, Any]:
-        """What report.js needs, as JSON values."""
+        """Return the JSON values that report.js needs."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -116,16 +121,18 @@ class Drawing:
         }
 
     def _shown(self, value: float) -> float:
-        """In the axis's unit, with enough digits for any screen, and so few that no C library differs in them."""
+        """Return a value in the axis's unit, with enough digits for any screen, and so few that C libraries agree on
+        them.
+        """
         return float(f"{value / self.scale.one:.9g}")
 
 
 SLOTS = 8
-"""Colours in the style sheet; more values than these share them, and differ by marker and line."""
+"""The colours in the style sheet. More values than these share colours, and differ by marker and line."""
 
 
 class Colours:
-    """Slots by axis and value. The axis that the study compares comes first, so that its values never share."""
+    """Slots by axis and value, the same in all figures. The compared axis comes first, so its values never share."""
 
     def __init__(self, report: Report) -> None:
         self._slots: dict[tuple[str, str], int] = {}
@@ -138,18 +145,20 @@ class Colours:
 
 
 def _axes_by_importance(report: Report) -> Iterable[str]:
+    """Return all axes: the compared one first, then those of figures."""
     compared = [report.compared_axis] if report.compared_axis else []
     in_figures = [axis for figure in report.study.figures for axis in figure.series]
     return dict.fromkeys([*compared, *in_figures, *report.results.axes])
 
 
 def drawings(report: Report) -> list[Drawing]:
-    """The figures that the study asks for."""
+    """Return the figures that the study asks for."""
     colours = Colours(report)
     return [_drawing(report, colours, figure, place) for place, figure in enumerate(report.study.figures, start=1)]
 
 
 def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Drawing:
+    """Return figure number `place`, from 1."""
     words, axes = report.words, list(report.results.axes)
     metric = metric_of(figure.y)
     spreads = report.results.spreads(figure.y)
@@ -171,10 +180,10 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
 
     panels = []
     for panel_values in product(*(shown(axis) for axis in panel_axes)):
-        here = dict(zip(panel_axes, panel_values, strict=True))
+        panel_at = dict(zip(panel_axes, panel_values, strict=True))
         series = []
         for value in colour_values:
-            at = here | ({colour_axis: value} if colour_axis and value is not None else {})
+            at = panel_at | ({colour_axis: value} if colour_axis and value is not None else {})
             keys = [(x, *(at[axis] for axis in figure.series)) for x in x_values]
             points = [Point(key[0], spreads.get(by_coordinates.get(key, ()))) for key in keys]
             if any(key in by_coordinates for key in keys):
@@ -182,7 +191,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
                 slot = colours.slot(colour_axis, value) if colour_axis and value is not None else 0
                 series.append(FigureSeries(label, slot, points))
         if series:
-            title = words.places(here)
+            title = words.places(panel_at)
             panels.append(Panel(title, series, _alternative(title, series, x_values, scale)))
 
     labels = dict.fromkeys((series.label, series.slot) for panel in panels for series in panel.series)
@@ -207,7 +216,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
 
 
 def _how_to_read(kind: str, spreads: Sequence[Spread]) -> str:
-    """What the marks and their whiskers are."""
+    """Return what the marks and their whiskers are."""
     if not spreads:
         return "Nothing to draw: no repetition gave a result."
     most = max(spread.n for spread in spreads)
@@ -221,19 +230,19 @@ def _how_to_read(kind: str, spreads: Sequence[Spread]) -> str:
 
 
 def _alternative(title: str, series: Sequence[FigureSeries], x_values: Mapping[str, str], scale: Scale) -> str:
-    """The panel in words."""
-    told = []
-    for one in series:
+    """Return a panel in words."""
+    texts = []
+    for line in series:
         points = [
             f"{scale.figure(point.spread.median) if point.spread else 'no result'} at {x_values[point.x]}"
-            for point in one.points
+            for point in line.points
         ]
-        told.append(f"{one.label}: {listing(points)}")
-    return f"{capitalized(title)}. {'; '.join(told)}." if title else f"{'; '.join(told)}."
+        texts.append(f"{line.label}: {listing(points)}")
+    return f"{capitalized(title)}. {'; '.join(texts)}." if title else f"{'; '.join(texts)}."
 
 
 def spread_text(spread: Spread, scale: Scale) -> str:
-    """ "12.3 MiB/s (12.1 to 12.6, 3 seeds)" """
+    """Return a spread as text: "12.3 MiB/s (12.1 to 12.6, 3 seeds)"."""
     text = scale.figure(spread.median)
     if spread.n == 1:
         return text
@@ -241,7 +250,9 @@ def spread_text(spread: Spread, scale: Scale) -> str:
 
 
 def _x_axis(x_values: Mapping[str, str], kind: str) -> dict[str, Any]:
-    """Positions and labels. Lines over numbers that span much have a logarithmic axis; else each value has a place."""
+    """Return positions and labels. Lines over numbers that span a large factor have a logarithmic axis; else each value
+    has a place.
+    """
     labels = list(x_values.values())
     numbers = sizes(x_values)
     if kind == "line" and numbers and min(numbers) > 0 and max(numbers) >= LOG_FROM * min(numbers):

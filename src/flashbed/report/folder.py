@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report's folder: which files it has, of which inputs, and whose they are.
+"""A report's directory: which files it has, made from which inputs, and to which study they belong.
 
-A record beside the report names its study and has the digest of each file as it was written, so that nothing is written
-over that is another study's, a person's own or changed by one. The head of report.html has a digest of the report's
-inputs (freshness.py).
+A record beside the report names its study and has the digest of each written file. So a run never overwrites a file
+that belongs to another study or to the user, or that the user has changed. The head of report.html has a digest of the
+report's inputs (freshness.py).
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ _HEAD_BYTES = 2048
 
 
 def owner(folder: Path, study: Path, *, shipped: bool) -> str:
-    """How a folder's record names a study: by its file's path from there, so that both can be moved together."""
+    """Return the name of a study in a directory's record: its file's path from there, so that both can be moved
+    together.
+    """
     return f"{SHIPPED}{study.stem}" if shipped else os.path.relpath(os.path.realpath(study), os.path.realpath(folder))
 
 
-def check(folder: Path, mine: str) -> None:
-    """Raises InputError if a report of the study `mine` (see owner()) would be written over what is not its own."""
+def check(folder: Path, study_name: str) -> None:
+    """Raise InputError if a report of the study `study_name` (see owner()) would overwrite what is not its own."""
     record = _record(folder)
-    theirs = record.get("study", mine)
-    if theirs != mine and (theirs.startswith(SHIPPED) or (folder / theirs).is_file()):
+    theirs = record.get("study", study_name)
+    if theirs != study_name and (theirs.startswith(SHIPPED) or (folder / theirs).is_file()):
         name = f"the shipped study {theirs.removeprefix(SHIPPED)}" if theirs.startswith(SHIPPED) else theirs
         raise InputError(f"{folder}: has the report of another study, {name}; name another folder with --out")
     if record.get("unfinished") or (not record and has_report(folder)):
@@ -51,23 +53,23 @@ def check(folder: Path, mine: str) -> None:
             )
 
 
-def begin(folder: Path, mine: str) -> None:
-    """Notes that the files are being written: if that is cut short, all of them are still ours."""
-    _note(folder, {"study": mine, "unfinished": True})
+def begin(folder: Path, study_name: str) -> None:
+    """Record that the files are being written: if that is interrupted, all of them still belong to the study."""
+    _note(folder, {"study": study_name, "unfinished": True})
 
 
-def end(folder: Path, mine: str) -> None:
-    """Notes the files as they are."""
-    _note(folder, {"study": mine, "files": {name: digest_file(folder / name) for name in FILES}})
+def end(folder: Path, study_name: str) -> None:
+    """Record the digests of the files."""
+    _note(folder, {"study": study_name, "files": {name: digest_file(folder / name) for name in FILES}})
 
 
 def digest_mark(digest: str) -> str:
-    """How the digest stands in the report's head."""
+    """Return the element of the report's head that has the digest."""
     return f'{MARK} content="{digest}">'
 
 
 def is_current(folder: Path, digest: str) -> bool:
-    """Whether the report and all exports are there, made from inputs with this digest."""
+    """True if the report and all exports are there, made from inputs with this digest."""
     if not all((folder / name).is_file() for name in EXPORTS):
         return False
     try:
@@ -78,7 +80,7 @@ def is_current(folder: Path, digest: str) -> bool:
 
 
 def has_report(folder: Path) -> bool:
-    """Whether there is a report of whatever inputs."""
+    """True if there is a report of any inputs."""
     try:
         with own_file.opened(folder / REPORT) as file:
             return MARK.encode() in file.read(_HEAD_BYTES)
@@ -92,7 +94,7 @@ def _note(folder: Path, record: dict[str, Any]) -> None:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    """Empty if there is none, or if it is damaged."""
+    """Return the record; empty if there is none, or if it is damaged."""
     try:
         record = json.loads(own_file.read(folder / RECORD, MOST_RECORD_BYTES).decode())
         fine = isinstance(record["study"], str) and isinstance(record.get("files", {}), dict)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as one HTML file that needs no network: text, tables, figures and the library that draws them.
+"""Render the report as one HTML file that needs no network: text, tables, figures and the library that draws them.
 
-Puts together what the other rooms made; the page itself is report.html.j2, what it takes in, and the scripts.
+The page itself is report.html.j2 with the templates that it includes, and the scripts.
 
 Why plotly draws: measured beside bokeh 3.9 and vega-lite 6 (altair, vl-convert 1.9), its script is 4.8 MB (2.0 MB as it
-is packed in the page) against 1.3 MB and 0.9 MB. But it is there in 10 ms and takes plain JSON, so nothing of it is
-imported to draw, no id is random, and colours can follow the reader's theme; it zooms, pans, hovers and shows whiskers
-without further code, as SVG that prints sharply. Bokeh draws on a canvas with colours fixed in Python and numbers its
-objects anew in each process; vl-convert is an 84 MB engine that takes 1.4 s to hand out its script.
+is packed in the page) against 1.3 MB and 0.9 MB. But it loads in 10 ms and takes plain JSON, so nothing of it is
+imported to draw, no id is random, and colours can follow the reader's theme. It zooms, pans, hovers and shows whiskers
+without further code, as SVG that prints sharply. Bokeh draws on a canvas with colours fixed in Python, and numbers its
+objects anew in each process. vl-convert is an 84 MB engine that takes 1.4 s to return its script.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _page(report: Report, digest: str, command: str) -> _Page:
 
 
 def _by_default(report: Report) -> str:
-    """What the answer compares, where the study's file does not say."""
+    """Return a sentence on what the answer compares, if the study's file does not say; else ""."""
     answer = report.study.answer
     if answer is None or "answer" not in report.study.by_default:
         return ""
@@ -174,17 +174,17 @@ def _by_default(report: Report) -> str:
 
 
 def _queues(report: Report) -> str:
-    """What must be said of schedulers where the study compares them."""
+    """Return a sentence on cells without a scheduler, if the study compares schedulers; else ""."""
     compared = any(SCHEDULER in question.compare for question in report.questions)
     return no_scheduler(report, report.results.combinations()) if compared else ""
 
 
 def _keys(pictures: Sequence[Matrix]) -> list[tuple[str, str, str]]:
-    """The tones of all pictures, each with its sign and its meaning."""
-    used = {told for picture in pictures for told in picture.key}
-    told = [(tone, *meaning) for tone, meaning in TONES.items() if (tone, *meaning) in used]
+    """Return the tones of all pictures, each with its sign and its meaning."""
+    used = {key for picture in pictures for key in picture.key}
+    keys = [(tone, *meaning) for tone, meaning in TONES.items() if (tone, *meaning) in used]
     one_seed = [("one-seed", "", "one seed")] if any(picture.has_one_seed for picture in pictures) else []
-    return [*told, *one_seed]
+    return [*keys, *one_seed]
 
 
 def _claims(report: Report) -> _Claims | None:
@@ -201,7 +201,7 @@ def _claims(report: Report) -> _Claims | None:
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
-    """What the study fixes, for the head of the page."""
+    """Return what the study fixes, for the head of the page."""
     words = report.words
     load = report.study.bytes_per_day
     return [
@@ -232,7 +232,7 @@ def _evidence(report: Report, flows_: Sequence[Flow]) -> _Evidence:
 
 
 def _json(data: object) -> str:
-    """JSON that may stand in a script element: no character that could end it."""
+    """Return JSON for a script element: without a character that could end it."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -253,21 +253,21 @@ def _plotly() -> str:
 PAGE_STYLES = ("report.css", "page.css", "print.css")
 
 MOST_OPEN = 10
-"""So many of the lines that stand out are shown at once; the rest is folded."""
+"""The most highlighted lines that are shown at once; the rest is folded."""
 
 
 def render_page(
     title: str, lines: Sequence[str], tables: Sequence[PageTable], lead: Sequence[str] = (), *, is_bad: bool = False
 ) -> str:
-    """Return lines and tables of text as one HTML file in the style of reports. `lead` are lines that stand out,
-    `is_bad` whether they say that something is bad.
+    """Return lines and tables of text as one HTML file in the style of reports. `lead` are highlighted lines; `is_bad`
+    says whether they report a problem.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     loader = PackageLoader("flashbed.report", ".")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     return environment.get_template("page.html.j2").render(
         title=title,
         lines=lines,
@@ -275,5 +275,5 @@ def render_page(
         is_bad=is_bad,
         most_open=MOST_OPEN,
         tables=tables,
-        style=Markup("\n".join((here / name).read_text(encoding="utf-8") for name in PAGE_STYLES)),  # our own files
+        style=Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in PAGE_STYLES)),  # our own files
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that a study's report is made from, as one value: `freshness` digests it, and `model` turns it into a
-report. Must stay cheap to import: a run with all results in the store should end at once.
+"""All inputs of a study's report as one value: `freshness` digests it, and `model` turns it into a report. Must stay
+cheap to import: a run with all results in the store should end at once.
 """
 
 from __future__ import annotations

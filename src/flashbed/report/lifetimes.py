@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long each flash medium of a study lasts under the study's load, or that it is not known yet. Must not know
-HTML.
-"""
+"""The life of each flash medium under the study's load, or its bounds if it is not known yet. Must not know HTML."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from flashbed.result.columns import Combination
 
 
 def table(report: Report) -> ReportTable | None:
-    """A row for each cell whose medium wears; nothing in a study that names no load."""
+    """Return a row for each cell whose medium wears; None for a study that names no load."""
     load = report.study.bytes_per_day
     overwrites = report.results.spreads("overwrites")
     if load is None or not overwrites:
@@ -29,7 +27,7 @@ def table(report: Report) -> ReportTable | None:
     rows = [
         Row(
             [Head(report.words.value(axis, value)) for axis, value in zip(axes, cell, strict=True)] or [Head("All")],
-            [TableCell(number(turns.median), sort=turns.median), *(_years(found, bounds, cell) for found in lives)],
+            [TableCell(number(turns.median), sort=turns.median), *(_years(spreads, bounds, cell) for spreads in lives)],
         )
         for cell, turns in overwrites.items()
     ]
@@ -47,19 +45,19 @@ def table(report: Report) -> ReportTable | None:
 
 
 def resolution(report: Report) -> str:
-    """The largest of these steps, as a sentence."""
-    found = erase_steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
-    if not found:
+    """Return a sentence on the largest step in which a life is counted; "" if the study asks for no life."""
+    steps = erase_steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
+    if not steps:
         return ""
-    cell = max(found, key=lambda one: found[one])
+    cell = max(steps, key=steps.__getitem__)
     return (
         f"A life is counted in whole erases of the most worn block: one more or less changes it by up to "
-        f"{100 * found[cell]:.0f} % ({report.cell_name(cell)}). A lead that one on either side could make is none."
+        f"{100 * steps[cell]:.0f} % ({report.cell_name(cell)}). A lead that one on either side could make is none."
     )
 
 
 def not_known(report: Report) -> str:
-    """In how many cells a life that the study asks for is not known yet, and its bounds over these, as a sentence."""
+    """Return a sentence on the cells whose life is not known yet, with its bounds; "" if there are none."""
     asked = [life for life in LIVES if life in report.asked_metrics]
     measured = report.results.spreads("overwrites")
     if not asked or not measured or report.study.bytes_per_day is None:
@@ -82,15 +80,16 @@ def not_known(report: Report) -> str:
 
 
 def _years(
-    found: dict[Combination, Spread], bounds: Sequence[dict[Combination, Spread]], cell: Combination
+    spreads: dict[Combination, Spread], bounds: Sequence[dict[Combination, Spread]], cell: Combination
 ) -> TableCell:
-    if cell not in found:
+    """Return the life of a cell, or its bounds."""
+    if cell not in spreads:
         least, most = (bound.get(cell) for bound in bounds)
         ends = [
             *([f"at least {number(least.low)}"] if least else []),
             *([f"at most {number(most.high)}"] if most else []),
         ]
         return TableCell("not known yet", note=", ".join(ends), tone="quiet")
-    spread = found[cell]
+    spread = spreads[cell]
     note = "" if spread.n == 1 else f"{number(spread.low)} – {number(spread.high)}"
     return TableCell(number(spread.median), note=note, sort=spread.median)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limited the cells that stand side by side, and how a report says so: a cell that the CPU or memory limits says
-little of the medium or the file system that it is to compare. Must not know HTML.
+"""Say what limited the cells that a report shows side by side: a cell that the CPU or memory limits says little about
+the medium or the file system that it compares. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flashbed.result.columns import Combination
 from flashbed.study.format import Answer
 
 MEDIUM = "medium"
-"""What a study of media and file systems means to measure."""
+"""The limit that a study of media and file systems intends."""
 
 WORDS = {
     "medium": "the medium",
@@ -32,34 +32,34 @@ RATES = {"bandwidth": "bandwidth", "iops": "requests a second"}
 """Metrics that grow as the time shrinks, for sentences."""
 
 SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "link": "link", "load": "load"}
-"""For a cell of a table."""
+"""Limits for a cell of a table."""
 
 
 def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str], said: Collection[str] = ()) -> str:
-    """ "The CPU limits 3 of 5 cells and memory 1." Nothing where the medium limits all of them, nothing of what is said
-    already, and nothing where no load has a part in the metrics that are shown.
+    """Return a sentence: "The CPU limits 3 of 5 cells and memory 1." It leaves out the medium and the limits in `said`.
+    Return "" if nothing is left, or if none of the metrics depends on the load.
     """
     if metrics and not any(map(is_of_the_load, metrics)):
         return ""
     shown = list(dict.fromkeys(cells))
     limits = report.results.limits
-    found = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *said))
-    if not found:
+    counts = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *said))
+    if not counts:
         return ""
-    (most, number), *others = sorted(found.items(), key=lambda one: (-one[1], list(WORDS).index(one[0])))
+    (most, number), *others = sorted(counts.items(), key=lambda item: (-item[1], list(WORDS).index(item[0])))
     kept = report.keeper(cell for cell in shown if limits.get(cell) == "memory")
     words = {**WORDS, "memory": kept}
-    told = [f"{words[most]} limits {number} of {count(len(shown), 'cell')}"]
-    told += [f"{words[name]} {number}" for name, number in others]
-    return f"{capitalized(listing(told))}."
+    clauses = [f"{words[most]} limits {number} of {count(len(shown), 'cell')}"]
+    clauses += [f"{words[name]} {number}" for name, number in others]
+    return f"{capitalized(listing(clauses))}."
 
 
 def spared(report: Report) -> str:
-    """In which cells a medium that takes no time would make the bandwidth, or the requests a second, at most 1.25 times
-    what it is; nothing where the study asks for neither, or where that holds of no cell.
+    """Return a sentence on the cells in which a medium that takes no time would change the bandwidth, or the requests a
+    second, to at most 1.25 times; "" if there are none, or if the study asks for neither.
 
-    Of a latency, of wear or of write amplification nothing follows from what was busy. Nor does it of a job of the
-    user's: what its background does is counted too.
+    Nothing follows from busy times for latency, wear or write amplification, nor for a job of the user's, whose
+    background work is counted too.
     """
     study, results = report.study, report.results
     asked = {name for question in report.questions for name in question.metric}
@@ -67,21 +67,21 @@ def spared(report: Report) -> str:
     if not rates or study.job is not None:
         return ""
     cpu, medium = (results.spreads(f"busy_{part}_percent") for part in ("cpu", "medium"))
-    found = []
+    limiting = []
     for cell in (cell for cell in medium if cell in cpu and results.limits.get(cell) in ("cpu", "bus", "link", "load")):
         # A CPU that is busy while a chip is, because it polls it, is not counted as its own work
         cpu_decides = results.limits[cell] == "cpu" and cpu[cell].median >= BUSY_PERCENT and not report.polls(cell)
         if cpu_decides or medium[cell].median <= 100 - BUSY_PERCENT:
-            found.append(results.limits[cell])
-    names = [WORDS[limit] for limit in WORDS if limit in found]
+            limiting.append(results.limits[cell])
+    names = [WORDS[limit] for limit in WORDS if limit in limiting]
     if not names:
         return ""
     verb = "limits" if len(names) == 1 else "limit"
-    where = f"In {count(len(found), 'cell')} that {listing(names)} {verb}"
+    where = f"In {count(len(limiting), 'cell')} that {listing(names)} {verb}"
     return f"{where}, a faster medium, or a better order on it, would change the {listing(rates)} little."
 
 
 def cells_of(report: Report, answer: Answer, group: Group) -> list[Combination]:
-    """The cells that a group of an answer rests on."""
+    """Return the cells that a group of an answer rests on."""
     where = {**answer.where, **{axis: (value,) for axis, value in group.at}}
     return list(report.results.combinations(where))

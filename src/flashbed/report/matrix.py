@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of an answer: a field for each load and each value that is compared, by how sure it is.
+"""The picture of an answer: a field for each load and each compared value, marked by how sure it is.
 
-Turns groups of comparisons into short texts and tones; a tone is a colour and a sign, so that nothing hangs on colours
-alone. Each field that was measured has its figure, also where that decides nothing. Must not know HTML.
+Turns groups of comparisons into short texts and tones. A tone is a colour and a sign, so that nothing depends on colour
+alone. Each measured field has its figure, even if that decides nothing. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TONES = {
     "plain": ("", "nothing to compare with"),
     "missing": ("–", "no result"),
 }
-"""By tone, its sign and what it means, in the order of the key."""
+"""The sign and the meaning of each tone, in the order of the key."""
 
 
 NO_CHOICE = "nothing to choose"
@@ -36,7 +36,7 @@ NO_CHOICE = "nothing to choose"
 
 @dataclass(frozen=True)
 class Field:
-    """What one value does under one load; `reason` is why it decides nothing, or not the medium."""
+    """What one value does under one load; `reason` says why it decides nothing, or nothing about the medium."""
 
     tone: str
     text: str
@@ -50,8 +50,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Row:
-    """A load and its fields; None is not in the study. `telling` distinguishes it from the other loads of its name, and
-    `rest` is the same in all of these.
+    """A load and its fields, None for a value that is not in the study. `telling` distinguishes it from the other loads
+    of its name; `rest` is the same in all of these.
     """
 
     name: str
@@ -62,14 +62,14 @@ class Row:
 
     @property
     def whole(self) -> Field | None:
-        """The one field of all columns, where there is nothing to choose between them."""
+        """Return the one field of all columns, if there is nothing to choose between them."""
         first = self.fields[0]
         return first if first and first.text == NO_CHOICE and set(self.fields) == {first} else None
 
 
 @dataclass(frozen=True)
 class MatrixPart:
-    """The loads by one metric."""
+    """The loads by one metric; `reading` says how to read the numbers."""
 
     title: str
     reading: str
@@ -78,7 +78,7 @@ class MatrixPart:
 
 @dataclass(frozen=True)
 class Matrix:
-    """`same` is what all loads have in common."""
+    """The picture of one question. `same` is what all loads have in common."""
 
     columns: Sequence[str]
     parts: Sequence[MatrixPart]
@@ -86,9 +86,9 @@ class Matrix:
 
     @property
     def key(self) -> list[tuple[str, str, str]]:
-        """Tone, sign and meaning of what is in it."""
+        """Return tone, sign and meaning of all tones in use."""
         used = {field.tone for part in self.parts for row in part.rows for field in row.fields if field}
-        return [(tone, *told) for tone, told in TONES.items() if tone in used]
+        return [(tone, *meaning) for tone, meaning in TONES.items() if tone in used]
 
     @property
     def has_one_seed(self) -> bool:
@@ -97,7 +97,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Look:
-    """How the numbers of a part are shown: their unit, the words, the axes over which some of its loads are means."""
+    """How the numbers of a part are shown: their unit, the words, and the axes over which some loads are means."""
 
     scale: Scale
     words: Words
@@ -105,8 +105,8 @@ class Look:
 
 
 def matrix(parts: Sequence[Sequence[Load]], words: Words, fixed: Mapping[str, str] | None = None) -> Matrix:
-    """The picture of a question; a part is the loads of one of its metrics. `fixed` has what the question itself fixes,
-    by axis.
+    """Return the picture of a question. A part has the loads of one of its metrics; `fixed` has the axes that the
+    question itself fixes.
     """
     comparison = parts[0][0].comparison
     columns = [words.value(comparison.compare, value) for value in comparison.values]
@@ -116,15 +116,18 @@ def matrix(parts: Sequence[Sequence[Load]], words: Words, fixed: Mapping[str, st
     }
     several = sum(map(len, parts)) > 1
     alone = {axis: values_[0] for axis, values_ in values.items() if several and len(values_) == 1}
-    told = [_part(loads, alone, words) for loads in parts]
-    return Matrix(columns, told, words.places({**(fixed or {}), **alone}))
+    shown = [_part(loads, alone, words) for loads in parts]
+    return Matrix(columns, shown, words.places({**(fixed or {}), **alone}))
 
 
 def _part(loads: Sequence[Load], alone: Mapping[str, str], words: Words) -> MatrixPart:
+    """Return the loads of one metric; `alone` has the axes with one value in all loads."""
     comparison = loads[0].comparison
     metric = metric_of(comparison.metric)
-    scale = scale_of(metric, (_largest(one) for load in loads for one in _all_standings(load.group)))
-    axes = dict.fromkeys(axis for load in loads for one in _all_standings(load.group) for axis in one.telling_axes)
+    scale = scale_of(metric, (_largest(standing) for load in loads for standing in _all_standings(load.group)))
+    axes = dict.fromkeys(
+        axis for load in loads for standing in _all_standings(load.group) for axis in standing.telling_axes
+    )
     kind = "mean" if comparison.in_time else "geometric mean"
     mean = f"{kind} over {listing([words.axis_plural(axis) for axis in axes])}" if axes else ""
     reading = "; ".join(filter(None, (scale.unit, mean, direction(metric).rstrip(".").lower())))
@@ -142,14 +145,14 @@ def _all_standings(group: Group) -> list[Standing]:
 def _places(load: Load, alone: Mapping[str, str], look: Look) -> list[str]:
     """Return where a load was measured, in words. `alone` has the axes that are the same in all loads."""
     group, words = load.group, look.words
-    said = {axis: (value,) for axis, value in group.at}
-    # Where other loads are means over an axis, one that has a single value of it would pass for such a mean.
+    coordinates = {axis: (value,) for axis, value in group.at}
+    # If other loads are means over an axis, a load with a single value of it would pass for such a mean
     telling = telling_axes(group.planned)
     single = [pair for pair in group.planned[0] if pair[0] in look.averaged and pair[0] not in telling]
     return [
         words.place(axis, value)
         for axis, value in (*group.at, *single)
-        if axis not in alone and not words.is_idle(axis, said)
+        if axis not in alone and not words.is_idle(axis, coordinates)
     ]
 
 
@@ -157,7 +160,7 @@ def _title(places: Sequence[str], loads: Sequence[Sequence[str]]) -> tuple[str, 
     """Return the name of a load, what distinguishes it from the `loads` of the same name, and the rest."""
     name, *more = places or ["All"]
     namesakes = [other for other in loads if other[:1] == [name]]
-    rest = [place for place in more if all(place in other for other in namesakes)] if namesakes[1:] else more
+    rest = [place for place in more if all(place in namesake for namesake in namesakes)] if namesakes[1:] else more
     return name, ", ".join(place for place in more if place not in rest), ", ".join(rest)
 
 
@@ -171,7 +174,7 @@ def _row(load: Load, name: str, telling: str, rest: str, look: Look) -> Row:
 
 
 def field(load: Load, value: str, look: Look) -> Field | None:
-    """One value against the best of its group."""
+    """Return one value against the best of its group; None if it is not in the study."""
     group, comparison = load.group, load.comparison
     barred = [doubt for (name, _), doubt in group.doubts.items() if name == value and doubt.bars]
     standings = {standing.value: standing for standing in group.standings}
@@ -189,29 +192,31 @@ def field(load: Load, value: str, look: Look) -> Field | None:
         some = f" in {len(cached)} of {len(group.settings)}" if len(cached) < len(group.settings) else ""
         notes.append(f"into the drive's write cache{some}")
     note = ", ".join(notes)
-    found = _standing(comparison, group, value, note, look.words)
+    plain = _standing(comparison, group, value, note, look.words)
     if group.cpu_decides(value):
-        return Field("doubt", found.text, found.note, "the CPU decides")
-    return found
+        return Field("doubt", plain.text, plain.note, "the CPU decides")
+    return plain
 
 
 def _open(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> Field | None:
-    """A value that is not compared: why, and what was measured all the same."""
-    found = group.undecided.get(value)
-    if not found and not barred:
+    """Return the field of a value that is not compared: why, and what was measured."""
+    standing = group.undecided.get(value)
+    if not standing and not barred:
         return Field("missing", "no result") if value in group.left_out else None
-    figure = _figure(found, look.scale) + _part_of(found, group, look.words) if found else ""
+    figure = _figure(standing, look.scale) + _part_of(standing, group, look.words) if standing else ""
     if lost := group.not_durable.get(value):
         return Field("lost", lost.kind, figure, lost.text)
     if not barred:
         return Field("doubt", "too few results", figure)
-    why = _kinds(barred)
+    kinds = _kinds(barred)
     few = f" in {len(barred)} of {group.settings_planned}" if len(barred) < group.settings_planned else ""
-    return Field("doubt", f"{why}{few}", figure, why)
+    return Field("doubt", f"{kinds}{few}", figure, kinds)
 
 
 def _part_of(standing: Standing, group: Group, words: Words) -> str:
-    """Where a figure is not of all settings, of which: " at file size 10M (4 of 8 settings)", " on 5 of 8 settings"."""
+    """Return the settings that a figure is over, if not all: " at file size 10M (4 of 8 settings)", " on 5 of 8
+    settings".
+    """
     few, all_ = len(standing.settings), group.settings_planned
     if few == all_:
         return ""
@@ -220,13 +225,13 @@ def _part_of(standing: Standing, group: Group, words: Words) -> str:
 
 
 def _largest(standing: Standing) -> float:
-    """The number that says in which unit it is told."""
+    """Return the number that decides the unit."""
     return standing.score or max(standing.medians)
 
 
 def _figure(standing: Standing, scale: Scale) -> str:
-    """The mean, and the range of the seeds if that is wide. A zero leaves nothing of a mean, so that there the range of
-    the settings is told.
+    """Return the mean, and the range of the seeds if that is wide. A zero leaves nothing of a mean, so the range over
+    the settings is given then.
     """
     if not standing.score and not standing.is_zero:
         return figures(standing.medians, scale)
@@ -236,10 +241,12 @@ def _figure(standing: Standing, scale: Scale) -> str:
 
 
 def _kinds(doubts: Sequence[Doubt]) -> str:
+    """Return the kinds of doubts as a list in words."""
     return listing(list(dict.fromkeys(doubt.kind for doubt in doubts)))
 
 
 def _standing(comparison: Comparison, group: Group, value: str, figure: str, words: Words) -> Field:
+    """Return the field of a compared value."""
     if not group.leads:
         return Field("plain", figure)
     if value == group.best:
@@ -247,7 +254,7 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
             return Field("turns", "best on the whole", figure)
         if group.leads_that_are("even"):
             return Field("even", "among the best", figure)
-        # Where others are in doubt, none is the best of all.
+        # If others are in doubt, none is the best of all
         if group.in_doubt:
             return Field("leads", "ahead of the rest", figure)
         return Field("just-best" if is_close(group) else "best", "best", figure)
@@ -262,12 +269,14 @@ def _standing(comparison: Comparison, group: Group, value: str, figure: str, wor
 
 
 def _behind(comparison: Comparison, group: Group, lead: Lead) -> str:
-    """ "2.8× slower", "4 % slower"; of what is no speed "2.8× higher"; beside a zero "some, against none" """
+    """Return how far a value is behind: "2.8× slower", "4 % slower", for other metrics "2.8× higher", beside a zero
+    "some, against none".
+    """
     metric = metric_of(comparison.metric)
     if lead.is_endless:
-        told = "some, against none" if metric.better == "lower" else "none at all"
+        text = "some, against none" if metric.better == "lower" else "none at all"
         some = 0 < len(lead.zeros) < len(group.settings)
-        return f"{told} in {len(lead.zeros)} of {len(group.settings)}" if some else told
+        return f"{text} in {len(lead.zeros)} of {len(group.settings)}" if some else text
     if apart(lead.factor) < CLEAR_FACTOR:
         return "equal on the whole"
     than = "slower" if is_speed(metric) else "higher" if metric.better == "lower" else "lower"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure lacks, summed up: how many cells and why, the first few by name, and all others for who asks.
+"""Sum up the cells that a figure lacks: how many and why, the first few by name, and the others folded.
 
-A study of hundreds of cells that has only begun lacks most of them; their names in full would bury the figure. Must not
-know HTML.
+A study of hundreds of cells that has only begun lacks most of them; all names would bury the figure. Must not know
+HTML.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from flashbed.report.model import Report
 from flashbed.result.columns import Combination
 
 NAMED = 3
-"""Cells that are named in the sentence; the others are folded."""
+"""The most cells that the sentence names; the others are folded."""
 
 MOST_REASONS = 3
-"""Reasons that are told in the sentence; the others stand beside the cells."""
+"""The most reasons that the sentence gives; the others stand beside the cells."""
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,26 @@ class Gap:
 
     @property
     def folded(self) -> str:
-        """What stands over the others."""
+        """Return the line above the folded cells."""
         return count(len(self.rest), "more cell" if self.named else "cell")
 
 
 def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Mapping[Combination, Spread]) -> list[Gap]:
-    """The cells of a figure without a number, and those that rest on fewer seeds than planned."""
+    """Return the cells of a figure without a number, and those with fewer seeds than planned."""
     names = _names(report, cells)
-    found = []
+    summed_up = []
     absent = {cell: reason for cell, reason in _reasons(report, metric, cells).items() if cell not in spreads}
     if absent:
-        why = [f"{number} {reason}" for reason, number in Counter(absent.values()).most_common()]
-        if len(why) > MOST_REASONS:
-            why = [*why[:MOST_REASONS], f"{len(why) - MOST_REASONS} more reasons"]
-        told = [f"{names[cell]}: {reason}" for cell, reason in absent.items()]
+        reasons = [f"{number} {reason}" for reason, number in Counter(absent.values()).most_common()]
+        if len(reasons) > MOST_REASONS:
+            reasons = [*reasons[:MOST_REASONS], f"{len(reasons) - MOST_REASONS} more reasons"]
+        everyone = [f"{names[cell]}: {reason}" for cell, reason in absent.items()]
         everything = len(absent) == len(cells)
         how_many = f"all {count(len(cells), 'cell')}" if everything else f"{len(absent)} of {count(len(cells), 'cell')}"
-        opening = f"Without a result: {how_many} ({'; '.join(why)})"
-        # Where nothing at all was measured, the first names tell nobody anything.
+        opening = f"Without a result: {how_many} ({'; '.join(reasons)})"
+        # If nothing at all was measured, the first names tell a reader nothing
         first = [] if everything and len(cells) > NAMED else [names[cell] for cell in absent][:NAMED]
-        found.append(_gap(opening, first, told))
+        summed_up.append(_gap(opening, first, everyone))
     planned = len(report.study.seeds)
     thin = [
         f"{names[cell]} ({spreads[cell].n} of {planned})"
@@ -62,28 +62,29 @@ def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Map
     ]
     if thin:
         opening = f"From fewer seeds than planned: {len(thin)} of {count(len(cells), 'cell')}"
-        found.append(_gap(opening, thin[:NAMED], thin))
-    return found
+        summed_up.append(_gap(opening, thin[:NAMED], thin))
+    return summed_up
 
 
 def _gap(opening: str, first: Sequence[str], everyone: Sequence[str]) -> Gap:
+    """Return a gap that names the `first` cells, and folds the rest of `everyone`."""
     rest = everyone[len(first) :]
     such = "such as " if first and rest else ""
     return Gap(f"{opening}: {such}{'; '.join(first)}." if first else f"{opening}.", len(first), rest)
 
 
 def _names(report: Report, cells: Sequence[Combination]) -> dict[Combination, str]:
-    """The cells by what tells them from one another; the title and `where` of their figure say the rest."""
+    """Return the cells by what distinguishes them from one another; their figure says the rest."""
     axes = list(report.results.axes)
-    told = [place for place in range(len(axes)) if len({cell[place] for cell in cells}) > 1]
+    telling = [place for place in range(len(axes)) if len({cell[place] for cell in cells}) > 1]
     return {
-        cell: report.words.places([(axes[place], cell[place]) for place in told]) or report.cell_name(cell)
+        cell: report.words.places([(axes[place], cell[place]) for place in telling]) or report.cell_name(cell)
         for cell in cells
     }
 
 
 def _reasons(report: Report, metric: str, cells: Sequence[Combination]) -> dict[Combination, str]:
-    """By cell, in their order, how its repetitions ended; of several ways, all."""
+    """Return, by cell in their order, how its repetitions ended; of several ways, all."""
     ends: dict[Combination, dict[str, None]] = {cell: {} for cell in cells}
     for repetition in report.results.repetitions:
         if repetition.combination in ends:
@@ -98,4 +99,4 @@ def _reasons(report: Report, metric: str, cells: Sequence[Combination]) -> dict[
                     else repetition.outcome
                 )
             ends[repetition.combination][end] = None
-    return {cell: listing(list(found)) for cell, found in ends.items()}
+    return {cell: listing(list(ways)) for cell, ways in ends.items()}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report is made from, gathered once: the study, its results, the names, and the evidence.
+"""The content of a report, gathered once: the study, its results, the names, and the evidence.
 
-Everything that draws or tabulates takes this and nothing else. Must not know HTML.
+All that draws or tabulates takes a Report and nothing else. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from flashbed.study.loading import Study
 
 SCHEDULER = "scheduler"
-"""The axis of what orders requests in a queue."""
+"""The axis of I/O schedulers."""
 
 
 @dataclass(frozen=True)
@@ -60,56 +60,60 @@ class Report:
     elsewhere: Results | None = None
     """What other systems measured, in real time: with one axis more, the system. Never mixed with `results`."""
     left_out: Sequence[str] = ()
-    """What was imported and is not shown, and why: sentences."""
+    """Sentences on imported results that are not shown, and why."""
 
     @property
     def fixed(self) -> dict[str, str]:
-        """All that the study does not vary."""
+        """Return all that the study does not vary."""
         return {**self.study.fixed, "tool": self.tool, **self.study.workload}
 
     @property
     def tool(self) -> str:
-        """What made the load, by its own name: another tool than the study's may stand in for it."""
+        """Return the name of the program that made the load; it may stand in for the study's tool."""
         return WORKLOADS[self.study.tool].title({"program": self.study.program})
 
     @property
     def compared_axis(self) -> str | None:
+        """Return the axis that the answer compares; None without an answer, or if it compares several axes."""
         answer = self.study.answer
         return answer.compare[0] if answer and len(answer.compare) == 1 else None
 
     @cached_property
     def queueless(self) -> frozenset[Combination]:
-        """The cells in which no scheduler can order anything, in a study that varies it."""
+        """Return the cells in which no scheduler can order anything; empty in a study that does not vary it."""
         if SCHEDULER not in self.results.axes:
             return frozenset()
         library, has = self.study.library, {}
         cells: dict[Combination, tuple[str, str]] = {}
         for combination in self.results.combinations():
-            said = {**self.study.fixed, **self.results.coordinates(combination)}
-            pair = cells[combination] = said["medium"], said["translation"]
+            coordinates = {**self.study.fixed, **self.results.coordinates(combination)}
+            pair = cells[combination] = coordinates["medium"], coordinates["translation"]
             if pair not in has:
                 has[pair] = has_queue(library.medium(pair[0]), library.translation(pair[1]))
         return frozenset(cell for cell, pair in cells.items() if not has[pair])
 
     def polls(self, combination: Combination) -> bool:
-        """Whether the CPU is busy while the cell's medium is, as Cell.polls."""
-        said = {**self.study.fixed, **self.results.coordinates(combination)}
+        """True if the CPU is busy while the cell's medium is, as Cell.polls."""
+        coordinates = {**self.study.fixed, **self.results.coordinates(combination)}
         library = self.study.library
-        return library.medium(said["medium"]).provides == "mtd" and library.board(said["board"]).nand_wait == "poll"
+        return (
+            library.medium(coordinates["medium"]).provides == "mtd"
+            and library.board(coordinates["board"]).nand_wait == "poll"
+        )
 
     @cached_property
     def not_durable(self) -> dict[Combination, Durability]:
-        """The cells that lost commits of the load, with what was counted."""
+        """Return the cells that lost commits of the load, with what was counted."""
         return not_durable(self.results)
 
     @cached_property
     def unsteady(self) -> dict[Combination, Steadiness]:
-        """The cells whose rate was not steady, with the reason."""
+        """Return the cells whose rate was not steady, with the reason."""
         return unsteady(self.results)
 
     @cached_property
     def unknown(self) -> dict[Combination, str]:
-        """The cells of which nothing tells whether their rate was steady, with the reason."""
+        """Return the cells of which it is not known whether their rate was steady, with the reason."""
         return unknown(self.results)
 
     @property
@@ -119,8 +123,8 @@ class Report:
 
     @property
     def asks_of_loads(self) -> bool:
-        """Whether what memory kept, what limited a load and whether its rate was steady is any matter: not where all
-        that the study asks is counted until all has reached the medium.
+        """True if memory, limits and steadiness matter. They do not if all metrics that the study asks for are counted
+        until everything has reached the medium.
         """
         return not self.asked_metrics or any(map(is_of_the_load, self.asked_metrics))
 
@@ -129,7 +133,7 @@ class Report:
         return {}
 
     def doubts(self, metric: str) -> Mapping[Combination, Doubt]:
-        """Why a metric decides nothing, by cell of the study."""
+        """Return why a metric decides nothing, by cell of the study."""
         if metric not in self._doubts:
             apart = {axis for answer in self.questions for axis in (*answer.compare, *answer.by)}
             self._doubts[metric] = doubts(self.results, metric, self._amount(self.results, apart))
@@ -137,28 +141,30 @@ class Report:
 
     @property
     def too_short(self) -> dict[Combination, str]:
-        """The cells that are only the beginning of a longer one, with the reason; by the first metric that is asked."""
+        """Return the cells that are only the beginning of a longer one, with the reason; by the first metric of the
+        questions.
+        """
         metric = next((name for answer in self.questions for name in answer.metric), None)
-        found = self.doubts(metric) if metric else {}
-        return {cell: doubt.text for cell, doubt in found.items() if doubt.kind == "too short"}
+        doubts_ = self.doubts(metric) if metric else {}
+        return {cell: doubt.text for cell, doubt in doubts_.items() if doubt.kind == "too short"}
 
     @property
     def questions(self) -> list[Answer]:
-        """The study's answer and its choices, in the study's order."""
+        """Return the study's answer and its choices, in the order of the study."""
         return [*([self.study.answer] if self.study.answer else []), *self.study.choices]
 
     def _amount(self, results: Results, apart: Collection[str]) -> str | None:
-        """The axis of how much is done. What the variables of a user's job mean, nothing tells."""
+        """Return the axis of how much is done; None for a user's job, because nothing tells what its variables mean."""
         if self.study.job is not None or "io_size" in self.study.workload:
             return None
         return amount_axis(results, apart)
 
     def asked(self, answer: Answer) -> Results:
-        """The results that a question is about, with what it compares as one axis."""
+        """Return the results that a question is about, with what it compares as one axis."""
         return self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
 
     def comparisons(self, answer: Answer) -> list[Comparison]:
-        """A question answered: a comparison for each of its metrics."""
+        """Answer a question: return a comparison for each of its metrics."""
         results, axis = self.asked(answer), JOINT.join(answer.compare)
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
@@ -178,16 +184,17 @@ class Report:
         ]
 
     def judgements(self) -> list[Judgement]:
-        """The study's claims, each held against the results that it is about."""
+        """Hold each of the study's claims against the results that it is about."""
         return [self._judged(claim) for claim in self.study.claims]
 
     def _judged(self, claim: Claim) -> Judgement:
+        """Hold a claim against the results, or against those of other systems if it is about systems."""
         if not claim.is_about_systems:
             return judge(claim, self.results, self._source_of)
         named = [selection.get(SYSTEM, ()) for selection in (claim.where, *claim.compare)]
         wanted = dict.fromkeys(name for names in named for name in names) or self.study.systems
-        found = self.elsewhere.axes[SYSTEM] if self.elsewhere else ()
-        missing = [name for name in wanted if name not in found]
+        present = self.elsewhere.axes[SYSTEM] if self.elsewhere else ()
+        missing = [name for name in wanted if name not in present]
         if missing or self.elsewhere is None:
             return undecidable(
                 claim, f"no results of {listing(missing)} are imported (flashbed export, flashbed import)"
@@ -200,13 +207,15 @@ class Report:
 
     def prepares(self, combination: Combination) -> bool:
         """True if the load of a cell lays files out before the file system is mounted for the measurement."""
-        said = {**self.study.workload, **self.results.coordinates(combination)}
+        parameters = {**self.study.workload, **self.results.coordinates(combination)}
         if self.study.job is not None:
-            said["job"] = self.study.job.get(said.get("job", ""), next(iter(self.study.job.values())))
-        return WORKLOADS[self.study.tool].prepares(said)
+            parameters["job"] = self.study.job.get(parameters.get("job", ""), next(iter(self.study.job.values())))
+        return WORKLOADS[self.study.tool].prepares(parameters)
 
     def keeper(self, cells: Iterable[Combination]) -> str:
-        """What kept bytes of these cells from the medium: memory, or compression where a file system compresses."""
+        """Return what kept bytes of these cells from the medium: "memory", or "memory or compression" if a file system
+        compresses.
+        """
         compressing = {repetition.combination for repetition in self.results.repetitions if repetition.compresses}
         return "memory" if compressing.isdisjoint(cells) else "memory or compression"
 
@@ -244,14 +253,14 @@ def report_of(inputs: ReportInputs) -> Report:
 
 
 def _elsewhere(study: Study, rows: Sequence[ResultRow], planned: Sequence[tuple[Combination, int]]) -> Results:
-    """Results with the system as the first axis; what a system has not run is missing there."""
+    """Return results with the system as the first axis; a repetition that a system has not run is missing there."""
     systems = list(dict.fromkeys(row.combination[0] for row in rows))
     everything = [((system, *combination), seed) for system in systems for combination, seed in planned]
     return results_of({SYSTEM: systems, **study.axes}, rows, everything)
 
 
 NAMED_BY = ("medium", "filesystem")
-"""The axes that say which cells are meant."""
+"""The axes that name the cells in a sentence."""
 
 
 def no_scheduler(report: Report, cells: Iterable[Combination]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for people, from the titles of the profiles: "F2FS" for "f2fs", "ext2 (block=1k)" where there is another ext2;
-and what stands behind a name, for the legend.
+"""Make names for people from the titles of the profiles: "F2FS" for "f2fs", "ext2 (block=1k)" if there is another ext2;
+and the legend of the names.
 
-Knows that profiles have titles and studies labels, and none of the names.
+Knows that profiles have titles and studies have labels. Must not know any of the names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashbed.profiles.library import Library
 
 LONGEST = 24
-"""Characters; a longer title is a description, and the study's own word serves better as a name."""
+"""The most characters of a name; a longer title is a description, and the study's own word is the better name."""
 
 
 PROFILES = ("medium", "filesystem")
@@ -26,7 +26,7 @@ PROFILES = ("medium", "filesystem")
 
 
 def names_of(library: Library | None, axes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Display names by axis and value, for the axes whose values are profiles with a name in their title."""
+    """Return display names by axis and value, for the axes whose values are profiles with a name in their title."""
     if library is None:
         return {}
     names = {}
@@ -40,10 +40,10 @@ def names_of(library: Library | None, axes: Mapping[str, Sequence[str]]) -> dict
 def words_of(
     library: Library | None, axes: Mapping[str, Sequence[str]], labels: Labels, cells: Sequence[Sequence[str]] = ()
 ) -> Words:
-    """The words of a report: what the study calls its axes and values goes before the titles of profiles. `cells` are
-    the combinations of the axes' values that the study has.
+    """Return the words of a report: the study's own names of axes and values go before the titles of profiles. `cells`
+    are the combinations of values that the study has.
     """
-    said = {
+    value_labels = {
         axis: {value: label.name if isinstance(label, Label) else label for value, label in values.items()}
         for axis, values in labels.values.items()
     }
@@ -51,57 +51,59 @@ def words_of(
         axis: {value: label.in_words for value, label in values.items() if isinstance(label, Label) and label.in_words}
         for axis, values in labels.values.items()
     }
-    return Words(axes, names_of(library, axes), labels.axes, said, in_words, leaders(list(axes), cells))
+    return Words(axes, names_of(library, axes), labels.axes, value_labels, in_words, leaders(list(axes), cells))
 
 
 def leaders(axes: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Of an axis that says no more than one before it, which: each value of one goes with a single value of the other,
-    in all cells. What a stack is made of is always said.
+    """Return, for each axis that says no more than an earlier one, that axis: each value of one goes with a single
+    value of the other in all cells. Axes of the stack are never left out.
     """
-    found: dict[str, str] = {}
+    leader_of: dict[str, str] = {}
     for later, axis in enumerate(axes):
         if axis in STACK:
             continue
         for earlier, leader in enumerate(axes[:later]):
             pairs = {(cell[earlier], cell[later]) for cell in cells}
             if len(pairs) > 1 and len(dict(pairs)) == len({value for _, value in pairs}) == len(pairs):
-                found.setdefault(axis, found.get(leader, leader))
-    return found
+                leader_of.setdefault(axis, leader_of.get(leader, leader))
+    return leader_of
 
 
 def legend(
     library: Library | None, words: Words, labels: Labels, cells: Sequence[Sequence[str]] = ()
 ) -> list[tuple[str, str]]:
-    """What short names stand for: the study's own explanation, else the profile's title and how the study names it; of
-    a value that others follow, which.
+    """Return the meaning of short names: the study's own explanation, else the profile's title and how the study names
+    it. A value that others follow has those too.
     """
-    told = {}
+    meanings = {}
     for axis, values in words.axes.items():
         for value in values:
             name, label = words.value(axis, value), labels.values.get(axis, {}).get(value)
             if isinstance(label, Label) and label.meaning:
-                told[name] = label.meaning
+                meanings[name] = label.meaning
             elif axis in PROFILES and library is not None and (label is not None or ":" in value):
-                told[name] = f"{getattr(library, axis)(value).title} ({value})"
+                meanings[name] = f"{getattr(library, axis)(value).title} ({value})"
     for name, others in _followed(words, cells):
-        told[name] = "; ".join(filter(None, (told.get(name), f"with {words.places(others)}")))
-    return [(name, meaning) for name, meaning in told.items() if meaning.partition(" (")[0] != name or ":" in meaning]
+        meanings[name] = "; ".join(filter(None, (meanings.get(name), f"with {words.places(others)}")))
+    return [
+        (name, meaning) for name, meaning in meanings.items() if meaning.partition(" (")[0] != name or ":" in meaning
+    ]
 
 
 def _followed(words: Words, cells: Iterable[Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The name of each value that others follow, and those by axis."""
+    """Yield the name of each value that others follow, and those by axis."""
     axes = list(words.axes)
     for leader in dict.fromkeys(words.leaders.values()):
         for cell in {cell[axes.index(leader)]: cell for cell in cells}.values():
-            said = dict(zip(axes, cell, strict=True))
+            coordinates = dict(zip(axes, cell, strict=True))
             yield (
-                words.value(leader, said[leader]),
-                {axis: said[axis] for axis in axes if words.leaders.get(axis) == leader},
+                words.value(leader, coordinates[leader]),
+                {axis: coordinates[axis] for axis in axes if words.leaders.get(axis) == leader},
             )
 
 
 def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:
-    """A value that is the same in every cell: of a profile its title, and how the study names it."""
+    """Return a value that is the same in every cell; of a profile its title, and how the study names it."""
     word = words.value(axis, value)
     if library is None or axis not in STACK or word != value.partition(":")[0]:
         return word
@@ -111,21 +113,21 @@ def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:
 
 
 def _short(title: str, selector: str) -> str:
-    """The title up to its first explanation, if that is short."""
+    """Return the title up to its first explanation, if that is short; else the name of the profile."""
     name = re.split(r"[,:(]", title)[0].strip()
     return name if 0 < len(name) <= LONGEST else selector.partition(":")[0]
 
 
 def _unique(names: Mapping[str, str]) -> dict[str, str]:
-    """Names that several values share, with the options that tell the values apart."""
-    told = {}
+    """Return names; those that several values share get the options that distinguish the values."""
+    unique = {}
     for value, name in names.items():
-        options = {other: _options(other) for other, shared in names.items() if shared == name}
+        options = {value_: _options(value_) for value_, shared in names.items() if shared == name}
         common = set.intersection(*map(set, options.values()))
         telling = ",".join(option for option in options[value] if option not in common)
-        told[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
+        unique[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
     # Two profiles may begin their titles alike: then their own names tell them apart.
-    return {value: name if list(told.values()).count(name) == 1 else value for value, name in told.items()}
+    return {value: name if list(unique.values()).count(name) == 1 else value for value, name in unique.items()}
 
 
 def _options(selector: str) -> list[str]:

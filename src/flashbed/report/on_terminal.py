@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says on the terminal when it is done: the answer in words, as the report has it, and what must be known
-before anybody relies on it. Must not know HTML.
+"""The lines that a run prints when it is done: the answer in words, as the report has it, and the cautions. Must not
+know HTML.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from flashbed.result.result import Result
 from flashbed.study.loading import Study
 
 MOST_CLAIMS = 10
-"""Claims that are told one by one."""
+"""The most claims that are printed one by one."""
 
 MOST_CAUTIONS = 6
 
 MOST_CELLS = 10
-"""Cells that are listed where nothing is compared; the report has the others."""
+"""The most cells that are listed if nothing is compared; the report has the others."""
 
 
 MOST_WATCHED = 128
-"""Cells of a study of which each is told when it is measured."""
+"""The most cells of a study that are printed as they are measured."""
 
 
 class Arrivals:
-    """What a run says of each cell as soon as all its seeds are measured, before there is a report."""
+    """Describe each cell as soon as all its seeds are measured, before there is a report."""
 
     def __init__(self, study: Study) -> None:
         combinations = [tuple(cell[axis] for axis in study.axes) for cell in study.combinations()]
@@ -42,9 +42,9 @@ class Arrivals:
         self._words = words_of(study.library, study.axes, study.labels, combinations)
 
     def line(self, results: Sequence[Result]) -> str | None:
-        """The first metric that the study asks for, as the median over seeds; None if there is nothing to say."""
+        """Return the median over seeds of the first metric that the study asks for; None if there is nothing to say."""
         if not self._is_watched or not all(result.is_measured for result in results):
-            return None  # the end of the run tells of failures
+            return None  # the end of the run reports failures
         measured = [result.measurement.metrics for result in results]
         metric = next((name for name in self._metrics if all(name in metrics for metrics in measured)), None)
         if metric is None:
@@ -57,52 +57,55 @@ class Arrivals:
 
 
 def lines(report: Report) -> list[str]:
-    """The lines to print, in their order."""
+    """Return the lines to print, in their order."""
     asked, warned = questions(report), cautions(report, flows(report.results, report.fixed))
-    told = []
+    lines_ = []
     for question in asked:
-        told.append(question.title)
-        told += [f"  {text}" for text in (*question.lines, question.wear) if text]
-    told += _claims(report)
+        lines_.append(question.title)
+        lines_ += [f"  {text}" for text in (*question.lines, question.wear) if text]
+    lines_ += _claims(report)
     if not asked and not report.study.claims:
-        told += _cells(report)
+        lines_ += _cells(report)
     if warned:
-        told.append("Before you rely on it")
-        told += [f"  {caution.text}" for caution in warned[:MOST_CAUTIONS]]
+        lines_.append("Before you rely on it")
+        lines_ += [f"  {caution.text}" for caution in warned[:MOST_CAUTIONS]]
     more = len(warned) - MOST_CAUTIONS
     if more > 0:
-        told.append(f"  {count(more, 'more caution')} in the report")
-    return told
+        lines_.append(f"  {count(more, 'more caution')} in the report")
+    return lines_
 
 
 def _claims(report: Report) -> list[str]:
-    """Each claim with its verdict and what decided it; of many, how many hold, and those that stand in the answer."""
+    """Return each claim with its verdict and what decided it; of many, how many hold, and those in the answer."""
     judgements = report.judgements()
     if not judgements:
         return []
     if len(judgements) > MOST_CLAIMS:
         return [summary(judgements), *(f"  {text}" for _, text in claims.in_answer(report, judgements))]
-    told = [f"{one.claim.text.rstrip('.')}: {one.verdict}. {evidence(one, report.words)}" for one in judgements]
-    return ["Claims", *(f"  {text}" for text in told)]
+    texts = [
+        f"{judgement.claim.text.rstrip('.')}: {judgement.verdict}. {evidence(judgement, report.words)}"
+        for judgement in judgements
+    ]
+    return ["Claims", *(f"  {text}" for text in texts)]
 
 
 def _cells(report: Report) -> list[str]:
-    """What was measured of each cell, by the metrics that the study shows."""
+    """Return the medians of each cell, by the metrics that the study shows."""
     metrics = [name for name in report.asked_metrics if name in report.results.metrics]
     spreads = {name: report.results.spreads(name) for name in metrics}
-    scales = {name: scale_of(metric_of(name), (one.high for one in spreads[name].values())) for name in metrics}
-    cells = [cell for cell in report.results.combinations() if any(cell in found for found in spreads.values())]
-    told = []
+    scales = {name: scale_of(metric_of(name), (spread.high for spread in spreads[name].values())) for name in metrics}
+    cells = [cell for cell in report.results.combinations() if any(cell in of_metric for of_metric in spreads.values())]
+    texts = []
     for cell in cells[:MOST_CELLS]:
         figures = [
             f"{in_sentence(metric_of(name).title)} {scales[name].figure(spreads[name][cell].median)}"
             for name in metrics
             if cell in spreads[name]
         ]
-        told.append(f"{report.cell_name(cell)}: {', '.join(figures)}")
-    rest = len(cells) - len(told)
+        texts.append(f"{report.cell_name(cell)}: {', '.join(figures)}")
+    rest = len(cells) - len(texts)
     return [
         "Nothing is compared:",
-        *(f"  {text}" for text in told),
+        *(f"  {text}" for text in texts),
         *([f"  and {count(rest, 'more cell')}"] if rest else []),
     ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies after papers as one page of Markdown: each claim, its verdict, our figures beside the printed ones, and why.
+"""Write studies after papers as one page of Markdown: each claim, its verdict, our figures beside the printed ones, and
+the explanation.
 
-Arranges what the analysis judged. Must not know where results come from, nor where the page goes.
+Arranges the judgements of the analysis. Must not know where results come from, nor where the page goes.
 """
 
 from __future__ import annotations
@@ -30,14 +31,16 @@ from flashbed.study.loading import Study
 from flashbed.study.relation import Verdict
 
 MOST_ROWS = 16
-"""Of a claim's comparisons with figures of the paper; of one without, the evidence tells the one that decides."""
+"""The most rows with figures of the paper for a claim; for a claim without such figures, the evidence has the one that
+decides.
+"""
 
 ADDED = (
     "*What follows is this lab's own: no sentence of the paper, or one under a condition that the paper leaves open.*"
 )
 
 BEHIND = "**This page is behind its studies**, which have changed since their results were measured."
-"""Stands on a page by hand, until `make papers` writes it from new results."""
+"""A line that an author puts on the page by hand, until `make papers` writes it from new results."""
 
 NOT_EXPLAINED = "*Why is not explained yet.*"
 
@@ -65,28 +68,28 @@ class Unexplained:
 
 
 def page(rows: Sequence[str], sections: Sequence[str]) -> str:
-    """The whole page: the table of the papers' sentences, and a section a study."""
+    """Return the whole page: the table of the papers' sentences, and a section for each study."""
     return "\n".join([HEAD, table(rows), *sections]).rstrip("\n") + "\n"
 
 
 def heading(study: Study) -> str:
-    """The line that a study's section begins with."""
+    """Return the first line of a study's section."""
     return f"## {study.title}"
 
 
 def section(report: Report) -> str:
-    """Of one study: its claims in their order. Ends with an empty line."""
+    """Return the section of one study: its claims in their order. It ends with an empty line."""
     return "\n".join(_study(report))
 
 
 def sections(text: str) -> dict[str, str]:
-    """The studies' sections of a page that was written before, by their headings."""
-    found = (f"## {part}".rstrip("\n") + "\n" for part in text.split("\n## ")[1:])
-    return {part.partition("\n")[0]: part for part in found if not part.startswith(HEADING)}
+    """Return the studies' sections of a page that was written before, by their headings."""
+    parts = (f"## {part}".rstrip("\n") + "\n" for part in text.split("\n## ")[1:])
+    return {part.partition("\n")[0]: part for part in parts if not part.startswith(HEADING)}
 
 
 def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
-    """What a reader would ask and the page does not answer."""
+    """Return the claims that came to another verdict than the paper and have no explanation in the study."""
     return [
         Unexplained(report.study.name, number, judgement.claim.text, judgement.verdict)
         for report in reports
@@ -96,14 +99,15 @@ def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
 
 
 def _needs_words(judgement: Judgement) -> bool:
-    """Whether the results say something else than the sentence."""
+    """True if the results say something else than the sentence."""
     return judgement.verdict in (Verdict.REFUTED, Verdict.UNDECIDED)
 
 
 def _study(report: Report) -> Iterator[str]:
+    """Yield the lines of a section."""
     judgements = report.judgements()
     yield f"{heading(report.study)}\n"
-    measured = sum(one.is_measured for one in report.results.repetitions)
+    measured = sum(row.is_measured for row in report.results.repetitions)
     planned = len(report.results.repetitions)
     rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"
     there = f"{count(measured, 'repetition')}{rest}"
@@ -121,6 +125,7 @@ def _study(report: Report) -> Iterator[str]:
 
 
 def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
+    """Yield the lines on one claim."""
     claim = judgement.claim
     source = f" ({origin(claim)})" if origin(claim) else ""
     yield f"### {number}. {claim.text}\n"
@@ -145,11 +150,13 @@ def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
 
 
 def _table(report: Report, judgement: Judgement) -> Iterator[str]:
-    """The comparisons with figures of the paper."""
+    """Yield the table of the comparisons with figures of the paper."""
     if not judgement.claim.printed:
         return
     rows = [
-        one for one in judgement.findings if any(side.printed for side in _sides(one)) or one.printed_ratio is not None
+        finding_
+        for finding_ in judgement.findings
+        if any(side.printed for side in _sides(finding_)) or finding_.printed_ratio is not None
     ]
     if not rows:
         return
@@ -167,7 +174,7 @@ def _sides(finding: Finding) -> tuple[Side, Side]:
 
 
 def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[str]:
-    """What stands in a row, in the order of the columns."""
+    """Yield the cells of a row, in the order of the columns."""
     unit, exact = judgement.claim.unit, is_narrow(finding.band)
     case = f", {report.words.places(finding.case)}" if finding.case else ""
     metric = f", {in_sentence(metric_of(finding.metric).title)}" if finding.has_several_metrics else ""
@@ -188,6 +195,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
 
 
 def _ours(finding: Finding) -> str:
+    """Return our medians with their unit; "–" if there are none to show."""
     spreads = [side.spread for side in _sides(finding)]
     if finding.is_gap or not any(spreads):
         return "–"
@@ -196,6 +204,7 @@ def _ours(finding: Finding) -> str:
 
 
 def _interval(finding: Finding, exact: bool) -> str:
+    """Return the median of the ratio with its interval."""
     ratio = finding.ratio
     assert ratio is not None
     low, high = (ratio_text(end, exact) for end in finding.interval)

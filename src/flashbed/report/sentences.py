@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table that opens the page on papers: each sentence of a paper, its verdict, and whether another condition that
-the paper leaves open would make it hold.
+"""Write the table that opens the page on papers: each sentence of a paper, its verdict, and whether it holds under
+another condition that the paper leaves open.
 
 Several claims may judge one sentence, each under its own condition. Must not know results, nor where the page goes.
 """
@@ -20,10 +20,11 @@ from flashbed.study.relation import Verdict
 HEADING = "## The papers' own sentences"
 
 NAMED = 4
-"""So many other conditions are named where none makes a sentence hold; of more, only how they came out."""
+"""The most other conditions that are named if the sentence holds under none; of more, only their verdicts are counted.
+"""
 
 MODE_OF = 3
-"""So many claims at least that name one condition are a way of measuring that the whole paper may have taken."""
+"""The least number of claims with one condition that make it a way of measuring the whole paper may have used."""
 
 COLUMNS = """\
 | Study | Sentence | Verdict | Decided by | Under another condition |
@@ -37,7 +38,7 @@ is that of the first way in which the study takes the sentence. What this lab ad
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its number in the study and what became of it."""
+    """A claim with its number in the study and its judgement."""
 
     report: Report
     number: int
@@ -50,7 +51,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a paper: the claim that takes it first, and those that take it under other conditions."""
+    """A sentence of a paper: the claim that judges it first, and those that judge it under other conditions."""
 
     text: str
     first: Judged
@@ -58,37 +59,39 @@ class Sentence:
 
     @property
     def holds_otherwise(self) -> list[Judged]:
-        """The other conditions under which it holds, where it does not under the first."""
+        """Return the other conditions under which it holds; empty if it holds under the first."""
         return [] if self.first.verdict == Verdict.HOLDS else [o for o in self.others if o.verdict == Verdict.HOLDS]
 
 
 def sentences(report: Report, others: Sequence[Report] = ()) -> list[Sentence]:
-    """The sentences of the paper in the study's order. A claim of this lab's own may only add a condition to one, also
-    one of another study.
+    """Return the sentences of the paper in the order of the study. A claim of this lab's own, also one of another
+    study, only adds a condition to a sentence.
     """
     groups: dict[str, list[Judged]] = {}
-    for one in _judged(report):
-        if not one.judgement.claim.of_study:
-            groups.setdefault(one.judgement.claim.sentence or one.judgement.claim.text, []).append(one)
-    for one in (one for other in others for one in _judged(other)):
-        if one.judgement.claim.of_study == report.study.name:
-            groups.setdefault(one.judgement.claim.sentence, []).append(one)
-    found = []
-    for text, judged in groups.items():
-        papers = [one for one in judged if not one.judgement.claim.own]
-        if papers:
-            found.append(Sentence(text, papers[0], [one for one in judged if one is not papers[0]]))
-    return found
+    for judged in _judged(report):
+        claim = judged.judgement.claim
+        if not claim.of_study:
+            groups.setdefault(claim.sentence or claim.text, []).append(judged)
+    for judged in (judged for companion in others for judged in _judged(companion)):
+        claim = judged.judgement.claim
+        if claim.of_study == report.study.name:
+            groups.setdefault(claim.sentence, []).append(judged)
+    papers_sentences = []
+    for text, group in groups.items():
+        first = next((judged for judged in group if not judged.judgement.claim.own), None)
+        if first:
+            papers_sentences.append(Sentence(text, first, [judged for judged in group if judged is not first]))
+    return papers_sentences
 
 
 def companions(study: Study, studies: Iterable[Study]) -> list[Study]:
-    """The studies that judge sentences of this one under other conditions."""
-    return [other for other in studies if any(claim.of_study == study.name for claim in other.claims)]
+    """Return the studies that judge sentences of this one under other conditions."""
+    return [companion for companion in studies if any(claim.of_study == study.name for claim in companion.claims)]
 
 
 def rows(report: Report, others: Sequence[Report] = ()) -> list[str]:
-    """A line of the table for each sentence of the study; `others` are the reports of its companions."""
-    return [f"| {' | '.join(_cells(one))} |" for one in sentences(report, others)]
+    """Return a line of the table for each sentence of the study; `others` are the reports of its companions."""
+    return [f"| {' | '.join(_cells(sentence))} |" for sentence in sentences(report, others)]
 
 
 def _judged(report: Report) -> list[Judged]:
@@ -96,30 +99,34 @@ def _judged(report: Report) -> list[Judged]:
 
 
 def modes(judgements: Sequence[Judgement]) -> str:
-    """Which way of measuring, of those that a paper leaves open, fits its sentences best; "" where there is one way."""
+    """Return which way of measuring, of those that a paper leaves open, fits its sentences best; "" if there is one
+    way.
+    """
     verdicts: dict[str, list[Verdict]] = {}
-    for one in judgements:
-        if one.claim.condition:
-            verdicts.setdefault(one.claim.condition, []).append(one.verdict)
-    held = {name: (found.count(Verdict.HOLDS), len(found)) for name, found in verdicts.items() if len(found) >= MODE_OF}
+    for judgement in judgements:
+        if judgement.claim.condition:
+            verdicts.setdefault(judgement.claim.condition, []).append(judgement.verdict)
+    held = {name: (under.count(Verdict.HOLDS), len(under)) for name, under in verdicts.items() if len(under) >= MODE_OF}
     if len(held) < 2:
         return ""
     ranked = sorted(held.items(), key=lambda item: item[1][0] / item[1][1], reverse=True)
-    told = [f"{hold} of {judged} hold {name}" for name, (hold, judged) in ranked]
-    return f"Of the conditions that the paper leaves open, the first of these fits its sentences best: {listing(told)}."
+    clauses = [f"{hold} of {judged} hold {name}" for name, (hold, judged) in ranked]
+    return (
+        f"Of the conditions that the paper leaves open, the first of these fits its sentences best: {listing(clauses)}."
+    )
 
 
 def rows_in(text: str) -> dict[str, list[str]]:
-    """The lines of a page that was written before, by study."""
-    found: dict[str, list[str]] = {}
+    """Return the lines of a page that was written before, by study."""
+    by_study: dict[str, list[str]] = {}
     for line in text.partition(HEADING)[2].partition("\n## ")[0].splitlines():
         if line.startswith("| ") and not line.startswith(("| Study |", "| --- |")):
-            found.setdefault(line.split(" | ")[0].removeprefix("| "), []).append(line)
-    return found
+            by_study.setdefault(line.split(" | ")[0].removeprefix("| "), []).append(line)
+    return by_study
 
 
 def table(lines: Sequence[str]) -> str:
-    """The opening of the page: how many sentences came to each verdict, and the table of all of them."""
+    """Return the opening of the page: how many sentences came to each verdict, and the table of all of them."""
     verdicts = [_verdict(line.split(" | ")[2]) for line in lines]
     otherwise = sum(f"*{Verdict.HOLDS}*" in line for line in lines)
     verb = "holds" if otherwise == 1 else "hold"
@@ -133,6 +140,7 @@ def _verdict(cell: str) -> Verdict:
 
 
 def _cells(sentence: Sentence) -> Iterator[str]:
+    """Yield the cells of a row, in the order of the columns."""
     first = sentence.first
     yield first.report.study.name
     yield sentence.text
@@ -144,24 +152,24 @@ def _cells(sentence: Sentence) -> Iterator[str]:
         return
     holding = sentence.holds_otherwise
     if holding:
-        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(one, first)}: {_figures(one)}" for one in holding)
+        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(other, first)}: {_figures(other)}" for other in holding)
         return
     if len(sentence.others) > NAMED:
-        yield f"of {len(sentence.others)} others, {verdicts_in_words([one.verdict for one in sentence.others])}"
+        yield f"of {len(sentence.others)} others, {verdicts_in_words([other.verdict for other in sentence.others])}"
         return
-    yield "; ".join(f"{one.verdict} {_condition(one, first)}" for one in sentence.others)
+    yield "; ".join(f"{other.verdict} {_condition(other, first)}" for other in sentence.others)
 
 
-def _condition(one: Judged, first: Judged) -> str:
-    """With the number of the claim, and its study if that is another."""
-    where = "" if one.report is first.report else f"{one.report.study.name}, "
-    return f"{one.judgement.claim.condition} ({where}{one.number})"
+def _condition(judged: Judged, first: Judged) -> str:
+    """Return a condition with the number of its claim, and the study if that is another."""
+    where = "" if judged.report is first.report else f"{judged.report.study.name}, "
+    return f"{judged.judgement.claim.condition} ({where}{judged.number})"
 
 
-def _figures(one: Judged) -> str:
-    """The comparison that decides, or why there is none."""
-    deciding = one.judgement.deciding
+def _figures(judged: Judged) -> str:
+    """Return the comparison that decides, or why there is none."""
+    deciding = judged.judgement.deciding
     if deciding is None or deciding.ratio is None:
-        reasons = dict.fromkeys(finding.reason for finding in one.judgement.decisive if finding.reason)
-        return listing(list(reasons)[:1]) or one.judgement.reason
-    return finding_words(deciding, one.report.words)
+        reasons = dict.fromkeys(finding.reason for finding in judged.judgement.decisive if finding.reason)
+        return listing(list(reasons)[:1]) or judged.judgement.reason
+    return finding_words(deciding, judged.report.words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of a report as data: captions, headers, cells with their notes.
 
-Turns results into text that stands in a cell. Must not know HTML, and computes nothing but which cell is best.
+Turns results into the texts of cells, and computes only which cell is best. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from flashbed.result.metrics import Metric
 from flashbed.study.format import Table
 
 MOST_COLUMNS = 9
-"""More columns than that stand side by side on no page; the first axis of columns goes to the rows then."""
+"""The most columns that fit side by side on a page; with more, the first axis of columns goes to the rows."""
 
 MOST_WITH_HEADS = 13
-"""The same, with the columns of the heads of rows."""
+"""The same limit, including the columns of row headers."""
 
 DENSE_COLUMNS = 6
-"""From more on a table has smaller type."""
+"""The most columns of a table in normal type."""
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """Text with, below it, a smaller note, of a line or more; `sort` is the number behind the text."""
+    """Text with a smaller note of one line or more below it; `sort` is the number behind the text."""
 
     text: str
     note: str = ""
@@ -65,16 +65,17 @@ class ReportTable:
     columns: Sequence[str]
     rows: Sequence[Row]
     over: str = ""
-    """What all columns are values of, where they do not say it themselves."""
+    """The axis of all columns, if their values do not say it themselves."""
     kind: str = "plain"
 
 
 def study_tables(report: Report) -> list[ReportTable]:
-    """The tables that the study asks for."""
+    """Return the tables that the study asks for."""
     return [_study_table(report, table) for table in report.study.tables]
 
 
 def _study_table(report: Report, wanted: Table) -> ReportTable:
+    """Return one table of the study."""
     axes, words = list(report.results.axes), report.words
     metrics = [metric_of(name) for name in wanted.metric]
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
@@ -93,17 +94,17 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
     )
     shown = {metric: [spreads[metric][cell] for cell in cells if cell in spreads[metric]] for metric in metrics}
     scales = {metric: scale_of(metric, (spread.high for spread in shown[metric])) for metric in metrics}
-    texts = []
+    cell_rows = []
     for row in rows:
-        here = {column: by_place.get((row, column)) for column in columns}
-        known = {column: numbers[cell] for column, cell in here.items() if cell in numbers}
-        durable = {column: found for column, found in known.items() if here[column] not in report.not_durable}
+        in_row = {column: by_place.get((row, column)) for column in columns}
+        known = {column: numbers[cell] for column, cell in in_row.items() if cell in numbers}
+        durable = {column: numbers_ for column, numbers_ in known.items() if in_row[column] not in report.not_durable}
         best = _best(durable, metrics[0]) if marks_best else None
-        texts.append(
+        cell_rows.append(
             [
                 number_cell(report, metric.name, spreads[metric], cell, scales[metric], column == best)
                 for metric in metrics
-                for column, cell in here.items()
+                for column, cell in in_row.items()
             ]
         )
     heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
@@ -128,17 +129,17 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
             for column in columns
         ],
         over=capitalized(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
-        rows=[Row(head, cells_) for head, cells_ in zip(heads, texts, strict=True)],
+        rows=[Row(head, cells_) for head, cells_ in zip(heads, cell_rows, strict=True)],
         kind="dense" if len(columns) * len(metrics) > DENSE_COLUMNS else "plain",
     )
 
 
 def _fitting(wanted: Table, cells: Sequence[Mapping[str, str]]) -> Table:
-    """The table as wide as a page: axes of its columns go to its rows while there are too many columns."""
+    """Return the table as wide as a page: axes of its columns go to its rows while there are too many columns."""
     rows, columns = wanted.rows, wanted.columns
     while len(columns) > 1 or (columns and len(wanted.metric) > 1):
-        found = {tuple(cell[axis] for axis in columns) for cell in cells}
-        wide = len(found) * len(wanted.metric)
+        places = {tuple(cell[axis] for axis in columns) for cell in cells}
+        wide = len(places) * len(wanted.metric)
         if wide <= MOST_COLUMNS and len(rows) + wide <= MOST_WITH_HEADS:
             break
         rows, columns = (*rows, columns[0]), columns[1:]
@@ -146,7 +147,7 @@ def _fitting(wanted: Table, cells: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _head(place: str, title: str, metric: Metric, metrics: int) -> str:
-    """What stands over a column: its place if there is one metric, its metric if there is one place, else both."""
+    """Return the head of a column: its place if there is one metric, its metric if there is one place, else both."""
     if metrics == 1:
         return place or metric.title
     return f"{title}, {place}" if place else title
@@ -170,6 +171,7 @@ def number_cell(
     scale: Scale,
     best: bool,
 ) -> TableCell:
+    """Return the median of a cell with its interval and what limits trust in it. `best` marks the best of its row."""
     if cell is None:
         return TableCell("", hint="not part of the study")
     if cell not in spreads:
@@ -192,8 +194,8 @@ def number_cell(
 
 
 def _limit(report: Report, cell: Combination, metric: str) -> str:
-    """What limited a cell, or the phase that a metric is of, where the bytes tell whether memory did. A share of bytes
-    says that itself.
+    """Return what limited a cell, or the phase that a metric is of, if the bytes tell whether memory did. A share of
+    bytes says that itself.
     """
     if metric.endswith("_reached_percent"):
         return MEDIUM
@@ -209,7 +211,7 @@ def _range(spread: Spread, scale: Scale) -> str:
 
 
 def _how_to_read(title: str, spreads: Sequence[Spread]) -> str:
-    """The unit, and what the small numbers are."""
+    """Return the unit, and what the small numbers are."""
     if all(spread.n == 1 for spread in spreads):
         return f"{title}."
     if any(spread.is_confidence for spread in spreads):
@@ -218,28 +220,28 @@ def _how_to_read(title: str, spreads: Sequence[Spread]) -> str:
 
 
 def _best(cells: Mapping[Combination, Numbers], metric: Metric) -> Combination | None:
-    """The column that is clearly ahead of each other one."""
+    """Return the column that is clearly ahead of every other; None if there is none."""
 
-    def leads(mine: Numbers, its: Numbers) -> bool:
-        return is_ahead(ratio([(its, mine) if metric.better == "lower" else (mine, its)]))
+    def leads(numbers: Numbers, others_numbers: Numbers) -> bool:
+        return is_ahead(ratio([(others_numbers, numbers) if metric.better == "lower" else (numbers, others_numbers)]))
 
-    for column, mine in cells.items():
-        others = [its for other, its in cells.items() if other != column]
-        if others and all(leads(mine, its) for its in others):
+    for column, numbers in cells.items():
+        others = [others_numbers for name, others_numbers in cells.items() if name != column]
+        if others and all(leads(numbers, others_numbers) for others_numbers in others):
             return column
     return None
 
 
 def data_table(drawing: Drawing) -> ReportTable:
-    """The numbers of a figure."""
+    """Return the numbers of a figure."""
     several = len(drawing.panels) > 1
     rows, heads = [], []
     for panel in drawing.panels:
         for position, label in enumerate(drawing.x_values.values()):
             heads.append([capitalized(panel.title), label] if several else [label])
-            found = {series.label: series.points[position].spread for series in panel.series}
+            spreads = {series.label: series.points[position].spread for series in panel.series}
             rows.append(
-                [_data_cell(found.get(label_), drawing.scale) for label_, _ in drawing.legend or _only(drawing)]
+                [_data_cell(spreads.get(label_), drawing.scale) for label_, _ in drawing.legend or _only(drawing)]
             )
     return ReportTable(
         caption=f"{drawing.title}: the numbers",
@@ -267,7 +269,7 @@ def _in_order(report: Report, names: Sequence[str], present: set[Combination]) -
 
 
 def _spanned(rows: Sequence[Sequence[str]]) -> list[list[Head]]:
-    """Row headers, where a header that repeats in the rows below spans them."""
+    """Return row headers; a header that repeats in the rows below spans them."""
     heads: list[list[Head]] = [[] for _ in rows]
     depth = len(rows[0]) if rows else 0
     for level in range(depth):
@@ -284,27 +286,27 @@ def _spanned(rows: Sequence[Sequence[str]]) -> list[list[Head]]:
 
 
 OF_FIO = ("bandwidth", "iops", "latency_mean_us", "latency_p99_us", "flush_mean_us", "flush_p99_us", "runtime_s")
-"""What fio can tell wherever it runs."""
+"""The metrics that fio reports on any system."""
 
 
 def elsewhere_table(report: Report) -> ReportTable:
-    """Return what other systems measured: a row for each system and cell that has results, in the study's order. Real
-    time and virtual time are never in one table.
+    """Return what other systems measured: a row for each system and cell that has results, in the order of the study.
+    Real time and virtual time are never in one table.
     """
     results = report.elsewhere
     assert results is not None
-    spreads = {metric: found for metric in OF_FIO if (found := results.spreads(metric))}
-    cells = [cell for cell in results.combinations() if any(cell in found for found in spreads.values())]
+    spreads = {metric: of_metric for metric in OF_FIO if (of_metric := results.spreads(metric))}
+    cells = [cell for cell in results.combinations() if any(cell in of_metric for of_metric in spreads.values())]
     scales = {
-        metric: scale_of(metric_of(metric), (spread.high for spread in found.values()))
-        for metric, found in spreads.items()
+        metric: scale_of(metric_of(metric), (spread.high for spread in of_metric.values()))
+        for metric, of_metric in spreads.items()
     }
     rows = []
     for cell in cells:
         heads = [Head(report.words.value(axis, value)) for axis, value in results.coordinates(cell).items()]
         shown = []
-        for metric, found in spreads.items():
-            spread = found.get(cell)
+        for metric, of_metric in spreads.items():
+            spread = of_metric.get(cell)
             if spread is None:
                 shown.append(TableCell("–", tone="quiet"))
             else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of requests as data: where on the medium each request lies, against the time at which the medium got it.
+"""Figures of requests as data: the address of each request on the medium, against the time at which the medium got it.
 
-A panel is a cell, with the first seed that was measured. What a scheduler or a file system does to the order of
-requests is seen here, before it becomes a number.
+A panel shows a cell with its first seed. It makes visible what a scheduler or a file system does to the order of
+requests, before that becomes a number.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import Trace
 
 OPERATIONS = ("read", "write", "discard")
-"""What has an address, in the order of the colours."""
+"""The operations that have an address, in the order of the colours."""
 
 MOST_DRAWN = 10_000
-"""Requests that a panel draws; a browser is slow with more."""
+"""The most requests that a panel draws; a browser is slow with more."""
 
 MIB, MS = 2**20, 1e6
 
 
 @dataclass(frozen=True)
 class TracePanel:
-    """The requests of one cell, by its values that differ from the others'."""
+    """The requests of one cell; `cell` names it by the values that differ from the other cells."""
 
     cell: str
     log: RequestLog | None
 
     @property
     def placed(self) -> list[Request]:
-        """The requests that have an address."""
+        """Return the requests that have an address."""
         return [request for request in self.log.requests if request.operation in OPERATIONS] if self.log else []
 
     @property
     def drawn(self) -> list[Request]:
-        """The first of them, as many as a panel draws."""
+        """Return the first of them, as many as a panel draws."""
         return self.placed[:MOST_DRAWN]
 
     @property
@@ -50,19 +50,21 @@ class TracePanel:
         return bool(self.placed)
 
     def of(self, operation: str) -> list[Request]:
-        """All requests of that kind, drawn or not."""
+        """Return all requests of a kind, drawn or not."""
         return [request for request in self.placed if request.operation == operation]
 
     @property
     def title(self) -> str:
-        """What no point shows: that a scheduler has made one request of many."""
-        told = [_counted(found, name) for name in OPERATIONS if (found := self.of(name))]
-        return ": ".join(part for part in (self.cell, ", ".join(told)) if part)
+        """Return the number and mean size of requests, which no point shows: that a scheduler has made one request of
+        many.
+        """
+        counts = [_requests_text(requests, name) for name in OPERATIONS if (requests := self.of(name))]
+        return ": ".join(part for part in (self.cell, ", ".join(counts)) if part)
 
     @property
     def alternative(self) -> str:
-        told = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
-        return f"{capitalized(self.cell or ONLY_CELL)}: {', '.join(told)}, by address and time."
+        counts = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
+        return f"{capitalized(self.cell or ONLY_CELL)}: {', '.join(counts)}, by address and time."
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class TraceDrawing:
 
     @property
     def drawn_panels(self) -> list[TracePanel]:
-        """Those with something to draw."""
+        """Return the panels with something to draw."""
         return [panel for panel in self.panels if panel.has_points]
 
     @property
@@ -88,7 +90,7 @@ class TraceDrawing:
         return [(name, slot) for slot, name in enumerate(OPERATIONS) if name in used]
 
     def data(self) -> dict[str, Any]:
-        """What report.js needs, as JSON values."""
+        """Return the JSON values that report.js needs."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -116,17 +118,18 @@ class TraceDrawing:
 
 
 def drawings(report: Report) -> list[TraceDrawing]:
-    """The figures of requests that the study asks for."""
+    """Return the figures of requests that the study asks for."""
     return [_drawing(report, trace, place) for place, trace in enumerate(report.study.traces, start=1)]
 
 
 def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
+    """Return figure number `place`, from 1."""
     axes = list(report.results.axes)
     cells = list(report.results.combinations(trace.where))
-    told = [axis for axis in axes if len({cell[axes.index(axis)] for cell in cells}) > 1]
+    telling = [axis for axis in axes if len({cell[axes.index(axis)] for cell in cells}) > 1]
     panels = []
     for cell in cells:
-        name = report.words.places({axis: cell[axes.index(axis)] for axis in told})
+        name = report.words.places({axis: cell[axes.index(axis)] for axis in telling})
         panels.append(TracePanel(name, _log(report, cell)))
     notes = [
         "A point is a request, where it begins and when the device got it; seed "
@@ -139,6 +142,7 @@ def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
 
 
 def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
+    """Return the log of a cell's first seed; None if it was not measured or has no log."""
     for repetition in report.results.repetitions:
         if repetition.combination == cell and repetition.seed == report.study.seeds[0] and repetition.is_measured:
             read = report.logs.get(repetition.key)
@@ -147,14 +151,14 @@ def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
 
 
 def table(drawing: TraceDrawing) -> ReportTable:
-    """What can be counted in the logs: how many requests, how large, how many begin where the one before ended."""
+    """Return what can be counted in the logs: how many requests, their size, and how many are in order."""
     columns = ["Requests", "KiB each", "In order", "Mean distance"]
     rows = []
     for panel in drawing.drawn_panels:
         for operation in OPERATIONS:
             requests = panel.of(operation)
             if requests:
-                cells = [TableCell(text) for text in _told(requests)]
+                cells = [TableCell(text) for text in _statistics(requests)]
                 rows.append(Row([Head(panel.cell or ONLY_CELL), Head(operation)], cells))
     return ReportTable(
         caption="The requests in numbers",
@@ -165,7 +169,7 @@ def table(drawing: TraceDrawing) -> ReportTable:
     )
 
 
-def _told(requests: Sequence[Request]) -> list[str]:
+def _statistics(requests: Sequence[Request]) -> list[str]:
     spans = [(r.offset_bytes, r.offset_bytes + r.length_bytes) for r in requests if r.offset_bytes is not None]
     jumps = [abs(after - end) for (_, end), (after, _) in pairwise(spans)]
     away = [jump for jump in jumps if jump]
@@ -177,7 +181,7 @@ def _told(requests: Sequence[Request]) -> list[str]:
     ]
 
 
-def _counted(requests: Sequence[Request], operation: str) -> str:
+def _requests_text(requests: Sequence[Request], operation: str) -> str:
     return f"{len(requests):,} {operation}{'s' * (len(requests) != 1)} of {_mean_kib(requests)} KiB"
 
 

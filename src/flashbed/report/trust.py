@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the cells that a claim compares can be trusted: how many were not steady, where memory kept the bytes, where
-the CPU decided. The verdict stays what the figures say; this stands beside it. Must not know HTML.
+"""Say how far the cells that a claim compares can be trusted: how many were not steady, in how many memory kept the
+bytes or the CPU decided. The verdict follows from the figures alone; this stands beside it. Must not know HTML.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flashbed.report.model import Report
 from flashbed.result.columns import Combination
 
 HOLDING = ("CPU", "write cache")
-"""What decides a figure, and leaves the order of what is compared as it is."""
+"""Kinds of doubt that leave the order of the compared values as it is."""
 
 
 _SHORT: Mapping[tuple[Kind, ...], str] = {
@@ -66,12 +66,12 @@ class Trust:
 
     @property
     def short(self) -> str:
-        """ "3 of 12 cells not steady, memory kept the bytes in 4 of 12" """
+        """Return a text for a cell of a table: "3 of 12 cells not steady, memory kept the bytes in 4 of 12"."""
         return ", ".join(self._described(_SHORT))
 
     @property
     def sentence(self) -> str:
-        """For a claim's remarks; "" if no cell is in doubt."""
+        """Return a sentence for a claim's remarks; "" if no cell is in doubt."""
         clauses = self._described(_CLAUSES)
         if not clauses:
             return ""
@@ -85,32 +85,33 @@ class Trust:
 
 
 def trust(report: Report, judgement: Judgement) -> Trust:
-    """What the rules of the analysis (decisive.py) say of a claim's cells, by each of its metrics. Of other systems
-    nothing is known.
+    """Return what the rules of the analysis (decisive.py) say of a claim's cells, by each of its metrics. Of other
+    systems nothing is known.
     """
     if judgement.claim.is_about_systems:
         return Trust(0)
-    told = {
+    kinds = {
         (cell, finding.metric): _kind(report, cell, finding.metric)
         for finding in judgement.findings
         for cell in finding.cells
     }
     deciding = judgement.deciding
     decides = deciding is not None and any(
-        told[cell, deciding.metric] not in (None, *HOLDING) for cell in deciding.cells
+        kinds[cell, deciding.metric] not in (None, *HOLDING) for cell in deciding.cells
     )
     return Trust(
-        cells=len(told),
-        doubts=Counter(kind for kind in told.values() if kind),
+        cells=len(kinds),
+        doubts=Counter(kind for kind in kinds.values() if kind),
         decides=decides,
         what="cell" if len(judgement.claim.metric) == 1 else "figure",
-        keeper=report.keeper(cell for (cell, _), kind in told.items() if kind in MEMORY),
+        keeper=report.keeper(cell for (cell, _), kind in kinds.items() if kind in MEMORY),
     )
 
 
 def _kind(report: Report, cell: Combination, metric: str) -> Kind | None:
-    """Of what is no speed, such as bytes written, and of no phase, the cell as a whole tells of memory; of what is
-    counted until all has reached the medium, nothing does.
+    """Return the kind of doubt; None if there is none. For a metric that is no speed, such as bytes written, and of no
+    phase, the limit of the cell as a whole tells whether memory kept bytes. For one that is counted until everything
+    has reached the medium, nothing does.
     """
     doubt = report.doubts(metric).get(cell)
     if doubt:

@@ -99,4 +99,4 @@ def test_a_flush_has_no_address(tmp_path: Path) -> None:
     (tmp_path / request_log.LOG).write_bytes(log)
     write, flush = request_log.read(tmp_path).requests
     assert (write.offset_bytes, flush.offset_bytes) == (4096, None)
-    assert traces._told([flush, flush])[2:] == ["–", "–"]
+    assert traces._statistics([flush, flush])[2:] == ["–", "–"]
