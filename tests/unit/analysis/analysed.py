@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a made-up table of cells, compared and told in sentences, for tests."""
+"""Compare made-up tables of cells and put the results into sentences, for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def row(filesystem: str, pattern: str, request: str, seed: int, **more: Any) -> 
 def table(
     numbers: Mapping[str, Mapping[str, Iterable[float]]], pattern: str = "randwrite", metric: str = "bandwidth"
 ) -> Results:
-    """Results of one pattern: {file system: {request: a number for each seed}}."""
+    """Return results of one pattern from {file system: {request: a number for each seed}}."""
     rows = [
         row(filesystem, pattern, request, seed, **{metric: value})
         for filesystem, requests in numbers.items()
@@ -32,7 +32,7 @@ def table(
     return results_of(axes, rows)
 
 
-def said(results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)) -> list[str]:
+def sentences_of(results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)) -> list[str]:
     comparison, words = answered(results, metric, by)
     return [sentence(comparison, group, words) for group in comparison.groups]
 

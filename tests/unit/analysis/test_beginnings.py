@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short cell that is only the beginning of a longer one does not decide: hand-made results, with the reasons."""
+"""A short cell that is only the beginning of a longer one does not decide: made-up results, with the reasons."""
 
 from __future__ import annotations
 
@@ -21,91 +21,91 @@ Cells = Mapping[str, Mapping[str, tuple[float, str]]]
 """By file system and file size, a bandwidth and what is said of its steadiness."""
 
 
-def made(cells: Cells, axis: str = "file") -> Results:
+def results_of_cells(cells: Cells, axis: str = "file") -> Results:
     rows: list[dict[str, Any]] = [
         {"filesystem": name, "pattern": "write", axis: size, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
         | {"bandwidth": value, "steady": steady, "limit": "medium", "write_amplification": 1.0}
         for name, sizes in cells.items()
         for size, (value, steady) in sizes.items()
     ]
-    sizes = dict.fromkeys(size for found in cells.values() for size in found)
+    sizes = dict.fromkeys(size for cell in cells.values() for size in cell)
     return results_of({"filesystem": tuple(cells), "pattern": ("write",), axis: tuple(sizes)}, rows)
 
 
-def told(cells: Cells) -> tuple[dict[tuple[str, str], str], str, str]:
-    """Why single cells do not decide, the line and the sentence."""
-    found = made(cells)
-    barred = doubts(found, "bandwidth", amount_axis(found))
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, barred)
-    words = Words(found.axes)
+def answered(cells: Cells) -> tuple[dict[tuple[str, str], str], str, str]:
+    """Return why single cells do not decide, the line and the sentence."""
+    results = results_of_cells(cells)
+    barred = doubts(results, "bandwidth", amount_axis(results))
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, barred)
+    words = Words(results.axes)
     [line] = lines([Load(comparison, group) for group in comparison.groups], words)
-    why = {(name, size): doubt.text for (name, _, size), doubt in barred.items() if doubt.kind == "too short"}
-    return why, line, sentence(comparison, comparison.groups[0], words)
+    reasons = {(name, size): doubt.text for (name, _, size), doubt in barred.items() if doubt.kind == "too short"}
+    return reasons, line, sentence(comparison, comparison.groups[0], words)
 
 
 def test_the_beginning_of_what_is_not_steady_does_not_decide() -> None:
-    """The longer cell says 2.4 times and is still falling; its beginning alone would say 1.34."""
-    why, line, said = told({
+    """The longer cell gives 2.4 times and is still falling; its beginning alone would give 1.34."""
+    reasons, line, text = answered({
         "a": {"10M": (7.4, SHORT), "100M": (6.5, "steady")},
         "b": {"10M": (5.5, SHORT), "100M": (2.7, FALLS)},
     })  # fmt: skip
-    assert why["b", "10M"] == Facts("only the beginning", "100M", "not steady")
+    assert reasons["b", "10M"] == Facts("only the beginning", "100M", "not steady")
     # 7.4 / 6.5 = 1.138: further off than the 10 % by which half of a steady rate may be from all of it
-    assert why["a", "10M"] == Facts("too short", "1.14 times off", "100M")
+    assert reasons["a", "10M"] == Facts("too short", "1.14 times off", "100M")
     assert line == Facts("Not decided: no steady rate", "everywhere")
-    assert said.startswith(
+    assert text.startswith(
         "For sequential write, not decided: it is only the beginning of the same over 100M, whose rate was not steady, "
         "or its rate was not steady (falls from 6 MiB/s"
     )
 
 
 def test_a_beginning_is_one_even_if_it_was_steady_by_itself() -> None:
-    why, *_ = told({"a": {"10M": (7.4, "steady"), "100M": (2.7, FALLS)}, "b": {"10M": (1.0, "steady")}})
-    assert list(why) == [("a", "10M")]
+    reasons, *_ = answered({"a": {"10M": (7.4, "steady"), "100M": (2.7, FALLS)}, "b": {"10M": (1.0, "steady")}})
+    assert list(reasons) == [("a", "10M")]
 
 
 def test_any_longer_one_that_is_not_steady_tells() -> None:
-    """Over 100M it falls, over 1G it has long been steady: 10M has seen nothing of either."""
-    why, *_ = told({"a": {"1G": (2.0, "steady"), "10M": (7.4, "steady"), "100M": (2.7, FALLS)}})
-    assert list(why) == [("a", "10M")]
+    """Over 100M the rate falls; over 1G it has long been steady. 10M has reached neither."""
+    reasons, *_ = answered({"a": {"1G": (2.0, "steady"), "10M": (7.4, "steady"), "100M": (2.7, FALLS)}})
+    assert list(reasons) == [("a", "10M")]
 
 
 def test_what_agrees_with_the_longer_one_supports_it() -> None:
-    why, line, _ = told({
+    reasons, line, _ = answered({
         "a": {"10M": (7.1, SHORT), "100M": (6.5, "steady")},
         "b": {"10M": (2.9, SHORT), "100M": (2.7, "steady")},
     })  # fmt: skip
-    assert why == {}
+    assert reasons == {}
     assert line == "a is fastest: 2.4 times as fast as b."  # 7.1 * 6.5 / (2.9 * 2.7) = 5.894, its root 2.43
 
 
 def test_what_was_steady_in_both_depends_on_the_size() -> None:
-    why, line, _ = told({
+    reasons, line, _ = answered({
         "a": {"10M": (7.0, "steady"), "100M": (2.0, "steady")},
         "b": {"10M": (3.5, "steady"), "100M": (3.0, "steady")},
     })  # fmt: skip
-    assert why == {}
+    assert reasons == {}
     assert line.startswith("Which of a and b is faster depends on file size: a at 10M (up to 2.0 times), b at 100M")
 
 
 def test_a_longer_one_of_which_nothing_is_known_says_nothing() -> None:
-    why, *_ = told({"a": {"10M": (7.0, SHORT), "100M": (2.0, SHORT)}, "b": {"10M": (1.0, "")}})
-    assert why == {}
+    reasons, *_ = answered({"a": {"10M": (7.0, SHORT), "100M": (2.0, SHORT)}, "b": {"10M": (1.0, "")}})
+    assert reasons == {}
 
 
 def test_the_longer_one_alone_decides() -> None:
-    """Half of the settings, those of the longer cells, are left, and are enough."""
-    why, line, _ = told({
+    """Half of the settings, those of the longer cells, are left. That is enough."""
+    reasons, line, _ = answered({
         "a": {"10M": (110.0, SHORT), "100M": (70.0, "steady")},
         "b": {"10M": (9.0, "steady"), "100M": (7.0, "steady")},
     })  # fmt: skip
-    assert list(why) == [("a", "10M")]
+    assert list(reasons) == [("a", "10M")]
     assert line == Facts("a is fastest", "10 times as fast as b", "file size 100M", "1 of 2 settings")
 
 
 def test_what_is_no_speed_is_not_doubted() -> None:
-    found = made({"a": {"10M": (7.4, SHORT), "100M": (2.7, FALLS)}})
-    assert doubts(found, "write_amplification", amount_axis(found)) == {}
+    results = results_of_cells({"a": {"10M": (7.4, SHORT), "100M": (2.7, FALLS)}})
+    assert doubts(results, "write_amplification", amount_axis(results)) == {}
 
 
 def test_of_an_amount_of_io_the_file_is_a_setting() -> None:
@@ -116,8 +116,8 @@ def test_of_an_amount_of_io_the_file_is_a_setting() -> None:
 
 
 def test_sizes_that_are_asked_for_apart_are_loads_of_their_own() -> None:
-    found = made({"a": {"10M": (7.4, SHORT), "100M": (2.7, FALLS)}})
-    assert amount_axis(found, ("pattern", "file")) is None
+    results = results_of_cells({"a": {"10M": (7.4, SHORT), "100M": (2.7, FALLS)}})
+    assert amount_axis(results, ("pattern", "file")) is None
 
 
 def test_a_report_holds_claims_and_answers_to_it() -> None:
@@ -135,13 +135,13 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     ]
     report = report_of(study, rows, {})
     [judgement] = report.judgements()
-    found = trust(report, judgement)
+    trusted = trust(report, judgement)
     # F2FS and ext2, two sizes of file each; only F2FS's longer one falls, and ext2's two agree
-    assert (found.cells, found.number("not steady"), found.number("too short")) == (4, 1, 1)
-    assert "1 of 4 too short" in found.short
-    assert "only the beginning of a longer one with another rate in 1" in found.sentence
+    assert (trusted.cells, trusted.number("not steady"), trusted.number("too short")) == (4, 1, 1)
+    assert "1 of 4 too short" in trusted.short
+    assert "only the beginning of a longer one with another rate in 1" in trusted.sentence
     [comparison] = report.comparisons(answer)
-    [group] = [one for one in comparison.groups if dict(one.at) == {"pattern": "randwrite", "request": "4k"}]
+    [group] = [group for group in comparison.groups if dict(group.at) == {"pattern": "randwrite", "request": "4k"}]
     assert "f2fs" in group.in_doubt
     alone = replace(study, answer=Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern", "file")))
     assert report_of(alone, rows, {}).too_short == {}

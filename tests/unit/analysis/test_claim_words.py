@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of a claim, in words."""
+"""Judgements of claims in words."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_the_summary_counts_verdicts() -> None:
 
 
 def test_one_seed_of_ten_is_enough_against_sameness() -> None:
-    """Its median's interval is 1 to 1 all the same."""
+    """The interval of the median is 1 to 1 all the same."""
     same = a_against_b("=", "within 0 %")
-    found = judge(same, ratios(*[1.0] * 9, 1.5))
-    ratio = found.findings[0].ratio
+    judgement = judge(same, ratios(*[1.0] * 9, 1.5))
+    ratio = judgement.findings[0].ratio
     assert ratio is not None
     assert (ratio.low, ratio.high) == (1, 1)
-    assert found.verdict == "does not hold"
+    assert judgement.verdict == "does not hold"
     assert said(same, ratios(*[1.0] * 9, 1.5)) == Facts(
         "a against b", "1.00 times (1.00 to 1.50, 10 seeds)", "exactly 1"
     )
@@ -78,7 +78,7 @@ def test_one_seed_of_ten_is_enough_against_sameness() -> None:
 
 
 def test_what_is_the_same_with_each_seed_is_said_so() -> None:
-    """No "1.00 times", and no interval of which both ends read alike."""
+    """The text has no "1.00 times", and no interval with equal ends."""
     close = a_against_b(">=")
     assert said(close, ratios(1.0, 1.0)) == Facts("a against b", "the same", "2 seeds", "at least 0.99")
     assert said(a_against_b(), ratios(7.41, 7.43)) == Facts("a against b", "7.4 times", "2 seeds", "at least 1.01")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims: verdicts that follow the data."""
+"""Verdicts on claims follow the data."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_few_exceptions_are_one_in_ten(against: int, open_: int, expected: str
 
 
 def times(a: Mapping[str, Iterable[float]], b: Mapping[str, Iterable[float]]) -> Results:
-    """Seconds of a and of b by file size."""
+    """Return results in seconds of a and of b, by file size."""
     rows = [
         {
             **{"filesystem": name, "file": file, "seed": seed},
@@ -97,10 +97,10 @@ def times(a: Mapping[str, Iterable[float]], b: Mapping[str, Iterable[float]]) ->
 def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
     # Small files twice as fast with a, the large one a tenth slower: 1 + 110 s against 2 + 100 s is 1.088 times, and
     # the geometric mean of the ratios 0.5 and 1.1 is 0.742. The sign turns.
-    found = times({"1M": [1.0, 1.0], "16M": [110.0, 110.0]}, {"1M": [2.0, 2.0], "16M": [100.0, 100.0]})
+    results_ = times({"1M": [1.0, 1.0], "16M": [110.0, 110.0]}, {"1M": [2.0, 2.0], "16M": [100.0, 100.0]})
     wanted = a_against_b("<", metric="write_s", cells="average")
-    assert judge(wanted, found).verdict == "holds"
-    in_time = judge(wanted.model_copy(update={"average": "time"}), found)
+    assert judge(wanted, results_).verdict == "holds"
+    in_time = judge(wanted.model_copy(update={"average": "time"}), results_)
     (finding,) = in_time.findings
     assert finding.ratio is not None
     assert finding.geometric is not None
@@ -134,8 +134,8 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
     gap = a_against_b("flat", "within 2.6 times", gap_along="request")
     judged = judge(gap, results(data))
     assert judged.verdict == "holds"
-    found = [finding.ratio.median for finding in judged.findings if finding.ratio]
-    assert found == pytest.approx([1.5, 2.5, 5 / 3])
+    medians = [finding.ratio.median for finding in judged.findings if finding.ratio]
+    assert medians == pytest.approx([1.5, 2.5, 5 / 3])
     assert len(judged.findings[0].cells) == 4
     assert judge(a_against_b("flat", "no large difference", gap_along="request"), results(data)).verdict != "holds"
     assert judge(a_against_b("rises", gap_along="request"), results(data)).verdict == "holds"

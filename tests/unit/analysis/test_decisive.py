@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decides nothing: figures that memory, a transient or the CPU made, and what a comparison makes of them."""
+"""Figures that memory, a transient or the CPU made decide nothing; what a comparison makes of them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> R
     return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=Steadiness.parsed(steady))
 
 
-def kind(found: ResultRow, metric: str) -> str:
-    doubt = why_not(found, metric)
+def kind(row: ResultRow, metric: str) -> str:
+    doubt = why_not(row, metric)
     return doubt.kind if doubt else ""
 
 
@@ -53,8 +53,8 @@ def kind(found: ResultRow, metric: str) -> str:
     ],
 )
 def test_columns_of_the_results_table_tell(limit: Limit, steady: str, expected: str) -> None:
-    found = repetition(limit, steady, bandwidth=1.0, latency_p99_us=1.0)
-    assert kind(found, "bandwidth") == kind(found, "latency_p99_us") == expected
+    row = repetition(limit, steady, bandwidth=1.0, latency_p99_us=1.0)
+    assert kind(row, "bandwidth") == kind(row, "latency_p99_us") == expected
 
 
 def test_the_reason_is_told() -> None:
@@ -69,13 +69,13 @@ def test_the_reason_is_told() -> None:
 
 def test_a_phase_has_its_own_bytes() -> None:
     # The measurement as a whole reached the medium; of the seeks 8 % did.
-    found = repetition(
+    row = repetition(
         "medium", block_output=5.0, block_output_reached_percent=101.0, random_seeks=9.0,
         random_seeks_cpu_percent=99.0, random_seeks_reached_percent=8.4, write_amplification=2.0,
     )  # fmt: skip
-    assert kind(found, "block_output") == ""
-    assert kind(found, "random_seeks") == kind(found, "random_seeks_cpu_percent") == "memory"
-    doubt = why_not(found, "random_seeks")
+    assert kind(row, "block_output") == ""
+    assert kind(row, "random_seeks") == kind(row, "random_seeks_cpu_percent") == "memory"
+    doubt = why_not(row, "random_seeks")
     assert doubt
     assert doubt.text == "only 8 % of the bytes passed between board and medium"
 
@@ -90,21 +90,19 @@ def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
 
 
 def test_a_write_cache_is_told_and_bars_nothing() -> None:
-    """A drive whose platters needed 1.34 times the run for what it was given: the rate is 1.34 times theirs."""
-    found = repetition(bandwidth=110.0, platters_percent=134.0, medium_written_bytes=1e7)
-    doubt = why_not(found, "bandwidth")
+    """The platters of this drive would need 1.34 times the run for the data, so the rate is 1.34 times theirs."""
+    row = repetition(bandwidth=110.0, platters_percent=134.0, medium_written_bytes=1e7)
+    doubt = why_not(row, "bandwidth")
     assert doubt
     assert (doubt.kind, doubt.bars) == ("write cache", False)
-    assert kind(found, "medium_written_bytes") == ""
+    assert kind(row, "medium_written_bytes") == ""
     assert kind(repetition(bandwidth=98.0, platters_percent=133.0), "bandwidth") == ""
     assert kind(repetition("memory", bandwidth=300.0, platters_percent=400.0), "bandwidth") == "memory"
 
 
 def test_what_is_no_speed_is_not_doubted() -> None:
-    found = repetition(
-        "memory", "not steady: it rises", mount_s=1.0, write_amplification=1.0, write_reached_percent=9.0
-    )
-    assert kind(found, "mount_s") == kind(found, "write_amplification") == ""
+    row = repetition("memory", "not steady: it rises", mount_s=1.0, write_amplification=1.0, write_reached_percent=9.0)
+    assert kind(row, "mount_s") == kind(row, "write_amplification") == ""
 
 
 # --- cells ----------------------------------------------------------------------------------------------------------
@@ -113,7 +111,7 @@ AXES = {"medium": ("disk", "card", "chip"), "pattern": ("randread",)}
 
 
 def results(*cells: tuple[str, float, str]) -> Results:
-    """Medium, bandwidth, limit."""
+    """Return results from medium, bandwidth and limit."""
     rows: list[dict[str, Any]] = [
         {"medium": name, "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
         | {"bandwidth": value, "limit": limit}
@@ -122,46 +120,47 @@ def results(*cells: tuple[str, float, str]) -> Results:
     return results_of({**AXES, "medium": tuple(name for name, *_ in cells)}, rows)
 
 
-def told(found: Results) -> tuple[list[str], list[str]]:
-    comparison = compare(found, "medium", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
-    words = Words(found.axes)
+def answered(results_: Results) -> tuple[list[str], list[str]]:
+    """Return the lines and the sentences."""
+    comparison = compare(results_, "medium", ("pattern",), "bandwidth", True, doubts(results_, "bandwidth"))
+    words = Words(results_.axes)
     loads = [Load(comparison, group) for group in comparison.groups]
     return lines(loads, words), [sentence(comparison, group, words) for group in comparison.groups]
 
 
 def test_half_of_the_seeds_decide_for_the_cell() -> None:
-    def of(*limits: str) -> str:
+    def kind_of(*limits: str) -> str:
         rows = [
             {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
             | {"bandwidth": 1.0, "limit": limit}
             for seed, limit in enumerate(limits, start=1)
         ]
-        found = doubts(results_of(AXES, rows), "bandwidth")
-        return found["disk", "randread"].kind if found else ""
+        by_cell = doubts(results_of(AXES, rows), "bandwidth")
+        return by_cell["disk", "randread"].kind if by_cell else ""
 
-    assert of("memory", "medium", "medium") == ""
-    assert of("memory", "medium") == "memory"
-    assert of("cpu", "memory", "memory", "cpu") == "memory"
-    assert of("cpu", "cpu", "cpu", "memory") == "CPU"
+    assert kind_of("memory", "medium", "medium") == ""
+    assert kind_of("memory", "medium") == "memory"
+    assert kind_of("cpu", "memory", "memory", "cpu") == "memory"
+    assert kind_of("cpu", "cpu", "cpu", "memory") == "CPU"
 
 
 def test_a_transient_takes_more_than_half_of_the_seeds() -> None:
-    def of(*seeds: tuple[str, str]) -> tuple[str, int]:
+    def kind_of(*seeds: tuple[str, str]) -> tuple[str, int]:
         rows = [
             {"medium": "disk", "pattern": "randread", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
             | {"bandwidth": 1.0, "limit": limit, "steady": steady}
             for seed, (limit, steady) in enumerate(seeds, start=1)
         ]
         measured = results_of(AXES, rows)
-        found = doubts(measured, "bandwidth")
-        return (found["disk", "randread"].kind if found else "", len(unsteady(measured)))
+        by_cell = doubts(measured, "bandwidth")
+        return (by_cell["disk", "randread"].kind if by_cell else "", len(unsteady(measured)))
 
     even, rising = ("medium", "steady"), ("medium", "not steady: it rises")
-    assert of(rising) == of(rising, rising, even) == ("not steady", 1)
-    assert of(rising, even) == of(rising, even, even) == ("", 0)
+    assert kind_of(rising) == kind_of(rising, rising, even) == ("not steady", 1)
+    assert kind_of(rising, even) == kind_of(rising, even, even) == ("", 0)
     # What else those seeds say stays
-    assert of(("cpu", "not steady: it rises"), ("cpu", "steady"), even) == ("CPU", 0)
-    assert of(("memory", "steady"), rising) == ("memory", 0)
+    assert kind_of(("cpu", "not steady: it rises"), ("cpu", "steady"), even) == ("CPU", 0)
+    assert kind_of(("memory", "steady"), rising) == ("memory", 0)
 
 
 def test_what_was_too_fast_to_be_measured_was_memory() -> None:
@@ -170,32 +169,34 @@ def test_what_was_too_fast_to_be_measured_was_memory() -> None:
         {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
         | {"block_input_reached_percent": 0.0, "block_output": 5.0, "block_output_reached_percent": 100.0}
     ]
-    found = results_of(AXES, rows)
-    assert [doubt.kind for doubt in doubts(found, "block_input").values()] == ["memory"]
-    assert doubts(found, "block_output") == doubts(found, "flush_p99_us") == {}
+    results_ = results_of(AXES, rows)
+    assert [doubt.kind for doubt in doubts(results_, "block_input").values()] == ["memory"]
+    assert doubts(results_, "block_output") == doubts(results_, "flush_p99_us") == {}
 
 
 def test_a_disk_in_memory_is_not_recommended() -> None:
-    """890 against 100: the lead was that of RAM."""
-    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
-    assert [*told(found)] == [
+    """890 against 100: the lead is that of RAM."""
+    results_ = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"))
+    assert [*answered(results_)] == [
         [Facts("Not decided: memory", "everywhere")],
         [Facts("random read", "not decided: memory", "Only card")],
     ]
 
 
 def test_the_others_are_compared_and_nobody_is_called_best() -> None:
-    found = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"), ("chip", 50.0, "medium"))
-    assert [*told(found)] == [
+    results_ = results(("disk", 890.0, "memory"), ("card", 100.0, "medium"), ("chip", 50.0, "medium"))
+    assert [*answered(results_)] == [
         [Facts("Not decided: memory", "everywhere")],
         [Facts("random read", "card is 2.0 times as fast as chip", "Not decided: disk", "memory")],
     ]
 
 
 def test_where_the_cpu_decides_the_order_still_holds() -> None:
-    found = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
+    results_ = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
     # The picture greys it, so the words do not recommend it either: they say whose order it is
-    assert told(found)[0] == [Facts("The CPU decides", "on this board disk is fastest", "2.0 times as fast as card")]
+    assert answered(results_)[0] == [
+        Facts("The CPU decides", "on this board disk is fastest", "2.0 times as fast as card")
+    ]
 
 
 def test_bytes_tell_of_memory_where_no_limit_does() -> None:
@@ -204,11 +205,11 @@ def test_bytes_tell_of_memory_where_no_limit_does() -> None:
         | {"bandwidth": 1.0, "requested_bytes": 100.0, "medium_read_bytes": read, "medium_written_bytes": 500.0}
         for read in (49.0,)
     ]
-    found = with_memory_limits(results_of(AXES, rows), {})
-    assert [one.limit for one in found.repetitions] == ["memory"]
+    results_ = with_memory_limits(results_of(AXES, rows), {})
+    assert [row.limit for row in results_.repetitions] == ["memory"]
     alone = [{name: value for name, value in row.items() if name != "pattern"} for row in rows]
     writing = with_memory_limits(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
-    assert [one.limit for one in writing.repetitions] == [""]
+    assert [row.limit for row in writing.repetitions] == [""]
 
 
 def test_fewer_bytes_may_be_compression() -> None:
@@ -217,20 +218,28 @@ def test_fewer_bytes_may_be_compression() -> None:
         | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
         for name in ("small", "large")
     ]
-    found = with_memory_limits(results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small")
-    kinds = {cell: doubt.kind for cell, doubt in doubts(found, "write_s").items()}
+    results_ = with_memory_limits(
+        results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small"
+    )
+    kinds = {cell: doubt.kind for cell, doubt in doubts(results_, "write_s").items()}
     assert kinds == {("small",): "memory or compression", ("large",): "memory"}
-    assert doubts(found, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
+    assert (
+        doubts(results_, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
+    )
 
 
 def test_profiles_tell_which_file_systems_compress() -> None:
     library = shipped()
-    told = {name: library.filesystem(name).compresses for name in ("jffs2", "jffs2:compression=none", "ubifs", "ext2")}
-    assert told == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}
+    compresses = {
+        name: library.filesystem(name).compresses for name in ("jffs2", "jffs2:compression=none", "ubifs", "ext2")
+    }
+    assert compresses == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}
 
 
 def flushed(**more: Any) -> Results:
-    """One process writes 36,571 requests a second, each of 5.69 us: a fifth of its run, and the rest is a flush."""
+    """Return results of one process that writes 36,571 requests a second in 5.69 us each: a fifth of its run. The rest
+    is a flush.
+    """
     row = {"filesystem": "a", "seed": 1, "outcome": "measured", "reason": "", "key": "k", "limit": "medium"}
     numbers = {"iops": 36571.0, "latency_mean_us": 5.69, "latency_p99_us": 7.6, "bandwidth": 142.9}
     return results_of({"filesystem": ("a",)}, [{**row, **numbers, **more}])
@@ -253,19 +262,19 @@ def flushed(**more: Any) -> Results:
 def test_a_latency_without_its_flush_is_memorys(
     parameters: dict[str, str], more: dict[str, float], expected: str
 ) -> None:
-    found = with_memory_limits(flushed(**more), parameters)
-    told = doubts(found, "latency_p99_us")
-    assert [doubt.kind for doubt in told.values()] == ([expected] if expected else [])
-    assert doubts(found, "bandwidth") == {}
+    results_ = with_memory_limits(flushed(**more), parameters)
+    by_cell = doubts(results_, "latency_p99_us")
+    assert [doubt.kind for doubt in by_cell.values()] == ([expected] if expected else [])
+    assert doubts(results_, "bandwidth") == {}
 
 
 def test_a_metric_that_nothing_tells_is_named() -> None:
-    found = results_of({"filesystem": ("a", "b")}, [
+    results_ = results_of({"filesystem": ("a", "b")}, [
         {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": 1.0}
         for name in ("a", "b")
     ])  # fmt: skip
-    comparison = compare(found, "filesystem", (), "block_output", True)
-    words = Words(found.axes)
+    comparison = compare(results_, "filesystem", (), "block_output", True)
+    words = Words(results_.axes)
     loads = [Load(comparison, group) for group in comparison.groups]
     assert lines(loads, words) == ["No result has a figure for block output."]
     assert sentence(comparison, comparison.groups[0], words) == "No result has a figure for it."

@@ -21,11 +21,11 @@ RISES = "not steady: rises from 1 MiB/s in its first half to 3 in its second, 10
 
 
 def compared(cells: Cells, *seeds: float) -> tuple[Comparison, Words]:
-    """With each seed, its factor times the number."""
+    """Return the comparison. Each seed has its factor times the number."""
     rows, planned = [], []
     for name, sizes in cells.items():
-        for size, told in sizes.items():
-            value, steady = told if isinstance(told, tuple) else (told, "steady")
+        for size, measured in sizes.items():
+            value, steady = measured if isinstance(measured, tuple) else (measured, "steady")
             for seed, times in enumerate(seeds or (1.0,), start=1):
                 planned.append(((name, "write", size), seed))
                 cell = {"filesystem": name, "pattern": "write", "request": size, "seed": seed}
@@ -33,12 +33,14 @@ def compared(cells: Cells, *seeds: float) -> tuple[Comparison, Words]:
                     rows.append({**cell, "outcome": "measured", "reason": "", "key": "k", "steady": steady}
                                 | {"bandwidth": value * times, "limit": "medium"})  # fmt: skip
     sizes = dict.fromkeys(size for sizes in cells.values() for size in sizes)
-    found = results_of({"filesystem": tuple(cells), "pattern": ("write",), "request": tuple(sizes)}, rows, planned)
-    return compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth")), Words(found.axes)
+    results = results_of({"filesystem": tuple(cells), "pattern": ("write",), "request": tuple(sizes)}, rows, planned)
+    return compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(
+        results.axes
+    )
 
 
-def told(cells: Cells, *seeds: float) -> tuple[list[tuple[str, str, str]], str, str]:
-    """The fields as (tone, text, note), the line and the sentence."""
+def answered(cells: Cells, *seeds: float) -> tuple[list[tuple[str, str, str]], str, str]:
+    """Return the fields as (tone, text, note), the line and the sentence."""
     comparison, words = compared(cells, *seeds)
     loads = [Load(comparison, group) for group in comparison.groups]
     row = matrix([loads], words).parts[0].rows[0]
@@ -60,13 +62,13 @@ def sizes(*values: Any) -> dict[str, Any]:
 
 def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
     # Two of four sizes decide; the means are over these two, of both
-    fields, line, said = told({"a": sizes(4.0, 4.0, 9.0, 9.0), "b": sizes(2.0, 2.0, (9.0, RISES), (9.0, RISES))})
+    fields, line, text = answered({"a": sizes(4.0, 4.0, 9.0, 9.0), "b": sizes(2.0, 2.0, (9.0, RISES), (9.0, RISES))})
     assert fields == [
         ("best", "best", "4.00 MiB/s on 2 of 4 settings"),
         ("behind", "2.0× slower", "2.00 MiB/s on 2 of 4 settings, not steady in 2"),
     ]
     assert line == "a is fastest: 2.0 times as fast as b (2 of 4 settings)."
-    assert said == Facts(
+    assert text == Facts(
         "sequential write",
         "a is 2.0 times as fast as b",
         "at each of 2 request sizes",
@@ -79,20 +81,20 @@ def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
 
 
 def test_fewer_than_half_decide_nothing() -> None:
-    """One of four decides for b: nothing is called best, and both figures are over the same four."""
-    fields, line, said = told({
+    """One of four settings decides for b: no value is best, and both figures are over the same four."""
+    fields, line, text = answered({
         "a": sizes(8.0, 8.0, (8.0, RISES), (8.0, RISES)),
         "b": sizes(2.0, (2.0, RISES), 2.0, (2.0, RISES)),
     })  # fmt: skip
     assert fields == [("doubt", "not steady in 2 of 4", "8.00 MiB/s"), ("doubt", "not steady in 2 of 4", "2.00 MiB/s")]
     assert line == Facts("Not decided: no steady rate", "everywhere")
-    assert said.startswith(
+    assert text.startswith(
         "For sequential write, not decided: only 1 of 4 settings decide, fewer than half; elsewhere its rate was not"
     )
 
 
 def test_what_decides_too_seldom_does_not_bar_the_others() -> None:
-    fields, line, said = told({
+    fields, line, text = answered({
         "a": sizes(4.0, 4.0, 4.0, 4.0),
         "b": sizes(2.0, 2.0, 2.0, 2.0),
         "c": sizes(9.0, (9.0, RISES), (9.0, RISES), (9.0, RISES)),
@@ -103,21 +105,21 @@ def test_what_decides_too_seldom_does_not_bar_the_others() -> None:
         ("doubt", "not steady in 3 of 4", "9.00 MiB/s"),  # over all four, as the others are
     ]
     assert line.startswith("Not decided")
-    assert Facts("a is 2.0 times as fast as b", "at each of 4 request sizes", "Not decided: c", "its rate").within(said)
+    assert Facts("a is 2.0 times as fast as b", "at each of 4 request sizes", "Not decided: c", "its rate").within(text)
 
 
 def test_results_that_are_missing_do_not_decide_either() -> None:
-    fields, line, said = told({"a": sizes(4.0, None, None, None), "b": sizes(2.0, None, None, None)})
+    fields, line, text = answered({"a": sizes(4.0, None, None, None), "b": sizes(2.0, None, None, None)})
     assert fields == [
         ("doubt", "too few results", "4.00 MiB/s at request size 1k (1 of 4 settings)"),
         ("doubt", "too few results", "2.00 MiB/s at request size 1k (1 of 4 settings)"),
     ]
     assert line == Facts("Not decided: missing results", "everywhere")
-    assert Facts("only 1 of 4 settings decide", "results are missing").within(said)
+    assert Facts("only 1 of 4 settings decide", "results are missing").within(text)
 
 
 def test_beside_what_has_too_few_results_none_is_called_best() -> None:
-    fields, line, said = told({"a": sizes(4.0, 4.0, 4.0, 4.0), "b": sizes(2.0, 2.0, 2.0, 2.0),
+    fields, line, text = answered({"a": sizes(4.0, 4.0, 4.0, 4.0), "b": sizes(2.0, 2.0, 2.0, 2.0),
                                "c": sizes(9.0, None, None, None)})  # fmt: skip
     assert fields == [
         ("leads", "ahead of the rest", "4.00 MiB/s"),
@@ -125,27 +127,27 @@ def test_beside_what_has_too_few_results_none_is_called_best() -> None:
         ("doubt", "too few results", "9.00 MiB/s at request size 1k (1 of 4 settings)"),
     ]
     assert line == Facts("Not decided: missing results", "everywhere")
-    assert said.endswith("Not decided: c, because results are missing.")
+    assert text.endswith("Not decided: c, because results are missing.")
 
 
 def test_one_value_that_is_not_steady_has_its_figure_and_the_reason() -> None:
-    fields, line, said = told({"a": sizes((5.0, RISES))})
+    fields, line, text = answered({"a": sizes((5.0, RISES))})
     assert fields == [("doubt", "not steady", "5.00 MiB/s")]
     assert line == Facts("Not decided: no steady rate", "everywhere")
-    assert said.startswith("For sequential write, not decided: its rate was not steady (rises from 1 MiB/s")
+    assert text.startswith("For sequential write, not decided: its rate was not steady (rises from 1 MiB/s")
 
 
 def test_several_reasons_stand_without_brackets_in_brackets() -> None:
     falls = RISES.replace("rises", "falls")
-    _, _, said = told({"a": sizes((5.0, RISES), (5.0, falls)), "b": sizes(2.0, 2.0)})
-    assert said == Facts("sequential write", "not decided", "not steady", "Only b")
+    _, _, text = answered({"a": sizes((5.0, RISES), (5.0, falls)), "b": sizes(2.0, 2.0)})
+    assert text == Facts("sequential write", "not decided", "not steady", "Only b")
 
 
 def test_seeds_that_lie_far_apart_show_their_range() -> None:
     # 1.25 times is wide; 1.24 is not
-    fields, *_ = told({"a": sizes(4.0), "b": sizes(2.0)}, 1.0, 1.25)
+    fields, *_ = answered({"a": sizes(4.0), "b": sizes(2.0)}, 1.0, 1.25)
     assert [note for *_, note in fields] == ["4.50 MiB/s (seeds 4.00 to 5.00)", "2.25 MiB/s (seeds 2.00 to 2.50)"]
-    fields, *_ = told({"a": sizes(4.0), "b": sizes(2.0)}, 1.0, 1.24)
+    fields, *_ = answered({"a": sizes(4.0), "b": sizes(2.0)}, 1.0, 1.24)
     assert [note for *_, note in fields] == ["4.48 MiB/s", "2.24 MiB/s"]
 
 
@@ -159,23 +161,23 @@ def picture(by: Mapping[str, tuple[str, ...]], *at: tuple[str, ...]) -> tuple[Ma
         for place in at
         for name, value in (("a", 2.0), ("b", 2.0 if place[0] == "read" else 1.0))
     ]
-    found = results_of({"filesystem": ("a", "b"), **by}, rows)
-    comparison = compare(found, "filesystem", tuple(by), "bandwidth", True)
+    results = results_of({"filesystem": ("a", "b"), **by}, rows)
+    comparison = compare(results, "filesystem", tuple(by), "bandwidth", True)
     loads = [Load(comparison, group) for group in comparison.groups]
-    words = Words(found.axes)
+    words = Words(results.axes)
     return matrix([loads], words, {"board": "small"}), lines(loads, words)
 
 
 def test_what_holds_for_all_loads_is_said_once_above() -> None:
     by = {"pattern": ("read", "write"), "file": ("10M",), "flush": ("fsync", "none")}
-    found, said = picture(by, ("read", "10M", "none"), ("write", "10M", "none"), ("write", "10M", "fsync"))
-    assert found.same == "small, file size 10M"
-    assert [(row.name, row.telling, row.rest) for row in found.parts[0].rows] == [
+    shown, lines_ = picture(by, ("read", "10M", "none"), ("write", "10M", "none"), ("write", "10M", "fsync"))
+    assert shown.same == "small, file size 10M"
+    assert [(row.name, row.telling, row.rest) for row in shown.parts[0].rows] == [
         ("sequential read", "", ""),
         ("sequential write", "flushed at the end", ""),
         ("sequential write", "not flushed", ""),
     ]
-    assert not any("10M" in line for line in said)
+    assert not any("10M" in line for line in lines_)
 
 
 def test_loads_of_one_name_are_told_apart_by_their_titles() -> None:
@@ -190,9 +192,9 @@ def test_loads_of_one_name_are_told_apart_by_their_titles() -> None:
 
 
 def test_a_single_load_keeps_its_name() -> None:
-    found, _ = picture({"pattern": ("write",)}, ("write",))
-    assert found.same == "small"
-    assert [row.name for row in found.parts[0].rows] == ["sequential write"]
+    shown, _ = picture({"pattern": ("write",)}, ("write",))
+    assert shown.same == "small"
+    assert [row.name for row in shown.parts[0].rows] == ["sequential write"]
 
 
 def test_a_load_of_one_size_among_means_over_sizes_says_which() -> None:
@@ -202,9 +204,9 @@ def test_a_load_of_one_size_among_means_over_sizes_says_which() -> None:
         | {"key": "k", "bandwidth": value}
         for name, pattern, size, value in cells
     ]
-    found = results_of({"filesystem": ("a",), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
-    made = matrix([[Load(comparison, group) for group in comparison.groups]], Words(found.axes))
+    results = results_of({"filesystem": ("a",), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    made = matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
     assert [(row.name, row.rest) for row in made.parts[0].rows] == [
         ("sequential read", ""),
         ("sequential write", "request size 4k"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is the same for several loads is said once: exact lines from hand-made tables."""
+"""Loads with the same verdict share a line: exact lines from made-up tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Table = dict[tuple[str, ...], tuple[float, ...]]
 """By the values of `by`, a bandwidth for each of a, b and c."""
 
 
-def said(axes: Mapping[str, tuple[str, ...]], table: Table, metrics: tuple[str, ...] = ("bandwidth",)) -> list[str]:
+def lines_of(axes: Mapping[str, tuple[str, ...]], table: Table, metrics: tuple[str, ...] = ("bandwidth",)) -> list[str]:
     by = tuple(axes)
     rows = [
         dict(zip(by, at, strict=True))
@@ -25,9 +25,11 @@ def said(axes: Mapping[str, tuple[str, ...]], table: Table, metrics: tuple[str, 
         for at, values in table.items()
         for name, value in zip("abc", values, strict=False)
     ]
-    found = results_of({"filesystem": tuple("abc"[: len(next(iter(table.values())))]), **axes}, rows)
-    comparisons = [compare(found, "filesystem", by, metric, True) for metric in metrics]
-    return lines([Load(one, group) for one in comparisons for group in one.groups], Words(found.axes))
+    results = results_of({"filesystem": tuple("abc"[: len(next(iter(table.values())))]), **axes}, rows)
+    comparisons = [compare(results, "filesystem", by, metric, True) for metric in metrics]
+    return lines(
+        [Load(comparison, group) for comparison in comparisons for group in comparison.groups], Words(results.axes)
+    )
 
 
 PATTERNS = ("read", "randread", "write", "randwrite")
@@ -36,10 +38,12 @@ SIZES = ("1k", "4k", "64k")
 
 def test_the_same_for_all_sizes_is_said_once() -> None:
     table: Table = {(pattern, size): (30.0, 10.0) for pattern in PATTERNS for size in SIZES}
-    assert said({"pattern": PATTERNS, "request": SIZES}, table) == ["a is fastest throughout: 3.0 times as fast as b."]
+    assert lines_of({"pattern": PATTERNS, "request": SIZES}, table) == [
+        "a is fastest throughout: 3.0 times as fast as b."
+    ]
     for size, lead in zip(SIZES, (12.0, 15.0, 20.0), strict=True):
         table["randwrite", size] = (10.0, lead)
-    assert said({"pattern": PATTERNS, "request": SIZES}, table) == [
+    assert lines_of({"pattern": PATTERNS, "request": SIZES}, table) == [
         Facts("a is fastest", "sequential read, random read and sequential write", "3.0 times as fast as b"),
         Facts("b is fastest", "random write", "1.20 to 2.0 times as fast as a"),
     ]
@@ -48,7 +52,7 @@ def test_the_same_for_all_sizes_is_said_once() -> None:
 def test_sizes_that_differ_are_named() -> None:
     table: Table = {(pattern, size): (30.0, 10.0) for pattern in ("read", "write") for size in SIZES}
     table["write", "1k"] = table["write", "4k"] = (10.0, 10.05)
-    assert said({"pattern": ("read", "write"), "request": SIZES}, table) == [
+    assert lines_of({"pattern": ("read", "write"), "request": SIZES}, table) == [
         # The boxes of a are two, and what is left is one.
         Facts("a is fastest", "all but sequential write, request size 1k and 4k", "3.0 times as fast as b"),
         Facts("No clear difference between b and a", "sequential write, request size 1k and 4k"),
@@ -62,7 +66,7 @@ def test_loads_too_many_to_be_named_are_those_of_the_picture() -> None:
         for row, pattern in enumerate(PATTERNS)
         for column, size in enumerate(sizes)
     }
-    assert said({"pattern": PATTERNS, "request": sizes}, table) == [
+    assert lines_of({"pattern": PATTERNS, "request": sizes}, table) == [
         Facts("b is fastest", "12 loads of 16", "see the picture", "3.0 times as fast as a"),
         Facts("a is fastest", "4 loads of 16", "see the picture", "3.0 times as fast as b"),
     ]
@@ -74,7 +78,7 @@ def test_reads_are_not_flushed() -> None:
         ("write", "fsync"): (10.0, 30.0),
         ("write", "fsync-each"): (30.0, 10.0),
     }
-    assert said({"pattern": ("randread", "write"), "flush": ("fsync", "fsync-each")}, table) == [
+    assert lines_of({"pattern": ("randread", "write"), "flush": ("fsync", "fsync-each")}, table) == [
         Facts("a is fastest", "all but sequential write, flushed at the end", "3.0 times as fast as b"),
         Facts("b is fastest", "sequential write, flushed at the end", "3.0 times as fast as a"),
     ]
@@ -87,15 +91,15 @@ def test_reads_are_not_flushed() -> None:
 
 def test_the_next_is_named_where_there_are_more_than_two() -> None:
     table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 25.0)}
-    assert said({"pattern": ("read", "write")}, table) == [
+    assert lines_of({"pattern": ("read", "write")}, table) == [
         Facts("a is fastest throughout", "1.20 to 1.50 times as fast", "b or c")
     ]
 
 
 def test_a_line_says_one_thing() -> None:
-    """30 against 29 is 3 %, which nobody should read in one line with 1.5 times."""
+    """30 against 29 is 3 %. Nobody should read that in one line with 1.5 times."""
     table: Table = {("read",): (30.0, 20.0, 10.0), ("write",): (30.0, 10.0, 29.0)}
-    assert said({"pattern": ("read", "write")}, table) == [
+    assert lines_of({"pattern": ("read", "write")}, table) == [
         Facts("a is fastest", "sequential read", "1.50 times as fast", "b"),
         Facts("a is fastest", "sequential write", "3 % faster", "c"),
     ]
@@ -110,9 +114,9 @@ def test_what_depends_is_gathered_too() -> None:
         for (pattern, request), values in table.items()
         for name, value in zip("ab", values, strict=True)
     ]
-    found = results_of({"filesystem": ("a", "b"), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
-    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
+    results = results_of({"filesystem": ("a", "b"), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes)) == [
         Facts("Which of a and b is fastest", "depends on request size", "throughout")
     ]
 
@@ -120,11 +124,15 @@ def test_what_depends_is_gathered_too() -> None:
 def test_several_metrics_are_one_more_axis() -> None:
     table: Table = {("read",): (30.0, 10.0), ("write",): (30.0, 10.0)}
     metrics = ("block_output", "block_input")
-    assert said({"pattern": ("read", "write")}, table, metrics) == ["a is fastest throughout: 3.0 times as fast as b."]
+    assert lines_of({"pattern": ("read", "write")}, table, metrics) == [
+        "a is fastest throughout: 3.0 times as fast as b."
+    ]
 
 
 def test_each_part_of_a_line_says_which_metric_it_is_of() -> None:
-    """Alike in all that is written, and in what is read on b: the second part holds of writing too, which is said."""
+    """The verdict is the same in all writes, and in reads on b. The second part holds of writing too, and the line says
+    so.
+    """
     writing = [(("metric", "write_s"), ("translation", name)) for name in "ab"]
     reading = [(("metric", "read_s"), ("translation", name)) for name in "ab"]
     assert boxes([*writing, reading[1]], [*writing, *reading]) == [
@@ -136,7 +144,7 @@ def test_each_part_of_a_line_says_which_metric_it_is_of() -> None:
 def test_a_way_of_doing_needs_a_word_for_what_is_done() -> None:
     table: Table = {(pattern, direct): (30.0, 10.0) if direct == "true" else (10.0, 30.0)
              for pattern in ("read", "write") for direct in ("true", "false")}  # fmt: skip
-    assert said({"pattern": ("read", "write"), "direct": ("true", "false")}, table) == [
+    assert lines_of({"pattern": ("read", "write"), "direct": ("true", "false")}, table) == [
         Facts("a is fastest", "past the page cache", "3.0 times as fast as b"),
         Facts("b is fastest", "through the page cache", "3.0 times as fast as a"),
     ]
@@ -150,9 +158,9 @@ def test_labels_that_begin_with_a_preposition_stand_alone() -> None:
         for at, values in table.items()
         for name, value in zip("ab", values, strict=True)
     ]
-    found = results_of({"filesystem": ("a", "b"), "other": ("r", "w")}, rows)
-    words = Words(found.axes, labels={"other": {"r": "beside a reader", "w": "beside a writer"}})
-    comparison = compare(found, "filesystem", ("other",), "bandwidth", True)
+    results = results_of({"filesystem": ("a", "b"), "other": ("r", "w")}, rows)
+    words = Words(results.axes, labels={"other": {"r": "beside a reader", "w": "beside a writer"}})
+    comparison = compare(results, "filesystem", ("other",), "bandwidth", True)
     assert lines([Load(comparison, group) for group in comparison.groups], words) == [
         "a is fastest beside a reader: 3.0 times as fast as b.",
         "b is fastest beside a writer: 3.0 times as fast as a.",
@@ -169,27 +177,27 @@ def test_boxes_hold_what_they_should_and_no_more() -> None:
 
 
 def test_a_value_that_stands_for_no_load_is_not_said() -> None:
-    """No read is flushed after each request, so nothing of the kind may be said of one."""
+    """No read is flushed after each request, so no line may say that of a read."""
     table: Table = {
         ("randread", "fsync"): (10.0, 30.0),
         ("write", "fsync"): (10.0, 30.0),
         ("write", "fsync-each"): (30.0, 10.0),
         ("randwrite", "fsync-each"): (10.0, 30.0),
     }
-    _, said_of_a = said({"pattern": ("randread", "write", "randwrite"), "flush": ("fsync", "fsync-each")}, table)
+    _, said_of_a = lines_of({"pattern": ("randread", "write", "randwrite"), "flush": ("fsync", "fsync-each")}, table)
     assert said_of_a == Facts("a is fastest", "sequential write, flushed after each request", "3.0 times as fast as b")
 
 
 def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
-    """Of two sizes only random write has the small one. "For sequential write" alone would be said of the small one
-    too, which nobody measured.
+    """Of two sizes only random write has the small one. "For sequential write" alone would include the small one, which
+    nobody measured.
     """
     table: Table = {
         ("write", "large"): (30.0, 10.0),
         ("randwrite", "large"): (10.0, 30.0),
         ("randwrite", "small"): (10.0, 10.0),
     }
-    assert said({"pattern": ("write", "randwrite"), "request": ("large", "small")}, table) == [
+    assert lines_of({"pattern": ("write", "randwrite"), "request": ("large", "small")}, table) == [
         Facts("a is fastest", "sequential write, request size large", "3.0 times as fast as b"),
         Facts("b is fastest", "random write, request size large", "3.0 times as fast as a"),
         Facts("No clear difference between a and b", "random write, request size small"),
@@ -214,7 +222,7 @@ def test_an_answer_has_at_most_ten_lines() -> None:
 
 
 def test_times_of_what_is_done_are_told_without_a_second_preposition() -> None:
-    """Not "is fastest for until mounted"."""
+    """The line does not say "is fastest for until mounted"."""
     everywhere = [((METRIC, name),) for name in ("mount_s", "mount_after_cut_s", "bandwidth")]
     assert whereabouts(everywhere[:2], everywhere, Words({})) == " to mount and to mount after a power cut"
     titles = [metric_of(name).title for name in METRICS]

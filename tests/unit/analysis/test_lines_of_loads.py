@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a line says of one load: how sure a lead is, what decides it, and over what it is a mean."""
+"""A line on one load: how sure a lead is, what decides it, and over what it is a mean."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tests.support.tabled import results_of
 
 
 def one_load(a: tuple[float, ...], b: tuple[float, ...], limit: str = "medium") -> tuple[str, str]:
-    """The line and the sentence of a load, from a bandwidth a seed; `limit` is that of a."""
+    """Return the line and the sentence of a load, from the bandwidths of each seed; `limit` is that of a."""
     rows = [
         {"filesystem": name, "pattern": "read", "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
-        | {"bandwidth": value, "limit": told}
-        for name, values, told in (("a", a, limit), ("b", b, "medium"))
+        | {"bandwidth": value, "limit": limit_}
+        for name, values, limit_ in (("a", a, limit), ("b", b, "medium"))
         for seed, value in enumerate(values, start=1)
     ]
-    found = results_of({"filesystem": ("a", "b"), "pattern": ("read",)}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
-    words = Words(found.axes)
+    results = results_of({"filesystem": ("a", "b"), "pattern": ("read",)}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    words = Words(results.axes)
     [line] = lines([Load(comparison, group) for group in comparison.groups], words)
     return line, sentence(comparison, comparison.groups[0], words)
 
 
 def test_a_lead_of_a_size_that_the_seeds_do_not_tell_says_so() -> None:
-    """1.24 : 1.22 and 25.1 : 1.22: the middle of the two, 11, is nobody's lead."""
+    """1.24 : 1.22 and 25.1 : 1.22: the median of the two ratios, 11, is the lead of neither seed."""
     assert [*one_load((1.24, 25.1), (1.22, 1.22))] == [
         Facts("a is fastest", "1.02 to 21 times as fast as b", "seeds do not tell"),
         Facts("sequential read", "a is 1.02 to 21 times as fast as b", "seeds do not tell"),
@@ -36,9 +36,9 @@ def test_a_lead_of_a_size_that_the_seeds_do_not_tell_says_so() -> None:
 
 
 def test_what_the_cpu_decides_is_not_recommended() -> None:
-    line, said = one_load((20.0,), (10.0,), "cpu")
+    line, text = one_load((20.0,), (10.0,), "cpu")
     assert line == Facts("The CPU decides", "on this board a is fastest", "2.0 times as fast as b")
-    assert said == Facts("sequential read", "a is 2.0 times as fast as b", "The CPU decides", "this board")
+    assert text == Facts("sequential read", "a is 2.0 times as fast as b", "The CPU decides", "this board")
     assert one_load((10.0,), (10.0,), "cpu")[0] == "The CPU decides, and nothing is best there."
     # Where it decides for the one behind alone, the best is the medium's and is recommended
     assert one_load((10.0,), (20.0,), "cpu")[0] == "b is fastest: 2.0 times as fast as a."
@@ -52,9 +52,9 @@ def test_each_reason_stands_beside_its_loads() -> None:
         for pattern, (said_of, limit) in steady.items()
         for name in "ab"
     ]
-    found = results_of({"filesystem": ("a", "b"), "pattern": tuple(steady)}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
-    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))[1] == Facts(
+    results = results_of({"filesystem": ("a", "b"), "pattern": tuple(steady)}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes))[1] == Facts(
         "Not decided", "no steady rate, for sequential write", "memory, for random read"
     )
 
@@ -68,7 +68,7 @@ def test_nothing_is_left_to_flush_of_what_goes_past_the_page_cache() -> None:
 
 
 def averaged(table: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
-    """Lines by pattern alone, from a bandwidth of a and b by pattern and file size; a mean over the sizes."""
+    """Return lines by pattern alone, from a bandwidth of a and b by pattern and file size: means over the sizes."""
     rows = [
         {"pattern": pattern, "file": size, "filesystem": name, "seed": 1, "outcome": "measured"}
         | {"reason": "", "key": "k", "bandwidth": value}
@@ -76,13 +76,13 @@ def averaged(table: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
         for name, value in zip("ab", values, strict=True)
     ]
     axes = {axis: tuple(dict.fromkeys(at[place] for at in table)) for place, axis in enumerate(("pattern", "file"))}
-    found = results_of({"filesystem": ("a", "b"), **axes}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True)
-    return lines([Load(comparison, group) for group in comparison.groups], Words(found.axes))
+    results = results_of({"filesystem": ("a", "b"), **axes}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    return lines([Load(comparison, group) for group in comparison.groups], Words(results.axes))
 
 
 def test_a_load_of_one_size_among_means_names_it() -> None:
-    """ "For random write" alone would be said of the large file, too, which nobody measured."""
+    """ "For random write" alone would include the large file, which nobody measured."""
     both = {("write", "10M"): (30.0, 10.0), ("write", "100M"): (30.0, 10.0)}
     assert averaged(both | {("randwrite", "10M"): (10.0, 30.0)}) == [
         "a is fastest for sequential write: 3.0 times as fast as b.",
@@ -96,8 +96,8 @@ def test_what_is_no_speed_is_higher_by_percent() -> None:
         {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "flush_mean_us": value}
         for name, value in (("a", 100.0), ("b", 107.0))
     ]
-    found = results_of({"filesystem": ("a", "b")}, rows)
-    comparison = compare(found, "filesystem", (), "flush_mean_us", False)
-    assert lines([Load(comparison, group) for group in comparison.groups], Words(found.axes)) == [
+    results = results_of({"filesystem": ("a", "b")}, rows)
+    comparison = compare(results, "filesystem", (), "flush_mean_us", False)
+    assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes)) == [
         Facts("a has the lowest mean time of a flush", "b is 7 % higher")
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts that know the models' error, by values computed by hand."""
+"""Verdicts that consider the models' error, against values computed by hand."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ DISK = Source("disk", "sequential write", 1.1)
 CPU = Source("board", "", 3.5, is_too_fast=True)
 
 
-def by_first(**of: Source | None) -> SourceOf:
-    """The source of a cell by its file system."""
-    return lambda cell, metric: of[cell[0]]
+def by_first(**source_of: Source | None) -> SourceOf:
+    """Return a function that names the source of a cell by its file system."""
+    return lambda cell, metric: source_of[cell[0]]
 
 
 def errors(a: Source | None, b: Source | None, metric: str = "bandwidth") -> ErrorLeft:
-    found = left_over([(("a",), 1.0), (("b",), -1.0)], metric, by_first(a=a, b=b))
-    assert found is not None
-    return found
+    left = left_over([(("a",), 1.0), (("b",), -1.0)], metric, by_first(a=a, b=b))
+    assert left is not None
+    return left
 
 
 # --- what is left of the errors --------------------------------------------------------------------------------------
@@ -58,9 +58,9 @@ def test_an_error_that_both_sides_have_cancels_but_for_3_percent() -> None:
 
 def test_two_media_have_an_error_each() -> None:
     # ln 2 = 0.693147, ln 1.1 = 0.095310, ln 1.03 = 0.029559: the root of their squares' sum, 0.490411, is 0.700294
-    found = errors(STICK, DISK)
-    assert found.above == found.below == pytest.approx(2.01434, abs=1e-5)
-    assert found.sources == (STICK, DISK)
+    left = errors(STICK, DISK)
+    assert left.above == left.below == pytest.approx(2.01434, abs=1e-5)
+    assert left.sources == (STICK, DISK)
 
 
 def test_one_medium_has_an_error_for_each_kind_of_load() -> None:
@@ -80,9 +80,9 @@ def test_a_cpu_is_too_fast_and_never_too_slow() -> None:
 def test_a_ratio_of_ratios_has_what_does_not_cancel_of_four_cells() -> None:
     # (a at random : b in order) : (a in order : b in order): random once above, in order once below
     cells: list[tuple[Combination, float]] = [(("r",), 1.0), (("s",), -1.0), (("s",), -1.0), (("s",), 1.0)]
-    found = left_over(cells, "bandwidth", by_first(r=RANDOM, s=STICK))
-    assert found is not None
-    assert found.above == pytest.approx(2.23351, abs=1e-5)
+    left = left_over(cells, "bandwidth", by_first(r=RANDOM, s=STICK))
+    assert left is not None
+    assert left.above == pytest.approx(2.23351, abs=1e-5)
 
 
 def test_what_is_counted_has_no_error_of_speed() -> None:
@@ -152,7 +152,7 @@ def test_the_whole_interval_of_the_seeds_is_widened() -> None:
 def test_one_case_that_is_refuted_decides_and_one_within_the_error_opens() -> None:
     def a_and_b(*found: float) -> Any:
         sizes = dict(zip(("4k", "16k", "64k"), found, strict=False))
-        return results({"a": {size: [one] for size, one in sizes.items()}, "b": {size: [1.0] for size in sizes}})
+        return results({"a": {size: [number] for size, number in sizes.items()}, "b": {size: [1.0] for size in sizes}})
 
     def verdict(*found: float, cells: str = "every") -> str:
         return judge(a_against_b(cells=cells), a_and_b(*found), ONE_MEDIUM).verdict
@@ -166,7 +166,7 @@ def test_one_case_that_is_refuted_decides_and_one_within_the_error_opens() -> No
 def test_in_a_mean_of_four_cells_each_error_counts_by_its_part() -> None:
     # Two loads on each of two media, the mean of their ratios: each source has the exponent 1/2. With factors of 2,
     # 1.5, 1.1 and 1.0 the root of 0.25 * (0.480453 + 0.164402 + 0.009084) + 0.000874 is 0.405410: 1.49992 times.
-    of = {
+    by_cell = {
         ("a", "4k"): RANDOM,
         ("a", "64k"): STICK,
         ("b", "4k"): DISK,
@@ -175,7 +175,7 @@ def test_in_a_mean_of_four_cells_each_error_counts_by_its_part() -> None:
     data = results({"a": {"4k": [2.0], "64k": [0.8]}, "b": {"4k": [1.0], "64k": [1.0]}})
 
     def source_of(cell: Combination, metric: str) -> Source:
-        return of[cell[0], cell[2]]
+        return by_cell[cell[0], cell[2]]
 
     (finding,) = judge(a_against_b("=", "about", cells="average"), data, source_of).findings
     assert finding.error is not None
@@ -189,10 +189,10 @@ def test_a_mean_of_times_weighs_each_error_by_its_time() -> None:
         {"filesystem": name, "file": file, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "write_s": s}
         for name, file, s in (("a", "1M", 9.0), ("a", "16M", 1.0), ("b", "1M", 1.0), ("b", "16M", 1.0))
     ]
-    found = results_of({"filesystem": ("a", "b"), "file": ("1M", "16M")}, rows)
-    of = {("a", "1M"): RANDOM, ("a", "16M"): STICK}
+    results_ = results_of({"filesystem": ("a", "b"), "file": ("1M", "16M")}, rows)
+    by_cell = {("a", "1M"): RANDOM, ("a", "16M"): STICK}
     wanted = a_against_b("<", metric="write_s", cells="average", average="time")
-    (finding,) = judge(wanted, found, lambda cell, metric: of.get((cell[0], cell[1]))).findings
+    (finding,) = judge(wanted, results_, lambda cell, metric: by_cell.get((cell[0], cell[1]))).findings
     by_hand = math.sqrt((0.9 * math.log(1.5)) ** 2 + (0.1 * math.log(2)) ** 2 + math.log(1.03) ** 2)
     assert finding.error is not None
     assert finding.error.above == pytest.approx(math.exp(by_hand)) == pytest.approx(1.45153, abs=1e-5)
@@ -238,10 +238,10 @@ def test_a_medium_has_the_error_of_its_class() -> None:
     assert of_medium("cf-2g", "random read") == Source("cf-2g", "random read", OTHER_DEVICE)
 
 
-def source_of_one(metric: str, **row: Any) -> Source | None:
-    said = {"medium": "usb-stick-2g:used_bytes=1G", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
-    found = results_of({"medium": (str(said["medium"]),)}, [{**said, metric: 1.0, **row}])
-    named = sources(found, {"board": "arm64-1000:mips=500", "pattern": "randread", "request": "4k"})
+def source_of_one(metric: str, **columns: Any) -> Source | None:
+    row = {"medium": "usb-stick-2g:used_bytes=1G", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
+    results_ = results_of({"medium": (str(row["medium"]),)}, [{**row, metric: 1.0, **columns}])
+    named = sources(results_, {"board": "arm64-1000:mips=500", "pattern": "randread", "request": "4k"})
     return named(("usb-stick-2g:used_bytes=1G",), metric)
 
 

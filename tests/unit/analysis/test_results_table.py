@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of results as the analysis has it, and numbers and names as a reader does."""
+"""The table of results in the analysis, and numbers and names as a reader sees them."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def test_writes_that_stay_in_memory_are_found() -> None:
         row("a", "read", "4k", 1, **bytes_of(1000.0, 10.0, 5000.0)),
         row("b", "read", "4k", 1, bandwidth=1.0),  # tells no bytes
     ]
-    found = {flow.combination[:2]: flow for flow in flows(results_of(AXES, rows), {})}
-    assert found["a", "randwrite"].reached == pytest.approx(0.2)
-    assert {place: flow.swallowed for place, flow in found.items()} == {
+    by_cell = {flow.combination[:2]: flow for flow in flows(results_of(AXES, rows), {})}
+    assert by_cell["a", "randwrite"].reached == pytest.approx(0.2)
+    assert {place: flow.swallowed for place, flow in by_cell.items()} == {
         ("a", "randwrite"): True,
         ("b", "randwrite"): False,
         ("a", "read"): True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Medians, spreads and ratios, against numbers worked out by hand."""
+"""Medians, spreads and ratios, against numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from flashbed.analysis.ratio import _median_probabilities, bootstrap_interval
 
 
 def test_few_seeds_give_the_median_and_the_extremes() -> None:
-    found = spread([3.0, 1.0, 2.5])
-    assert (found.n, found.median, found.low, found.high) == (3, 2.5, 1.0, 3.0)
-    assert not found.is_confidence
+    result = spread([3.0, 1.0, 2.5])
+    assert (result.n, result.median, result.low, result.high) == (3, 2.5, 1.0, 3.0)
+    assert not result.is_confidence
 
 
 def test_one_seed_has_no_width() -> None:
-    found = spread([7.0])
-    assert (found.low, found.median, found.high) == (7.0, 7.0, 7.0)
+    result = spread([7.0])
+    assert (result.low, result.median, result.high) == (7.0, 7.0, 7.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -41,24 +41,24 @@ def test_the_bootstrap_of_a_median_is_that_of_all_resamples(n: int) -> None:
 def test_many_seeds_give_a_confidence_interval() -> None:
     # Nine seeds: the median of a resample is at most the second smallest with the chance P(Bin(9, 2/9) >= 5) = 0.0298,
     # and the smallest with P(Bin(9, 1/9) >= 5) = 0.0014; 2.5 % lies between, so the interval goes from 2nd to 8th.
-    found = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
-    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
-    assert found.is_confidence
+    result = spread([5.0, 1.0, 9.0, 3.0, 7.0, 2.0, 8.0, 4.0, 6.0])
+    assert (result.minimum, result.low, result.median, result.high, result.maximum) == (1.0, 2.0, 5.0, 8.0, 9.0)
+    assert result.is_confidence
     assert bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == (1.0, 5.0)  # P(Bin(5, 1/5) >= 3) = 0.058 > 2.5 %
 
 
 def test_a_ratio_is_taken_seed_by_seed() -> None:
-    found = ratio([({1: 10.0, 2: 30.0, 3: 8.0}, {1: 5.0, 2: 10.0, 4: 1.0})])  # 2 and 3; seeds 3 and 4 have no partner
-    assert found is not None
-    assert (found.n, found.low, found.median, found.high) == (2, 2.0, 2.5, 3.0)
+    result = ratio([({1: 10.0, 2: 30.0, 3: 8.0}, {1: 5.0, 2: 10.0, 4: 1.0})])  # 2 and 3; seeds 3 and 4 have no partner
+    assert result is not None
+    assert (result.n, result.low, result.median, result.high) == (2, 2.0, 2.5, 3.0)
     assert ratio([({1: 1.0}, {2: 1.0})]) is None
 
 
 def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> None:
     # Seed 1: sqrt(2 * 8) = 4; seed 2: sqrt(4 * 1) = 2.
-    found = ratio([({1: 2.0, 2: 4.0}, {1: 1.0, 2: 1.0}), ({1: 8.0, 2: 1.0}, {1: 1.0, 2: 1.0})])
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((2.0, 4.0))
+    result = ratio([({1: 2.0, 2: 4.0}, {1: 1.0, 2: 1.0}), ({1: 8.0, 2: 1.0}, {1: 1.0, 2: 1.0})])
+    assert result is not None
+    assert (result.low, result.high) == pytest.approx((2.0, 4.0))
     # No seed in both pairs: sqrt(2 * 1) of what each has.
     apart = ratio([({1: 2.0}, {1: 1.0}), ({2: 1.0}, {2: 1.0})])
     assert apart is not None

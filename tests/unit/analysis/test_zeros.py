@@ -25,7 +25,7 @@ Numbers = Mapping[str, Mapping[str, tuple[float, ...]]]
 
 
 def table(numbers: Numbers, metric: str) -> Results:
-    """{file system: {request: a number for each seed}}"""
+    """Return results from {file system: {request: a number for each seed}}."""
     rows: list[dict[str, Any]] = [
         {"filesystem": name, "request": request, "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
         | {metric: value}
@@ -38,20 +38,20 @@ def table(numbers: Numbers, metric: str) -> Results:
 
 
 def compared(numbers: Numbers, metric: str) -> tuple[Comparison, Words]:
-    found = table(numbers, metric)
+    results = table(numbers, metric)
     better = metric_of(metric).better != "lower"
-    return compare(found, "filesystem", (), metric, better, doubts(found, metric)), Words(found.axes)
+    return compare(results, "filesystem", (), metric, better, doubts(results, metric)), Words(results.axes)
 
 
-def said(numbers: Numbers, metric: str = "wear_max") -> tuple[str, str]:
-    """The sentence, and the line of the answer."""
+def answered(numbers: Numbers, metric: str = "wear_max") -> tuple[str, str]:
+    """Return the sentence, and the line of the answer."""
     comparison, words = compared(numbers, metric)
     [group] = comparison.groups
     [line] = lines([Load(comparison, group)], words)
     return sentence(comparison, group, words), line
 
 
-def one(**values: float) -> dict[str, dict[str, tuple[float, ...]]]:
+def single_request(**values: float) -> dict[str, dict[str, tuple[float, ...]]]:
     return {name: {"4k": (value,)} for name, value in values.items()}
 
 
@@ -59,28 +59,28 @@ def one(**values: float) -> dict[str, dict[str, tuple[float, ...]]]:
 
 
 def test_what_has_none_of_what_should_be_low_is_best() -> None:
-    """The two worst were recommended: those with 0 counted as not measured."""
-    told, line = said(one(ext2=2.0, ext4=0.0, xfs=1.0))
-    assert told == Facts(
+    """The two worst were recommended when 0 counted as not measured."""
+    text, line = answered(single_request(ext2=2.0, ext4=0.0, xfs=1.0))
+    assert text == Facts(
         "ext4 has the lowest erases of the most worn block", "xfs's is 1", "none at all", "ext2's 2", "none at all"
     )
     assert line == Facts("ext4 has the lowest erases of the most worn block", "none at all", "1 of the next (xfs)")
 
 
 def test_what_has_none_of_what_should_be_high_is_worst() -> None:
-    told, line = said(one(ext2=0.0, ext4=3.0), "bandwidth")
-    assert told == "ext4 is faster than ext2 (3.00 MiB/s, against none at all)."
+    text, line = answered(single_request(ext2=0.0, ext4=3.0), "bandwidth")
+    assert text == "ext4 is faster than ext2 (3.00 MiB/s, against none at all)."
     assert line == "ext4 is fastest: 3.00 MiB/s, against none at all of ext2."
-    told, line = said(one(ext2=0.0, ext4=3.0), "tbw_bytes")
-    assert told == Facts("ext4 has the highest TBW", "3.00 bytes", "none at all of ext2")
+    text, line = answered(single_request(ext2=0.0, ext4=3.0), "tbw_bytes")
+    assert text == Facts("ext4 has the highest TBW", "3.00 bytes", "none at all of ext2")
 
 
 def test_all_zeros_are_no_difference() -> None:
-    told, line = said(one(ext2=0.0, ext4=0.0, xfs=0.0))
-    assert told == Facts("no difference between ext2, ext4 and xfs", "none at all")
+    text, line = answered(single_request(ext2=0.0, ext4=0.0, xfs=0.0))
+    assert text == Facts("no difference between ext2, ext4 and xfs", "none at all")
     assert line == "No difference between ext2, ext4 and xfs: none at all."
-    told, line = said(one(ext2=0.0, ext4=0.0, xfs=5.0))
-    assert told.startswith(
+    text, line = answered(single_request(ext2=0.0, ext4=0.0, xfs=5.0))
+    assert text.startswith(
         "There is no difference between ext2 and ext4 (none at all); against ext2, xfs's is 5, against"
     )
     assert line == Facts("No difference between ext2 and ext4", "none at all", "the others are behind")
@@ -88,19 +88,19 @@ def test_all_zeros_are_no_difference() -> None:
 
 def test_a_zero_somewhere_does_not_outweigh_worse_elsewhere() -> None:
     numbers = {"a": {"4k": (0.0,), "64k": (9.0,)}, "b": {"4k": (1.0,), "64k": (3.0,)}}
-    told, line = said(numbers)
-    assert told == Facts(
+    text, line = answered(numbers)
+    assert text == Facts(
         "lower erases of the most worn block depends on request size",
         "a at 4k (none at all, against 1)",
         "b at 64k (up to 3.0 times)",
     )
-    assert line == told
+    assert line == text
 
 
 def test_zeros_in_common_leave_the_rest_to_decide() -> None:
-    """Both have none at 4k; a, which comes first, is four times b at 64k."""
-    told, _ = said({"a": {"4k": (0.0,), "64k": (8.0,)}, "b": {"4k": (0.0,), "64k": (2.0,)}})
-    assert told == Facts(
+    """Both have 0 at 4k; a, which comes first, is four times b at 64k."""
+    text, _ = answered({"a": {"4k": (0.0,), "64k": (8.0,)}, "b": {"4k": (0.0,), "64k": (2.0,)}})
+    assert text == Facts(
         "b has the lowest erases of the most worn block",
         "a's is 2.0 times as high",
         "1.00 to 4.0 over 2 request sizes",
@@ -108,42 +108,42 @@ def test_zeros_in_common_leave_the_rest_to_decide() -> None:
 
 
 def test_where_only_some_settings_have_none_it_is_said_of_how_many() -> None:
-    told, _ = said({"a": {"4k": (0.0,), "64k": (2.0,)}, "b": {"4k": (4.0,), "64k": (2.0,)}})
-    assert told == Facts(
+    text, _ = answered({"a": {"4k": (0.0,), "64k": (2.0,)}, "b": {"4k": (4.0,), "64k": (2.0,)}})
+    assert text == Facts(
         "a has the lowest erases of the most worn block", "b's is 4", "none at all", "1 of 2 request sizes"
     )
 
 
 def test_seeds_that_do_not_agree_on_none_decide_nothing() -> None:
-    told, line = said({"a": {"4k": (0.0, 1.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
+    text, line = answered({"a": {"4k": (0.0, 1.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
     assert line == "No clear difference between a and b."
-    assert told == Facts("no clear difference between a and b", "less than 1 %")
-    told, _ = said({"a": {"4k": (0.0, 0.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
-    assert told == Facts("no clear difference between a and b", "from 1.00 to ∞ over 3 seeds", "are 0")
+    assert text == Facts("no clear difference between a and b", "less than 1 %")
+    text, _ = answered({"a": {"4k": (0.0, 0.0, 0.0)}, "b": {"4k": (1.0, 1.0, 0.0)}})
+    assert text == Facts("no clear difference between a and b", "from 1.00 to ∞ over 3 seeds", "are 0")
 
 
 def test_a_difference_below_zero_has_no_ratio_and_is_no_missing_result() -> None:
-    told, line = said(one(a=-3.0, b=2.0), "mount_memory_bytes")
+    text, line = answered(single_request(a=-3.0, b=2.0), "mount_memory_bytes")
     assert line == Facts("Not decided: below zero", "everywhere")
-    assert told.startswith("Not decided: a difference came out below zero, and has no ratio.")
+    assert text.startswith("Not decided: a difference came out below zero, and has no ratio.")
 
 
 # --- several loads --------------------------------------------------------------------------------------------------
 
 
 def test_several_loads_are_said_in_one_line() -> None:
-    endless, words = compared(one(a=0.0, b=7.0), "wear_max")
-    finite, _ = compared(one(a=2.0, b=3.0), "wear_max")
+    endless, words = compared(single_request(a=0.0, b=7.0), "wear_max")
+    finite, _ = compared(single_request(a=2.0, b=3.0), "wear_max")
 
     def loads(*comparisons: Comparison) -> list[Load]:
-        return [Load(one_, one_.groups[0]) for one_ in comparisons]
+        return [Load(comparison, comparison.groups[0]) for comparison in comparisons]
 
     assert lines(loads(endless, endless), words)[0].endswith(": none at all, against 7 of b.")
     assert lines(loads(endless, finite), words)[0].endswith(
         ": by 1.50 times or more from b, and in 1 of 2 one of the two is 0."
     )
-    other, _ = compared(one(a=0.0, b=0.5), "wear_mean")
-    assert lines(loads(endless, other), words)[0].endswith(": none at all, against some of b.")
+    second, _ = compared(single_request(a=0.0, b=0.5), "wear_mean")
+    assert lines(loads(endless, second), words)[0].endswith(": none at all, against some of b.")
 
 
 # --- the picture, the tables, the files -----------------------------------------------------------------------------

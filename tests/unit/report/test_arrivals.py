@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report/on_terminal.py: what a run says of a cell when all its seeds are measured."""
+"""Arrivals in report/on_terminal.py: the line on a cell when all its seeds are measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions whose figures mislead as they stand, and the cautions that say so."""
+"""Figures that mislead, and the cautions that say so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.tabled import report_of
 
 
 def texts(metric: str, **workload: str) -> str:
-    """The cautions of a study with writes, which asks for a metric."""
+    """Return the cautions of a study with writes that asks for a metric."""
     study = replace(
         made_up_study(),
         axes={"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)},
@@ -32,11 +32,11 @@ def texts(metric: str, **workload: str) -> str:
 
 
 def swallowed(**workload: str) -> str:
-    """The cautions of a study whose bytes memory kept."""
+    """Return the cautions of a study whose bytes memory kept."""
     study = replace(made_up_study(), claims=(), workload=workload)
     report = report_of(study, rows_of(made_up_frame(study)), {})
-    found = cautions(report, flows(report.results, report.fixed))
-    return "\n".join(caution.text for caution in found)
+    given = cautions(report, flows(report.results, report.fixed))
+    return "\n".join(caution.text for caution in given)
 
 
 def test_the_mount_of_nothing_is_told() -> None:
@@ -62,14 +62,14 @@ def test_media_without_a_cut_are_told() -> None:
     frame = made_up_frame(study)
     frame["mount_after_cut_s"] = [0.1 if medium == "slc-nand-64m" else None for medium in frame["medium"]]
 
-    def told(frame: pd.DataFrame) -> list[str]:
+    def texts_(frame: pd.DataFrame) -> list[str]:
         report = report_of(study, rows_of(frame), {})
-        return [one.text for one in cautions(report, []) if "No power was cut" in one.text]
+        return [caution.text for caution in cautions(report, []) if "No power was cut" in caution.text]
 
-    [text] = told(frame)
+    [text] = texts_(frame)
     assert text.startswith("No power was cut in 1 cell, on ")
     assert "slc" not in text
-    assert told(frame[frame["medium"] == "slc-nand-64m"]) == []
+    assert texts_(frame[frame["medium"] == "slc-nand-64m"]) == []
 
 
 @pytest.mark.parametrize(
@@ -83,19 +83,19 @@ def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str],
     axes = {"filesystem": ("ext2:block=4k", "f2fs"), "pattern": ("write", "randwrite"), "request": ("4k",)}
     study = replace(made_up_study(), axes=axes, figures=(), tables=(), claims=(), seeds=(1,))
 
-    def said(metric: str) -> str:
+    def caution_on(metric: str) -> str:
         asked = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
         frame = made_up_frame(asked).assign(total_write_amplification=2.0, settled=settled)
-        told = "\n".join(one.text for one in cautions(report_of(asked, rows_of(frame), {}), []))
-        return told if "same write amplification" in told else ""
+        text = "\n".join(caution.text for caution in cautions(report_of(asked, rows_of(frame), {}), []))
+        return text if "same write amplification" in text else ""
 
-    assert expected in said("total_write_amplification")
-    assert bool(said("total_write_amplification")) == bool(expected)
-    assert not said("bandwidth")
+    assert expected in caution_on("total_write_amplification")
+    assert bool(caution_on("total_write_amplification")) == bool(expected)
+    assert not caution_on("bandwidth")
 
 
 @pytest.mark.parametrize(
-    ("tool", "said", "expected"),
+    ("tool", "parameters", "expected"),
     [
         ("fio", {"pattern": "write"}, False),
         ("fio", {"pattern": "randwrite"}, True),
@@ -110,5 +110,5 @@ def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str],
         ("nfs", {}, True),
     ],
 )
-def test_what_is_laid_out_before_the_mount(tool: str, said: dict[str, str], expected: bool) -> None:
-    assert WORKLOADS[tool].prepares(said) is expected
+def test_what_is_laid_out_before_the_mount(tool: str, parameters: dict[str, str], expected: bool) -> None:
+    assert WORKLOADS[tool].prepares(parameters) is expected

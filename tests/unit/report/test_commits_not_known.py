@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load may flush files without new data: whether its commits were carried out is then not known, and not decided."""
+"""A load may flush files without new data: then whether its commits were carried out is not known."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_fio_flushes_the_file_that_is_next_in_turn(options: dict[str, str], expe
 
 def test_where_it_is_not_known_nothing_is_recommended() -> None:
     open_ = "not known: 1 flush for 39 commits, some of which may be of files without new data"
-    told_, said, _ = shown(*compared({("fast", "4k"): open_, ("fast", "64k"): open_}))
-    assert any(line.startswith("Not decided") and "commits not known" in line for line in told_), told_
-    assert "not known whether all commits were carried out" in said[0]
+    lines_, text, _ = shown(*compared({("fast", "4k"): open_, ("fast", "64k"): open_}))
+    assert any(line.startswith("Not decided") and "commits not known" in line for line in lines_), lines_
+    assert "not known whether all commits were carried out" in text[0]
 
 
 def test_a_report_says_where_it_is_not_known(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of limits, and of what the file systems stood on."""
+"""What a report says of limits, and of the media below the file systems."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ GB = 10**9
 def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
     study = made_up_study()
     page = bring_up_to_date(study, rows_of(limited(study)), MANIFEST, tmp_path).read_text()
-    said = "The CPU limits 2 of 12 cells and the bus 1."
-    assert page.count(f"F2FS has no result at request size 1k. {said}") == 1  # the answer's sentence for random writes
+    remark = "The CPU limits 2 of 12 cells and the bus 1."
+    assert (
+        page.count(f"F2FS has no result at request size 1k. {remark}") == 1
+    )  # the answer's sentence for random writes
     # The CPU is busy for 87 %; where the bus limits, the medium still has 41 %
     assert Facts("CPU limits 2 of 48 cells", "the bus 1", "In 2 cells that the CPU limits").within(page)
     table = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
@@ -44,20 +46,22 @@ def test_a_faster_medium_is_told_of_rates_only_and_where_it_is_true() -> None:
         assert limits.spared(report(answer=answer)) == ""
     assert limits.spared(report(job={"job": "[background]"})) == ""
 
-    def of(limit: str, cpu: float, medium: float, board: str = "arm64-1000", medium_name: str = "usb-stick-2g") -> bool:
+    def is_spared(
+        limit: str, cpu: float, medium: float, board: str = "arm64-1000", medium_name: str = "usb-stick-2g"
+    ) -> bool:
         frame = limited(study).assign(limit=limit, busy_cpu_percent=cpu, busy_medium_percent=medium)
         used = replace(study, fixed={**study.fixed, "board": board, "medium": medium_name})
         return bool(limits.spared(report_of(used, rows_of(frame), {})))
 
     # A medium that takes no time makes the load 1 / (1 - share) times as fast: 1.25 times for a fifth
-    assert of("load", 10.0, 20.0)
-    assert not of("load", 10.0, 21.0)
-    assert not of("bus", 10.0, 44.0)
-    assert of("bus", 10.0, 5.0)
-    assert not of("cpu", 60.0, 40.0)
-    assert of("cpu", 80.0, 60.0)
-    assert not of("cpu", 100.0, 45.0, "s3c2440-400", "slc-nand-256m")  # it polls
-    assert not of("medium", 0.0, 10.0)
+    assert is_spared("load", 10.0, 20.0)
+    assert not is_spared("load", 10.0, 21.0)
+    assert not is_spared("bus", 10.0, 44.0)
+    assert is_spared("bus", 10.0, 5.0)
+    assert not is_spared("cpu", 60.0, 40.0)
+    assert is_spared("cpu", 80.0, 60.0)
+    assert not is_spared("cpu", 100.0, 45.0, "s3c2440-400", "slc-nand-256m")  # it polls
+    assert not is_spared("medium", 0.0, 10.0)
 
 
 def test_what_memory_kept_is_said_once() -> None:
@@ -67,13 +71,13 @@ def test_what_memory_kept_is_said_once() -> None:
         (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite") & (frame["request"] == "64k")
     )
     frame.loc[swallowed, "limit"] = "memory"
-    found = report_of(study, rows_of(frame), {})
-    cells = list(found.results.combinations())
-    assert limits.remark(found, cells, ["bandwidth"]) == "The CPU limits 2 of 48 cells and memory 1."
-    [question] = questions(found)
-    told = question.behind[PATTERNS.index("randwrite")].sentence
+    report_ = report_of(study, rows_of(frame), {})
+    cells = list(report_.results.combinations())
+    assert limits.remark(report_, cells, ["bandwidth"]) == "The CPU limits 2 of 48 cells and memory 1."
+    [question] = questions(report_)
+    text = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
-    assert told.endswith(
+    assert text.endswith(
         "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the other "
         "memory kept most of the bytes from the medium. The CPU limits 2 of 12 cells."
     )
@@ -85,16 +89,16 @@ def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -
     frame = limited(study).assign(steady="steady")
     rises = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[rises, "steady"] = "not steady: 40 % faster in the second half"
-    found = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame), {})
     # F2FS failed at 1k: three of its four cells have a rate, and none of these is steady.
-    assert len(found.unsteady) == 3
-    [question] = questions(found)
+    assert len(report_.unsteady) == 3
+    [question] = questions(report_)
     row = question.matrix.parts[0].rows[PATTERNS.index("randwrite")]
     assert [field and (field.tone, field.text) for field in row.fields][2] == ("doubt", "not steady in 3 of 4")
     assert Facts("Not decided: no steady rate", "for random write").within(question.lines)
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert "In 3 cells the rate was not steady while it was measured" in page
-    bandwidth = study_tables(found)[0]
+    bandwidth = study_tables(report_)[0]
     assert sum("not steady" in cell.note for row in bandwidth.rows for cell in row.cells) == 3
     assert "steady" in next(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
 
@@ -104,34 +108,34 @@ def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None
     frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
     # A seed that tells is enough
     frame.loc[(frame["filesystem"] == "f2fs") & (frame["seed"] == 1), "steady"] = "steady"
-    found = report_of(study, rows_of(frame), {})
-    assert (len(found.unsteady), set(found.unknown.values())) == (0, {"bonnie tells no rate within a phase"})
-    table = evidence.flow_table(found, flows(found.results, found.fixed), "")
+    report_ = report_of(study, rows_of(frame), {})
+    assert (len(report_.unsteady), set(report_.unknown.values())) == (0, {"bonnie tells no rate within a phase"})
+    table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "")
     assert table.columns[-1] == "Steady"
     assert {row.cells[-1].text for row in table.rows} == {"not known", "yes"}
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
-    number = len(found.unknown)
+    number = len(report_.unknown)
     assert (f"Whether the rate was steady is not known in {number} cells: bonnie tells no rate within a phase.") in page
-    assert {doubt.kind for doubt in doubts(found.results, "bandwidth").values()} <= {"CPU"}
+    assert {doubt.kind for doubt in doubts(report_.results, "bandwidth").values()} <= {"CPU"}
 
 
 def test_what_is_known_of_no_cell_is_said_in_one_line() -> None:
     study = made_up_study()
     frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
-    found = report_of(study, rows_of(frame), {})
-    table = evidence.flow_table(found, flows(found.results, found.fixed), "")
+    report_ = report_of(study, rows_of(frame), {})
+    table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "")
     assert "Steady" not in table.columns
     assert table.note.endswith("Whether the rate was steady is not known: bonnie tells no rate within a phase.")
 
 
 def test_less_than_half_is_not_written_as_half() -> None:
-    """499 of 1,000 bytes are less than half, and 49.9 % is 50 % in whole percent."""
+    """499 of 1,000 bytes are less than half, although 49.9 % is 50 % in whole percent."""
     frame = made_up_frame(made_up_study())
     half = (frame["pattern"] == "write") & (frame["filesystem"] == "ext2:block=4k") & (frame["request"] == "4k")
     frame.loc[half, "medium_written_bytes"] = frame.loc[half, "requested_bytes"] * 0.499
-    found = report_of(made_up_study(), rows_of(frame), {})
-    told = {flow.combination: flow for flow in flows(found.results, found.fixed)}
-    flow = told["ext2:block=4k", "write", "4k"]
+    report_ = report_of(made_up_study(), rows_of(frame), {})
+    by_cell = {flow.combination: flow for flow in flows(report_.results, report_.fixed)}
+    flow = by_cell["ext2:block=4k", "write", "4k"]
     assert (flow.swallowed, flow.percent) == (True, "just under 50 %")
 
 
@@ -140,14 +144,16 @@ def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> 
     frame = limited(study).assign(fresh="")
     assert conditions.new(report_of(study, rows_of(frame), {})) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
-    said = conditions.new(report_of(study, rows_of(frame), {}))
-    assert said.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
+    sentence = conditions.new(report_of(study, rows_of(frame), {}))
+    assert sentence.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert page.index("Some figures are those of a new device") < page.index('id="evidence"')
 
 
 def test_where_all_is_counted_to_the_end_nothing_is_said_of_memory(tmp_path: Path) -> None:
-    """choi2014-accesses warned that 0 % of the bytes had reached the medium, of a count that goes on until all has."""
+    """The report of choi2014-accesses warned that 0 % of the bytes had reached the medium, of a count that goes on
+    until all have.
+    """
     study = made_up_study()
     frame = limited(study).assign(limit="memory", medium_written_bytes=0.0, steady="not known: nothing tells")
     frame["medium_requests"] = 5.0
@@ -176,11 +182,11 @@ def test_tables_mark_what_is_not_the_mediums() -> None:
 
 
 def test_the_shares_stand_beside_the_bytes() -> None:
-    found = report()
-    table = evidence.flow_table(found, flows(found.results, found.fixed), "Bytes")
+    report_ = report()
+    table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "Bytes")
     assert table.columns[-4:] == ["Medium", "Bus", "CPU", "Limit"]
-    told = {tuple(head.text for head in row.heads): [cell.text for cell in row.cells[-4:]] for row in table.rows}
-    assert told["F2FS", "random write", "16k"] == ["41 %", "3 %", "87 %", "CPU"]
+    by_cell = {tuple(head.text for head in row.heads): [cell.text for cell in row.cells[-4:]] for row in table.rows}
+    assert by_cell["F2FS", "random write", "16k"] == ["41 %", "3 %", "87 %", "CPU"]
 
 
 def test_a_cells_limit_is_that_of_most_seeds() -> None:
@@ -197,9 +203,9 @@ def test_a_cells_limit_is_that_of_most_seeds() -> None:
 def test_how_each_file_system_was_mounted() -> None:
     table = conditions.mounts(report())
     assert table is not None
-    told = {row.heads[0].text: row.cells[0].text for row in table.rows}
-    assert told["F2FS"] == INPLACE
-    assert told["ext2"] == "ext2 rw,relatime"
+    by_file_system = {row.heads[0].text: row.cells[0].text for row in table.rows}
+    assert by_file_system["F2FS"] == INPLACE
+    assert by_file_system["ext2"] == "ext2 rw,relatime"
     study = made_up_study()
     assert conditions.mounts(report_of(study, rows_of(made_up_frame(study)), {})) is None
 
@@ -208,13 +214,15 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     study = made_up_study()
     claim = study.claims[0]
     stands = replace(study, claims=(claim.model_copy(update={"in_answer": True}), *study.claims[1:]))
-    pages = [bring_up_to_date(one, rows_of(limited(one)), MANIFEST, tmp_path).read_text() for one in (study, stands)]
+    pages = [
+        bring_up_to_date(study_, rows_of(limited(study_)), MANIFEST, tmp_path).read_text() for study_ in (study, stands)
+    ]
     head = f"{claim.text.rstrip('.')}: holds."
     assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
-    found = report_of(stands, rows_of(limited(stands)), {})
-    assert in_answer(found, found.judgements()) == [("#claim-1", head)]
-    why = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    reasoned = report_of(replace(study, claims=(why,)), rows_of(limited(study)), {})
+    report_ = report_of(stands, rows_of(limited(stands)), {})
+    assert in_answer(report_, report_.judgements()) == [("#claim-1", head)]
+    explained = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
+    reasoned = report_of(replace(study, claims=(explained,)), rows_of(limited(study)), {})
     # The reason stays with the claim: an answer has ten lines, and a reason alone would take five
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", head)]
     assert shown(reasoned, reasoned.judgements())[0].remarks.endswith("The stick has no arm.")
@@ -224,9 +232,9 @@ def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None
     study = made_up_study()
     frame = limited(study)
     frame["limit"] = "memory"
-    why = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    found = report_of(replace(study, claims=(why,)), rows_of(frame), {})
-    [(_, text)] = in_answer(found, found.judgements())
-    told = text.partition(": holds. ")[2]
-    assert told.startswith("Of the ")
-    assert "memory kept the bytes in " in told
+    explained = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
+    report_ = report_of(replace(study, claims=(explained,)), rows_of(frame), {})
+    [(_, text)] = in_answer(report_, report_.judgements())
+    remark = text.partition(": holds. ")[2]
+    assert remark.startswith("Of the ")
+    assert "memory kept the bytes in " in remark

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""results.csv is opened in spreadsheets, which carry out what looks like a formula."""
+"""results.csv is opened in spreadsheets, which execute a text that looks like a formula."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study is asked that asks nothing itself, and what is said on the terminal when it is done."""
+"""The questions of a study that asks none, and the lines on the terminal at the end of a run."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def test_what_a_study_asks_is_left_as_it_is(tmp_path: Path) -> None:
 
 def test_every_tool_names_metrics_that_have_a_better_direction() -> None:
     for name, tool in WORKLOADS.items():
-        found = tool.headline({})
-        assert found, name
-        assert all(METRICS[metric].better for metric in found), name
+        metrics = tool.headline({})
+        assert metrics, name
+        assert all(METRICS[metric].better for metric in metrics), name
     assert WORKLOADS["iozone"].headline({"tests": ("write, read", "write")}) == ("write_bandwidth",)
     assert WORKLOADS["fxmark"].headline({"tests": ("read-private",)}) == ("operations",)
     assert WORKLOADS["fxmark"].headline({"tests": ("read-private, unlink-shared",)}) == (
@@ -84,7 +84,7 @@ def test_every_tool_names_metrics_that_have_a_better_direction() -> None:
 
 
 def test_a_load_that_commits_is_asked_how_long_its_commits_take() -> None:
-    """FAT32 was called fastest by 4 % where one commit of a hundred took six times as long as on F2FS."""
+    """FAT32 was called fastest by 4 %, although one commit of a hundred took six times as long as on F2FS."""
     both = ("bandwidth", "commit_p99_us")
     answer = asks_nothing(axes={"filesystem": ("a", "b")}, job={"own.fio": "[a]\nrw=write\n fdatasync = 4\n"}).answer
     assert answer
@@ -114,10 +114,10 @@ def test_a_report_has_the_default_answer_a_table_and_a_figure(tmp_path: Path) ->
     assert "Which file system?" in page.text
     assert Facts("no [answer]", "compared by bandwidth, for each pattern").within(page.text)
     assert {"#figures", "#tables"} <= page.internal_links()
-    said = reporting.answer_sentences(tmp_path)
-    assert said[0] == "Which file system?"
-    assert any("is fastest for" in line for line in said)
-    assert said == json.loads((tmp_path / "results.json").read_text())["told"]
+    lines = reporting.answer_sentences(tmp_path)
+    assert lines[0] == "Which file system?"
+    assert any("is fastest for" in line for line in lines)
+    assert lines == json.loads((tmp_path / "results.json").read_text())["told"]
 
 
 def test_a_study_of_one_cell_tells_its_figures(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
     lost = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[lost, "durable"] = "not durable: 0 flushes for 950 commits"
     written(tmp_path, study, frame)
-    said = "\n".join(reporting.answer_sentences(tmp_path))
-    assert "  NOT DURABLE, and not compared: F2FS for random write" in said
-    assert "NOT DURABLE in 3 cells" in said
-    assert "repetitions gave no result" in said
+    text = "\n".join(reporting.answer_sentences(tmp_path))
+    assert "  NOT DURABLE, and not compared: F2FS for random write" in text
+    assert "NOT DURABLE in 3 cells" in text
+    assert "repetitions gave no result" in text
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"told": 3}', '{"told": [1, null]}', '{"other": []}'])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commits that the storage stack did not carry out: how they are found, and that nothing recommends such a stack."""
+"""Commits that the storage stack did not carry out: how they are found, and that no answer recommends such a stack."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def counters(flushes: int, fua: int) -> bytes:
 
 
 def out(flushes: int, fua: int = 0, cache: str = "write back") -> dict[str, bytes]:
-    """What a guest leaves: before the measurement there were 7 flushes and 3 FUA writes."""
+    """Return the files that a guest leaves; before the measurement there were 7 flushes and 3 FUA writes."""
     return {
         "counters.before": counters(7, 3),
         "counters.measured": counters(7 + flushes, 3 + fua),
@@ -119,8 +119,10 @@ def test_a_translations_block_device_counts_its_own_flushes() -> None:
 
 
 def fio(*jobs: Mapping[str, Any], **options: str) -> dict[str, bytes]:
-    """fio's JSON of jobs: each with how many writes, how many flushes between them, and its own options."""
-    said = [
+    """Return fio's JSON of jobs: each with the number of writes, the number of flushes between them, and its own
+    options.
+    """
+    jobs_ = [
         {
             "jobname": job.get("name", "a"),
             "error": 0,
@@ -131,7 +133,7 @@ def fio(*jobs: Mapping[str, Any], **options: str) -> dict[str, bytes]:
         }
         for job in jobs
     ]
-    return {"fio.json": json.dumps({"global options": options, "jobs": said}).encode()}
+    return {"fio.json": json.dumps({"global options": options, "jobs": jobs_}).encode()}
 
 
 @pytest.mark.parametrize(
@@ -167,8 +169,8 @@ def test_what_fio_asked_for(jobs: list[dict[str, Any]], options: dict[str, str],
     assert Fio().commits({}, fio(*jobs, **options)) == expected
 
 
-def asked(tool: Workload, files: Mapping[str, bytes] | None = None, **said: Any) -> Commits:
-    parameters = tool.parameters.model_validate(said).canonical()
+def asked(tool: Workload, files: Mapping[str, bytes] | None = None, **values: Any) -> Commits:
+    parameters = tool.parameters.model_validate(values).canonical()
     return tool.commits(parameters, files or {})
 
 
@@ -186,15 +188,15 @@ def test_what_the_other_tools_asked_for() -> None:
 
 
 def test_what_an_nfs_load_asked_for() -> None:
-    """Any number of calls may share a flush: none at all is what tells."""
+    """Any number of calls may share a flush, so only a count of 0 decides."""
 
-    def of(**operations: int) -> Commits:
-        said = {"format": 1, "operations": {name: {"good": good} for name, good in operations.items()}}
-        return asked(Nfs(), {"sfsload.json": json.dumps(said).encode()}, load=10)
+    def commits_of(**operations: int) -> Commits:
+        output = {"format": 1, "operations": {name: {"good": good} for name, good in operations.items()}}
+        return asked(Nfs(), {"sfsload.json": json.dumps(output).encode()}, load=10)
 
-    assert of(write=90, commit=50, read=9) == Commits(50, 50)
-    assert of(write=70, read=9) == Commits(70, 70)
-    assert of(read=9) == Commits(0, 1)
+    assert commits_of(write=90, commit=50, read=9) == Commits(50, 50)
+    assert commits_of(write=70, read=9) == Commits(70, 70)
+    assert commits_of(read=9) == Commits(0, 1)
 
 
 # --- told -----------------------------------------------------------------------------------------------------------
@@ -203,7 +205,9 @@ FASTEST = {"fast": 9.0, "middle": 3.0, "slow": 1.0}
 
 
 def compared(lost: Mapping[tuple[str, str], str], rates: Mapping[str, float] = FASTEST) -> tuple[Comparison, Words]:
-    """Two patterns, two request sizes; `lost` by file system and request size, at random writes."""
+    """Return a comparison over two patterns and two request sizes; `lost` is by file system and request size, at random
+    writes.
+    """
     rows = [
         {"filesystem": name, "pattern": pattern, "request": request, "seed": seed, "outcome": "measured"}
         | {"reason": "", "key": "k", "bandwidth": rate, "limit": "medium", "steady": "steady"}
@@ -214,12 +218,12 @@ def compared(lost: Mapping[tuple[str, str], str], rates: Mapping[str, float] = F
         for seed in (1, 2, 3)
     ]
     axes = {"filesystem": tuple(rates), "pattern": ("write", "randwrite"), "request": ("4k", "64k")}
-    found = results_of(axes, rows)
-    return compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth")), Words(axes)
+    results = results_of(axes, rows)
+    return compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(axes)
 
 
 def shown(comparison: Comparison, words: Words) -> tuple[list[str], list[str], list[tuple[str, str]]]:
-    """The lines, the sentence on random writes, and its fields as (tone, text)."""
+    """Return the lines, the sentence on random writes, and its fields as (tone, text)."""
     loads = [Load(comparison, group) for group in comparison.groups]
     fields = matrix([loads], words).parts[0].rows[1].fields
     group = comparison.groups[1]
@@ -227,14 +231,14 @@ def shown(comparison: Comparison, words: Words) -> tuple[list[str], list[str], l
 
 
 def test_the_fastest_that_lost_its_flushes_is_never_the_best() -> None:
-    """One seed in one of two settings is enough, whatever the others say."""
-    told_, said, fields = shown(*compared({("fast", "4k"): LOST}))
-    assert told_ == [
+    """One seed in one of two settings is enough, whatever the other seeds say."""
+    lines_, text, fields = shown(*compared({("fast", "4k"): LOST}))
+    assert lines_ == [
         Facts("NOT DURABLE", "fast for random write", "0 flushes for 950 commits"),
         Facts("fast is fastest", "sequential write", "3.0 times as fast", "middle"),
         Facts("middle is fastest", "random write", "3.0 times as fast as slow"),
     ]
-    assert said == [
+    assert text == [
         Facts(
             "random write",
             "middle is 3.0 times as fast as slow",
@@ -247,8 +251,8 @@ def test_the_fastest_that_lost_its_flushes_is_never_the_best() -> None:
 
 
 def test_the_options_that_lost_the_commits_are_named() -> None:
-    told_, _, _ = shown(*compared({("ext4:nojournal", "4k"): LOST}, {"ext4:nojournal": 9.0, "f2fs": 3.0}))
-    assert told_[0].startswith("NOT DURABLE, and not compared: ext4 (nojournal) for random write, because")
+    lines_, _, _ = shown(*compared({("ext4:nojournal", "4k"): LOST}, {"ext4:nojournal": 9.0, "f2fs": 3.0}))
+    assert lines_[0].startswith("NOT DURABLE, and not compared: ext4 (nojournal) for random write, because")
 
 
 def test_it_is_not_in_doubt_and_bars_nobody() -> None:
@@ -260,9 +264,9 @@ def test_it_is_not_in_doubt_and_bars_nobody() -> None:
 
 
 def test_the_only_durable_one_is_told_and_not_called_the_only_one_measured() -> None:
-    told_, said, fields = shown(*compared({("fast", "4k"): LOST}, {"fast": 9.0, "slow": 1.0}))
-    assert told_[2] == Facts("Only slow kept", "random write", "nothing to compare")
-    assert said[0].startswith(
+    lines_, text, fields = shown(*compared({("fast", "4k"): LOST}, {"fast": 9.0, "slow": 1.0}))
+    assert lines_[2] == Facts("Only slow kept", "random write", "nothing to compare")
+    assert text[0].startswith(
         "For random write, only slow kept what the load committed, so there is nothing to compare."
     )
     assert fields == [("lost", "not durable"), ("plain", "1.00 MiB/s")]
@@ -270,10 +274,10 @@ def test_the_only_durable_one_is_told_and_not_called_the_only_one_measured() -> 
 
 def test_where_none_is_durable_nothing_is_recommended() -> None:
     lost = {(name, "4k"): "not durable: the medium ignores flushes" for name in FASTEST}
-    told_, said, fields = shown(*compared(lost))
-    assert told_[0] == Facts("NOT DURABLE", "fast, middle and slow for random write", "the medium ignores flushes")
-    assert told_[2] == Facts("Nothing to recommend", "random write")
-    assert said[0].startswith("For random write, nothing that was measured kept what the load committed.")
+    lines_, text, fields = shown(*compared(lost))
+    assert lines_[0] == Facts("NOT DURABLE", "fast, middle and slow for random write", "the medium ignores flushes")
+    assert lines_[2] == Facts("Nothing to recommend", "random write")
+    assert text[0].startswith("For random write, nothing that was measured kept what the load committed.")
     assert {tone for tone, _ in fields} == {"lost"}
 
 
@@ -287,14 +291,18 @@ def test_it_bars_every_metric(metric: str) -> None:
 
 
 def test_newly_lost_commits_are_a_failure_of_a_comparison(tmp_path: Path) -> None:
-    """Not where A lost them too, nor where A is of a time that did not count them."""
+    """It is none if A lost them too, or if A is too old to count them."""
 
     def lines_of(a: str | None, b: str) -> list[str]:
-        def said(durable: str | None) -> Callable[[dict[str, Any]], object]:
+        def with_verdict(durable: str | None) -> Callable[[dict[str, Any]], object]:
             return lambda row: row.update({} if durable is None else {"durable": durable})
 
-        folders = [exported(tmp_path / f"{number}{a}{b}"[:40], said(text)) for number, text in enumerate((a, b))]
-        return list(presentation.lost_lines(side_by_side(*(result_set.read_all(str(one))[""] for one in folders))))
+        folders = [
+            exported(tmp_path / f"{number}{a}{b}"[:40], with_verdict(text)) for number, text in enumerate((a, b))
+        ]
+        return list(
+            presentation.lost_lines(side_by_side(*(result_set.read_all(str(folder))[""] for folder in folders)))
+        )
 
     assert lines_of("durable", LOST) == [
         f"{name}: commits of the load were lost in B with seeds 1, 2, 3: {LOST}" for name in ("ext2", "f2fs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of a person for axes and values: read with a study, held to its axes, used all over its report."""
+"""A study's own words for axes and values: read with the study, checked against its axes, used all over its report."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def test_labels_stand_everywhere_and_exports_keep_the_studys_words(tmp_path: Pat
     assert '<th scope="col" class="number">the log</th>' in text  # tables
     assert ">F2FS<" not in text
     with (tmp_path / "results.csv").open() as file:
-        found = list(csv.DictReader(file))
-    assert {row["filesystem"] for row in found} == {"fat16:cluster=32k", "ext2:block=4k", "f2fs"}
+        exported_rows = list(csv.DictReader(file))
+    assert {row["filesystem"] for row in exported_rows} == {"fat16:cluster=32k", "ext2:block=4k", "f2fs"}
     assert inputs_digest(study, rows, MANIFEST) != inputs_digest(made_up_study(), rows, MANIFEST)
 
 
@@ -115,18 +115,18 @@ def test_short_names_have_a_legend() -> None:
 
 
 def test_a_sentence_may_call_a_value_otherwise_than_a_table() -> None:
-    """ "disk is fastest" has no article, and a column has none to carry."""
-    said: dict[str, dict[str, str | Label]] = {
+    """ "disk is fastest" lacks an article, and a column has no place for one."""
+    labels: dict[str, dict[str, str | Label]] = {
         "filesystem": {"f2fs": Label(name="disk", in_words="the disk"), "ext2:block=4k": "stick"}
     }
-    study = replace(made_up_study(), labels=Labels(values=said))
+    study = replace(made_up_study(), labels=Labels(values=labels))
     report = report_of(study, rows_of(made_up_frame(study)), {})
     [question, *_] = questions(report)
     assert "disk" in question.matrix.columns
-    told = " ".join([*question.lines, *(one.sentence for one in question.behind)])
-    assert "The disk is fastest for" in told
-    assert "the disk is" in told
-    assert not re.search(r"(?<!the )(?<!The )\bdisk is", told)
+    text = " ".join([*question.lines, *(behind.sentence for behind in question.behind)])
+    assert "The disk is fastest for" in text
+    assert "the disk is" in text
+    assert not re.search(r"(?<!the )(?<!The )\bdisk is", text)
 
 
 def test_an_axis_that_follows_another_is_not_named_in_sentences() -> None:
@@ -170,8 +170,8 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
     ]
     results = results_of({"split": splits}, rows)
     comparison, words = compare(results, "split", (), "bandwidth", True), Words(results.axes)
-    [told] = [sentence(comparison, group, words) for group in comparison.groups]
-    assert told == Facts(
+    [text] = [sentence(comparison, group, words) for group in comparison.groups]
+    assert text == Facts(
         "8k/100 is 1.33 times as fast as 16k/10:4k/90",
         "2.0 times as fast as 4k/50:64k/50",
         "4.0 times as fast as a + b",
@@ -195,7 +195,7 @@ def test_what_is_the_same_in_every_cell_has_the_titles_of_its_profiles() -> None
 
 
 def test_how_writes_find_their_file_is_told_in_words() -> None:
-    """No "randwrite:", and with both ways in a study each has a line of its own."""
+    """There is no "randwrite:", and each of two ways in a study has a line of its own."""
     study = made_up_study()
     frame = made_up_frame(study)
     frame["writes"] = frame["pattern"].map({"write": "allocates", "randwrite": "overwrites"}).fillna("")
@@ -205,14 +205,14 @@ def test_how_writes_find_their_file_is_told_in_words() -> None:
     ]
     both = paper("choi2014")
     rows = [row | {"writes": "allocates" if row["allocate"] == "true" else "overwrites"} for row in paper_rows(both)]
-    told = dict(conditions.writes(report_of(both, rows, {})))
+    by_place = dict(conditions.writes(report_of(both, rows, {})))
     # The study has labels for both: its words stand in the report, as everywhere
-    assert told["random write, new file"] == "the file is new, and each write gives it blocks."
-    assert told["random write, old file"] == "the file was written before, in order, and is overwritten."
+    assert by_place["random write, new file"] == "the file is new, and each write gives it blocks."
+    assert by_place["random write, old file"] == "the file was written before, in order, and is overwritten."
 
 
 def test_media_of_one_title_stand_each_with_its_parameters() -> None:
-    """quick has a full stick and a fresh one of one title; the second took the first's place."""
+    """The study quick has a full stick and a fresh one of the same title; the second replaced the first."""
     study = paper("quick")
     environment = dict.fromkeys(("emulator", "kernel", "base"), "x")
     image = SimpleNamespace(kernel=SimpleNamespace(package_version="6.1"))
@@ -226,8 +226,8 @@ def test_media_of_one_title_stand_each_with_its_parameters() -> None:
         for selector in study.axes["medium"]
     ]  # fmt: skip
     done: Any = SimpleNamespace(study=study, records=records, coverage=[])
-    told = reporting._manifest(done)
+    manifest = reporting._manifest(done)
     title = "medium: 2 GB USB 2.0 flash stick"
-    assert told[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
-    assert told[f"{title} (usb-stick-2g:condition=fresh)"]["condition"] == "fresh"
-    assert "board: 64-bit ARM board, 1000 MIPS, 256 MB, DMA" in told
+    assert manifest[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
+    assert manifest[f"{title} (usb-stick-2g:condition=fresh)"]["condition"] == "fresh"
+    assert "board: 64-bit ARM board, 1000 MIPS, 256 MB, DMA" in manifest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of how long flash lasts."""
+"""What a report says about the life of flash."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> 
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
     frame.loc[f2fs, "lifetime_level_years"] = 9.0
-    found = report_of(study, rows_of(frame), {})
-    table = lifetimes.table(found)
+    report_ = report_of(study, rows_of(frame), {})
+    table = lifetimes.table(report_)
     assert table is not None
     assert table.caption == "Years at 1.00 GiB a day"
-    told = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
-    years = told["F2FS", "random write", "16k"][1]
+    by_cell = {tuple(head.text for head in row.heads): row.cells for row in table.rows}
+    years = by_cell["F2FS", "random write", "16k"][1]
     assert (years.text, years.note) == ("6.00", "5.00 – 7.00")
-    assert [cell.text for cell in told["ext2", "random write", "16k"]] == ["12.5", "not known yet", "not known yet"]
+    assert [cell.text for cell in by_cell["ext2", "random write", "16k"]] == ["12.5", "not known yet", "not known yet"]
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert "How long does it last?" in page
     assert "<dt>written a day</dt><dd>1.00 GiB</dd>" in page
 
 
 def test_a_life_is_known_to_an_erase() -> None:
-    """12.5 overwrites in the mean, and the first block at its end twice as soon as all: 25 erases, and one is 4 %."""
+    """12.5 overwrites in the mean, and the first block is at its end twice as soon: 25 erases, of which one is 4 %."""
     study = made_up_study()
     frame = limited(study)
     frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
     assert lifetimes.resolution(report_of(study, rows_of(frame), {})) == ""
     assert study.answer
     asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
-    said = lifetimes.resolution(report_of(asked, rows_of(frame), {}))
-    assert said.startswith(
+    sentence = lifetimes.resolution(report_of(asked, rows_of(frame), {}))
+    assert sentence.startswith(
         "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
     )
 
@@ -68,8 +68,9 @@ def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> Non
 
 
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
-    """F2FS's first block has 18 erases against ext2's 20, in each seed: with 19 against 19 they would last alike. With
-    17 against 20 the lead is told, of TBW and of years alike. Years if all wore alike have no such count in them.
+    """F2FS's first block has 18 erases against ext2's 20, in each seed: with 19 against 19 both would last as long.
+    With 17 against 20 the lead is reported, for TBW and for years. The years of an even wear have no such count in
+    them.
     """
     study = made_up_study()
     answer = study.answer
@@ -97,18 +98,18 @@ def test_without_a_load_no_years_are_told() -> None:
 
 
 def test_the_lifetime_study_asks_for_less_than_its_numbers_allow() -> None:
-    """With five years, its answer was known before measuring: 16,777,216 bytes x 100,000 erases carry 4.28 years."""
+    """With five years, the answer is known before measuring: 16,777,216 bytes x 100,000 erases carry 4.28 years."""
     study = load_study(paths.studies() / "lifetime.toml")
-    said = study.library.medium(study.fixed["medium"]).parameters
+    parameters = study.library.medium(study.fixed["medium"]).parameters
     assert study.bytes_per_day
-    most = int(said["capacity_bytes"]) * int(said["endurance_erases"]) / (study.bytes_per_day * 365.25)
+    most = int(parameters["capacity_bytes"]) * int(parameters["endurance_erases"]) / (study.bytes_per_day * 365.25)
     assert round(most, 2) == 4.28
     assert [claim.value for claim in study.claims] == [round(most / 2, 2)] * 2
 
 
 def claimed(least: float | None, most: float | None, relation: str = ">", value: float = 7.0) -> tuple[str, str, str]:
-    """What becomes of "it lasts `value` years" by the bounds of a life that is not known yet: the verdict, and the
-    sentence; and what the table of lives says.
+    """Return the verdict, the sentence and the table of lives for the claim "it lasts `value` years", given the bounds
+    of a life that is not known yet.
     """
     study = replace(
         made_up_study(),
@@ -117,8 +118,8 @@ def claimed(least: float | None, most: float | None, relation: str = ">", value:
         claims=(Claim(text="It lasts.", metric=("lifetime_years",), value=value, relation=(relation,)),),
     )
     row = {"filesystem": "ext2", "outcome": "measured", "reason": "", "key": "k", "check": "", "overwrites": 0.4}
-    found = {"lifetime_least_years": least, "lifetime_most_years": most}
-    rows = [{**row, "seed": seed, **{k: v for k, v in found.items() if v is not None}} for seed in study.seeds]
+    bounds = {"lifetime_least_years": least, "lifetime_most_years": most}
+    rows = [{**row, "seed": seed, **{k: v for k, v in bounds.items() if v is not None}} for seed in study.seeds]
     made = report_of(study, rows, {})
     [judgement] = made.judgements()
     table = lifetimes.table(made)
@@ -138,7 +139,7 @@ def test_bounds_decide_before_a_life_is_known() -> None:
         Facts("first block is worn out", "7.00", "at most 0.439 years"),
     ]
     assert claimed(12.0, 40.0, "<")[1].endswith("at least 12.0 years.")
-    verdict, said, told = claimed(3.0, 9.0)
-    assert (verdict, told) == ("cannot be decided", "at least 3.00, at most 9.00")
-    assert "(not known yet: at least 3.00 years and at most 9.00 years)" in said
+    verdict, text, years = claimed(3.0, 9.0)
+    assert (verdict, years) == ("cannot be decided", "at least 3.00, at most 9.00")
+    assert "(not known yet: at least 3.00 years and at most 9.00 years)" in text
     assert claimed(None, None)[1].endswith("(it has no lifetime_years).")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of an answer: what stands in each field, against tables worked out by hand."""
+"""The picture of an answer: the content of each field, against tables computed by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Row = Mapping[str, tuple[float, ...]]
 
 
 def picture(numbers: Mapping[str, Row], metric: str = "bandwidth", better: bool = True, **more: Any) -> Matrix:
-    """{file system: {request: a number a seed}} at random reads; `more` has a limit by file system."""
+    """Return the picture of {file system: {request: a number a seed}} at random reads; `more` has a limit by file
+    system.
+    """
     rows = [
         {"filesystem": name, "pattern": "randread", "request": request, "seed": seed, "outcome": "measured"}
         | {"reason": "", "key": "k", metric: value, "limit": more.get(name, "medium")}
@@ -34,13 +36,13 @@ def picture(numbers: Mapping[str, Row], metric: str = "bandwidth", better: bool 
     axes = {"filesystem": tuple(numbers), "pattern": ("randread",), "request": ("4k", "64k")}
     sizes = dict.fromkeys(request for requests in numbers.values() for request in requests)
     planned = [((name, "randread", request), 1) for name in numbers for request in sizes]
-    found = results_of(axes, rows, planned)
-    comparison = compare(found, "filesystem", ("pattern",), metric, better, doubts(found, metric))
-    return matrix([[Load(comparison, group) for group in comparison.groups]], Words(found.axes))
+    results = results_of(axes, rows, planned)
+    comparison = compare(results, "filesystem", ("pattern",), metric, better, doubts(results, metric))
+    return matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
 
 
-def fields(found: Matrix) -> list[tuple[str, str, str, str] | None]:
-    [part] = found.parts
+def fields(picture_: Matrix) -> list[tuple[str, str, str, str] | None]:
+    [part] = picture_.parts
     [row] = part.rows
     return [field if field is None else (field.tone, field.text, field.note, field.reason) for field in row.fields]
 
@@ -49,29 +51,29 @@ def test_each_field_has_its_factor_against_the_best() -> None:
     numbers = {
         name: {"4k": (value, value), "64k": (value, value)} for name, value in (("a", 8.0), ("b", 4.0), ("c", 7.6))
     }
-    found = picture(numbers)
-    assert fields(found) == [
+    shown = picture(numbers)
+    assert fields(shown) == [
         # 8.0 against 7.6 is a lead of 5 %
         ("just-best", "best", "8.00 MiB/s", ""),
         ("behind", "2.0× slower", "4.00 MiB/s", ""),
         ("behind", "5 % slower", "7.60 MiB/s", ""),
     ]
-    assert (found.columns, found.parts[0].title) == (["a", "b", "c"], "Bandwidth")
+    assert (shown.columns, shown.parts[0].title) == (["a", "b", "c"], "Bandwidth")
     # Not "over all else": the axes over which the means are taken, by name
-    assert found.parts[0].reading == "MiB/s; geometric mean over request sizes; higher is better"
-    assert [tone for tone, _, _ in found.key] == ["just-best", "behind"]
-    assert not found.has_one_seed
+    assert shown.parts[0].reading == "MiB/s; geometric mean over request sizes; higher is better"
+    assert [tone for tone, _, _ in shown.key] == ["just-best", "behind"]
+    assert not shown.has_one_seed
 
 
 def test_a_small_lead_has_a_paler_star_than_a_large_one() -> None:
     """A star for 1 % looked as strong as one for 19 times."""
-    told = []
+    tones = []
     for rate in (10.1, 10.9, 11.0, 190.0):
-        found = picture({"a": {"4k": (rate, rate)}, "b": {"4k": (10.0, 10.0)}})
-        [first, *_] = fields(found)
+        shown = picture({"a": {"4k": (rate, rate)}, "b": {"4k": (10.0, 10.0)}})
+        [first, *_] = fields(shown)
         assert first is not None
-        told.append(first[:2])
-    assert told == [("just-best", "best"), ("just-best", "best"), ("best", "best"), ("best", "best")]
+        tones.append(first[:2])
+    assert tones == [("just-best", "best"), ("just-best", "best"), ("best", "best"), ("best", "best")]
     small = picture({"a": {"4k": (10.1, 10.1)}, "b": {"4k": (10.0, 10.0)}})
     assert small.key[0] == ("just-best", "☆", "ahead by less than 10 %, as far as the seeds tell")
 
@@ -84,9 +86,9 @@ def test_what_a_drives_write_cache_took_says_so() -> None:
             ("a", "4k", 46.0, 104.0), ("a", "64k", 110.0, 134.0), ("b", "4k", 23.0, 90.0), ("b", "64k", 55.0, 90.0)
         )
     ]  # fmt: skip
-    found = results_of({"filesystem": ("a", "b"), "pattern": ("randread",), "request": ("4k", "64k")}, rows)
-    comparison = compare(found, "filesystem", ("pattern",), "bandwidth", True, doubts(found, "bandwidth"))
-    picture_ = matrix([[Load(comparison, group) for group in comparison.groups]], Words(found.axes))
+    results = results_of({"filesystem": ("a", "b"), "pattern": ("randread",), "request": ("4k", "64k")}, rows)
+    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    picture_ = matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
     first, second = fields(picture_)
     assert first == ("best", "best", "71.1 MiB/s, into the drive's write cache in 1 of 2", "")
     assert second == ("behind", "2.0× slower", "35.6 MiB/s", "")
@@ -94,9 +96,9 @@ def test_what_a_drives_write_cache_took_says_so() -> None:
 
 def test_what_is_no_speed_is_higher_or_lower() -> None:
     numbers = {"a": {"4k": (1.0,)}, "b": {"4k": (3.0,)}}
-    found = picture(numbers, "write_amplification", False)
-    assert fields(found) == [("best", "best", "1.00", ""), ("behind", "3.0× higher", "3.00", "")]
-    assert found.has_one_seed
+    shown = picture(numbers, "write_amplification", False)
+    assert fields(shown) == [("best", "best", "1.00", ""), ("behind", "3.0× higher", "3.00", "")]
+    assert shown.has_one_seed
 
 
 def test_what_seeds_do_not_tell_apart_and_what_turns() -> None:
@@ -175,12 +177,12 @@ def test_only_the_cells_of_a_question_count() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_each_paper_has_a_picture_and_few_lines_for_every_question(name: str) -> None:
     report = report_of(paper(name), paper_rows(paper(name)), {})
-    found = questions(report)
-    assert len(found) == len(report.study.choices) + 1
-    assert sum(len(question.lines) for question in found) <= MOST_LINES
-    tones = {field.tone for q in found for p in q.matrix.parts for row in p.rows for field in row.fields if field}
+    asked = questions(report)
+    assert len(asked) == len(report.study.choices) + 1
+    assert sum(len(question.lines) for question in asked) <= MOST_LINES
+    tones = {field.tone for q in asked for p in q.matrix.parts for row in p.rows for field in row.fields if field}
     assert {"best", "behind"} <= tones
-    for question in found:
+    for question in asked:
         assert len(question.behind) == sum(len(part.rows) for part in question.matrix.parts)
         assert all(
             len(row.fields) == len(question.matrix.columns) for part in question.matrix.parts for row in part.rows
@@ -195,28 +197,28 @@ def test_there_is_no_scheduler_to_choose_on_a_raw_chip() -> None:
     assert nothing == [True, True, False, False]
     assert [bool(row.whole) for row in written.rows] == nothing  # said once, not in each column
     # That nothing lies between the file system and the chip needs no words
-    told = "Nothing to choose for JFFS2 and YAFFS2: on a raw chip nothing passes the block layer."
-    assert told in writing.lines
+    line = "Nothing to choose for JFFS2 and YAFFS2: on a raw chip nothing passes the block layer."
+    assert line in writing.lines
 
 
 def test_seeks_in_memory_recommend_no_disk() -> None:
-    """100 MB in 128 MB of RAM: 8 % of what the seeks asked for came from the disk."""
+    """100 MB in 128 MB of RAM: 8 % of the requested bytes came from the disk."""
     study = paper("kim2007")
     rows = paper_rows(study)
     for row in rows:
         if row["medium"] == "hdd-25-4200-ide-4g" and row["outcome"] == "measured":
             row |= {"random_seeks": 890.0, "random_seeks_reached_percent": 8.0}
-    found = questions(report_of(study, rows, {}))[0]
-    seeks = found.matrix.parts[2].rows[0]
-    disk = seeks.fields[found.matrix.columns.index("PXA270, disk, ext2")]
+    question = questions(report_of(study, rows, {}))[0]
+    seeks = question.matrix.parts[2].rows[0]
+    disk = seeks.fields[question.matrix.columns.index("PXA270, disk, ext2")]
     assert disk
     assert (disk.tone, disk.text) == ("doubt", "memory")
-    assert any(line.startswith("Not decided: memory, for random seeks, file size 100M") for line in found.lines)
-    assert not any(line.startswith("PXA270, disk, ext2") and "random seeks" in line for line in found.lines)
+    assert any(line.startswith("Not decided: memory, for random seeks, file size 100M") for line in question.lines)
+    assert not any(line.startswith("PXA270, disk, ext2") and "random seeks" in line for line in question.lines)
 
 
 def test_a_lead_of_a_size_that_chance_makes_shows_its_range() -> None:
-    """10 : 5 with one seed and 10 : 4 with the other is 2.0 to 2.5, whose middle would pass for known."""
+    """10 : 5 with one seed and 10 : 4 with the other give 2.0 to 2.5, whose median would pass for known."""
     known = picture({"a": {"4k": (10.0, 10.0)}, "b": {"4k": (5.0, 4.8)}})
     assert [field and field[1] for field in fields(known)] == ["best", "2.0× slower"]
     wide = picture({"a": {"4k": (10.0, 10.0)}, "b": {"4k": (5.0, 4.0)}})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of the media: how much of them is shown, what was written before, what mkfs discarded of that."""
+"""What a report says of the media: how much of them is shown, what was written before, what mkfs discarded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def flash(**more: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("medium", "said"),
+    ("medium", "text"),
     [
         (
             flash(),
@@ -53,17 +53,17 @@ def flash(**more: Any) -> Any:
         (SimpleNamespace(title="known by name only"), None),
     ],
 )
-def test_the_part_of_a_medium_that_is_shown(medium: Any, said: str | None) -> None:
+def test_the_part_of_a_medium_that_is_shown(medium: Any, text: str | None) -> None:
     class Media(Titles):
         def medium(self, selector: str) -> Any:
             return medium
 
-    found = conditions.media(report(library=Media()))
-    assert found == [] if said is None else (found[0][0] == "usb-stick-2g" and said in found[0][1])
+    by_name = conditions.media(report(library=Media()))
+    assert by_name == [] if text is None else (by_name[0][0] == "usb-stick-2g" and text in by_name[0][1])
 
 
 @pytest.mark.parametrize(
-    ("condition", "discarded", "said"),
+    ("condition", "discarded", "expected"),
     [
         ("fresh", {"ext2": 1 << 30, "f2fs": 1 << 30}, None),
         (
@@ -75,7 +75,7 @@ def test_the_part_of_a_medium_that_is_shown(medium: Any, said: str | None) -> No
         ("worn", {}, None),
     ],
 )
-def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[str, int], said: str | None) -> None:
+def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[str, int], expected: str | None) -> None:
     class Media(Titles):
         def medium(self, selector: str) -> Any:
             return flash(condition=condition)
@@ -86,7 +86,7 @@ def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[st
     if discarded:
         frame["discarded_before_bytes"] = [discarded.get(name.partition(":")[0], 0) for name in frame["filesystem"]]
     [(_, text)] = conditions.media(report_of(study, rows_of(frame), {}))
-    if said is None:
+    if expected is None:
         assert "discarded" not in text
     else:
-        assert said in text
+        assert expected in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped studies after papers, with made-up results: what their reports must say beside the numbers."""
+"""Reports of the shipped studies after papers, on made-up results: what they must say beside the numbers."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def test_only_cells_without_a_block_device_have_no_queue(lee2013: Report) -> Non
 
 
 def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Report) -> None:
-    told = "On a raw chip (JFFS2 and YAFFS2) there is no I/O scheduler, because nothing passes the block layer."
+    sentence = "On a raw chip (JFFS2 and YAFFS2) there is no I/O scheduler, because nothing passes the block layer."
     compares = {figure.title for figure in lee2013.study.figures if "scheduler" in figure.series}
     assert len(compares) == 2
     for drawing in figures.drawings(lee2013):
-        says = any(told in note and note.endswith(CONSTRUCTION) for note in drawing.notes)
+        says = any(sentence in note and note.endswith(CONSTRUCTION) for note in drawing.notes)
         assert says == (drawing.title in compares), drawing.title
     asked = {table.title for table in lee2013.study.tables if "scheduler" in table.columns}
     assert len(asked) == 3
     for table in tables.study_tables(lee2013):
-        assert (told in table.note) == (table.caption in asked), table.caption
+        assert (sentence in table.note) == (table.caption in asked), table.caption
     shown = claims.shown(lee2013, lee2013.judgements())
     saying = [claim.text for claim in shown if CONSTRUCTION in claim.remarks]
     assert [re.split(r" is fastest|: ", text)[0] for text in saying] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limited a phase stands beside its figure, by the bytes of that phase and not by those of all."""
+"""The limit of a phase stands beside its figure, by the bytes of that phase and not by those of the whole run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def report(name: str, limit: str, **metrics: float) -> Report:
     return report_of(study, rows, {})
 
 
-def notes(found: Report, title: str, place: int) -> set[str]:
-    [table] = [one for one in study_tables(found) if title in one.caption]
+def notes(report_: Report, title: str, place: int) -> set[str]:
+    [table] = [table for table in study_tables(report_) if title in table.caption]
     return {line for row in table.rows for line in row.cells[place].note.splitlines() if line.startswith("limit")}
 
 
@@ -36,26 +36,26 @@ METRICS = {
 
 
 def test_a_phase_that_memory_made_says_so_in_a_cell_that_the_bus_limits() -> None:
-    found = report("kim2007-processes", "bus", **METRICS)
+    report_ = report("kim2007-processes", "bus", **METRICS)
     reading = "Rates of reading and seeking, caches kept"
-    assert notes(found, reading, 1) == {"limit: memory"}  # 31.7 MiB/s of a card whose slot carries 3.3
-    assert notes(found, reading, 2) == {"limit: bus"}
+    assert notes(report_, reading, 1) == {"limit: memory"}  # 31.7 MiB/s of a card whose slot carries 3.3
+    assert notes(report_, reading, 2) == {"limit: bus"}
 
 
 def test_a_phase_that_reached_the_medium_does_not_bear_what_memory_did_to_others() -> None:
-    found = report("kim2007-processes", "memory", **METRICS)
-    assert notes(found, "Rates of writing, caches kept", 1) == set()
-    assert notes(found, "Rates of reading and seeking, caches kept", 1) == {"limit: memory"}
+    report_ = report("kim2007-processes", "memory", **METRICS)
+    assert notes(report_, "Rates of writing, caches kept", 1) == set()
+    assert notes(report_, "Rates of reading and seeking, caches kept", 1) == {"limit: memory"}
 
 
 def test_a_share_of_bytes_has_no_limit_below_it() -> None:
-    found = report("kim2007-processes", "bus", **METRICS)
-    assert notes(found, "the medium moved, caches dropped", 0) == set()
+    report_ = report("kim2007-processes", "bus", **METRICS)
+    assert notes(report_, "the medium moved, caches dropped", 0) == set()
 
 
 def test_where_a_file_system_compresses_memory_alone_is_not_blamed() -> None:
-    found = report("lee2013", "memory", write_s=1.0, read_s=1.0, write_reached_percent=3.0, read_reached_percent=9.0)
-    by_name = {name: list(found.results.combinations({"filesystem": (name,)})) for name in ("jffs2", "yaffs2")}
-    assert found.keeper(by_name["jffs2"]) == "memory or compression"
-    assert found.keeper(by_name["yaffs2"]) == "memory"
-    assert found.keeper([]) == "memory"
+    report_ = report("lee2013", "memory", write_s=1.0, read_s=1.0, write_reached_percent=3.0, read_reached_percent=9.0)
+    by_name = {name: list(report_.results.combinations({"filesystem": (name,)})) for name in ("jffs2", "yaffs2")}
+    assert report_.keeper(by_name["jffs2"]) == "memory or compression"
+    assert report_.keeper(by_name["yaffs2"]) == "memory"
+    assert report_.keeper([]) == "memory"

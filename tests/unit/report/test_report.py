@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's files: what stands in them, that they repeat to the byte, that they are written whole or not at all."""
+"""The report's files: their content, that they repeat to the byte, and that they are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def test_the_claims_stand_in_one_table_by_verdict_with_both_figures() -> None:
     study = made_up_study()
     report = report_of(study, rows_of(made_up_frame(study)), {}, elsewhere=made_up_elsewhere())
     table = overview(report, report.judgements())
-    told = [(row.heads[0].text.partition(".")[0], row.heads[0].link, row.cells[0].text) for row in table.rows]
-    assert told == [
+    shown = [(row.heads[0].text.partition(".")[0], row.heads[0].link, row.cells[0].text) for row in table.rows]
+    assert shown == [
         ("1", "#claim-1", "holds"), ("6", "#claim-6", "holds"), ("4", "#claim-4", "does not hold"),
         ("3", "#claim-3", "within the model's error"), ("5", "#claim-5", "undecided"),
         ("2", "#claim-2", "cannot be decided"),
     ]  # fmt: skip
-    by_number = {number: [cell.text for cell in row.cells] for (number, *_), row in zip(told, table.rows, strict=True)}
+    by_number = {number: [cell.text for cell in row.cells] for (number, *_), row in zip(shown, table.rows, strict=True)}
     # 12.5 and 10 MB/s are printed; of four cells, 23.5 / 21 and 9.1 / 7.2 are made up: sqrt(1.119 * 1.264) = 1.19.
     assert by_number["4"][1:3] == ["ext2 against FAT16", "12.5 : 10"]
     assert float(by_number["4"][3].removesuffix(" ×")) == pytest.approx(1.19, abs=0.03)
@@ -235,8 +235,8 @@ def test_csv_and_parquet_hold_the_same_exact_numbers(folder: Path) -> None:
         "filesystem", "pattern", "request", "seed", "outcome", "reason", "key", "check"
     ]  # fmt: skip
     for table in (from_csv, from_parquet):
-        found = table.set_index("key")["bandwidth"].sort_index()
-        assert found.equals(frame.set_index("key")["bandwidth"].sort_index())
+        bandwidths = table.set_index("key")["bandwidth"].sort_index()
+        assert bandwidths.equals(frame.set_index("key")["bandwidth"].sort_index())
 
 
 def test_json_has_nothing_but_json_in_it(folder: Path) -> None:
@@ -259,7 +259,7 @@ def test_json_has_nothing_but_json_in_it(folder: Path) -> None:
 
 
 class Library:
-    """Titles as profiles have them."""
+    """Profiles with titles."""
 
     def filesystem(self, selector: str) -> Any:
         titles = {"ext2": "ext2", "nilfs2": "NILFS2, without its cleaner", "odd": "A file system that nobody can name"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report is written over nothing but an older report of the same study."""
+"""A report overwrites only an older report of the same study."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.support.tabled import bring_up_to_date
 NAMES = {*folders.FILES, folders.RECORD}
 
 
-def write(folder: Path, mine: str, **manifest: str) -> None:
+def write(folder: Path, owner: str, **manifest: str) -> None:
     study = made_up_study()
-    bring_up_to_date(study, rows_of(made_up_frame(study)), {**MANIFEST, **manifest}, folder, owner=mine)
+    bring_up_to_date(study, rows_of(made_up_frame(study)), {**MANIFEST, **manifest}, folder, owner=owner)
 
 
-def mine(path: Path, name: str = "my.toml") -> str:
+def owner_of(path: Path, name: str = "my.toml") -> str:
     file = path / name
     file.parent.mkdir(exist_ok=True)
     file.touch()
@@ -36,7 +36,7 @@ def mine(path: Path, name: str = "my.toml") -> str:
 
 
 def test_a_report_is_written_over_its_older_self(tmp_path: Path) -> None:
-    folder, study = tmp_path / "reports" / "my", mine(tmp_path)
+    folder, study = tmp_path / "reports" / "my", owner_of(tmp_path)
     assert study == "../../my.toml"
     write(folder, study)
     write(folder, study, kernel="another")
@@ -46,16 +46,16 @@ def test_a_report_is_written_over_its_older_self(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*EXPORTS, "report.html"])
 def test_a_file_of_the_users_is_not_written_over(tmp_path: Path, name: str) -> None:
-    """--out with a folder that has a results.csv of one's own: it was gone, and nothing said so."""
+    """--out with a folder that has the user's own results.csv: the file was lost without a word."""
     (tmp_path / name).write_text("mine\n")
     with pytest.raises(InputError, match=f"{name}: was not written by flashbed, or was changed since"):
-        write(tmp_path, mine(tmp_path / "elsewhere"))
+        write(tmp_path, owner_of(tmp_path / "elsewhere"))
     assert (tmp_path / name).read_text() == "mine\n"
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
 
 
 def test_what_a_user_changed_in_a_report_is_his(tmp_path: Path) -> None:
-    folder, study = tmp_path / "reports" / "my", mine(tmp_path)
+    folder, study = tmp_path / "reports" / "my", owner_of(tmp_path)
     write(folder, study)
     (folder / "results.csv").write_text("with a column of my own\n")
     with pytest.raises(InputError, match=r"results\.csv: was not written by flashbed"):
@@ -66,24 +66,24 @@ def test_what_a_user_changed_in_a_report_is_his(tmp_path: Path) -> None:
 
 
 def test_two_studies_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
-    """An own quick.toml, and the shipped one: both wrote reports/quick."""
-    folder, own = tmp_path / "reports" / "my", mine(tmp_path)
+    """The user's quick.toml and the shipped study both wrote reports/quick."""
+    folder, own = tmp_path / "reports" / "my", owner_of(tmp_path)
     shipped = folders.owner(folder, Path("/any/my.toml"), shipped=True)
-    other = mine(tmp_path, "other/my.toml")
+    moved = owner_of(tmp_path, "other/my.toml")
     write(folder, own)
-    for study in (shipped, other):
+    for study in (shipped, moved):
         with pytest.raises(InputError, match=r"another study, \.\./\.\./my\.toml; "):
             write(folder, study, kernel="another")
     (tmp_path / "my.toml").rename(tmp_path / "other" / "my.toml")  # it was only moved
-    write(folder, other, kernel="another")
+    write(folder, moved, kernel="another")
     (folder / folders.RECORD).unlink()
     write(folder, shipped, kernel="a third")  # of a report without a record nobody knows whose it is
     with pytest.raises(InputError, match="has the report of another study, the shipped study my"):
-        write(folder, other)
+        write(folder, moved)
 
 
 def test_a_report_that_was_cut_short_is_still_ours(tmp_path: Path) -> None:
-    folder, study = tmp_path / "reports" / "my", mine(tmp_path)
+    folder, study = tmp_path / "reports" / "my", owner_of(tmp_path)
     write(folder, study)
     folders.begin(folder, study)
     (folder / "results.csv").write_text("new")  # and the power fails
@@ -93,9 +93,9 @@ def test_a_report_that_was_cut_short_is_still_ours(tmp_path: Path) -> None:
 
 def test_study_and_report_can_be_moved_together(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    write(tmp_path / "a" / "reports" / "my", mine(tmp_path / "a"))
+    write(tmp_path / "a" / "reports" / "my", owner_of(tmp_path / "a"))
     (tmp_path / "a").rename(tmp_path / "b")
-    write(tmp_path / "b" / "reports" / "my", mine(tmp_path / "b"), kernel="another")
+    write(tmp_path / "b" / "reports" / "my", owner_of(tmp_path / "b"), kernel="another")
 
 
 def test_it_is_asked_before_anything_is_measured(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_it_is_asked_before_anything_is_measured(tmp_path: Path) -> None:
 
 def test_the_report_names_imports_that_it_leaves_out(tmp_path: Path) -> None:
     study = made_up_study()
-    told = "8 imported results of Windows XP are left out: of jobs that the study does not have now."
+    sentence = "8 imported results of Windows XP are left out: of jobs that the study does not have now."
     rows = rows_of(made_up_frame(study))
     assert "Windows XP" not in bring_up_to_date(replace(study, claims=()), rows, MANIFEST, tmp_path).read_text()
-    page = bring_up_to_date(replace(study, claims=()), rows, MANIFEST, tmp_path, left_out=[told]).read_text()
+    page = bring_up_to_date(replace(study, claims=()), rows, MANIFEST, tmp_path, left_out=[sentence]).read_text()
     section = page.partition('<section id="elsewhere"')[2].partition("</section>")[0]
-    assert told in section
+    assert sentence in section

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's files repeat to the byte, are made anew when they must be, and are written whole or not at all."""
+"""The report's files repeat to the byte, are written anew when they must be, and are whole or absent."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def test_a_current_report_is_left_alone(folder: Path) -> None:
 def changes() -> Iterator[Any]:
     study = made_up_study()
     rows = rows_of(made_up_frame(study))
-    other = [dict(row) for row in rows]
-    other[0]["bandwidth"] += 1e-9
-    yield pytest.param(study, other, MANIFEST, id="a number")
+    changed_rows = [dict(row) for row in rows]
+    changed_rows[0]["bandwidth"] += 1e-9
+    yield pytest.param(study, changed_rows, MANIFEST, id="a number")
     yield pytest.param(study, rows[1:], MANIFEST, id="a repetition less")
     yield pytest.param(study, rows, {**MANIFEST, "kernel": "6.1.193"}, id="the manifest")
     yield pytest.param(replace(study, question="Why?"), rows, MANIFEST, id="the study")
@@ -108,7 +108,7 @@ def test_other_inputs_make_a_report_stale(study: Study, rows: list[dict[str, Any
 
 
 def with_own_profile(folder: Path, *pairs: tuple[str, str]) -> Study:
-    """A study with a file system of the user's, whose profile has pieces of its text replaced."""
+    """Return a study with a file system of the user's, whose profile has pieces of its text replaced."""
     write(folder / "profiles/filesystems/own.toml", replaced(FILESYSTEM, *pairs))
     return load(folder, ('"fat16:cluster=32k"', '"own"'))
 
@@ -188,5 +188,5 @@ def test_the_report_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_set_among_the_inputs_has_one_order() -> None:
-    """Another process has another order of sets, and the same results the same bytes."""
+    """Another process has another order of sets, and the same results give the same bytes."""
     assert freshness._plain(frozenset("gfedcba")) == list("abcdefg")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of requests: from the guest's log to points and numbers, by hand."""
+"""Figures of requests: from the guest's log to points and numbers, computed by hand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_log_that_was_cut_off_is_refused(tmp_path: Path) -> None:
 
 
 def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.TraceDrawing:
-    """A trace of one cell of made-up results, whose log has these requests: time, operation, offset, length."""
+    """Return the trace of one made-up cell whose log has these requests: time, operation, offset, length."""
     where = {"filesystem": ("ext2:block=4k",), "pattern": ("read",), "request": ("4k", "16k")}
     study = replace(made_up_study(), traces=(Trace(title="Requests", where=where),))
     rows = rows_of(made_up_frame(study))
@@ -56,14 +56,14 @@ def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.T
     for key in wanted:
         write_made_up_log(folder / key / "out", requests, 0, 10_000_000)
     report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in wanted}))
-    [found] = traces.drawings(report)
-    return found
+    [trace] = traces.drawings(report)
+    return trace
 
 
 def test_points_are_addresses_against_time(tmp_path: Path) -> None:
     flush = (3_000_000, 3, 0, 0)
-    found = drawing(tmp_path, [(1_500_000, 0, 3 * MIB, 4096), (2_000_000, 1, MIB // 2, 512), flush])
-    data = found.data()
+    trace = drawing(tmp_path, [(1_500_000, 0, 3 * MIB, 4096), (2_000_000, 1, MIB // 2, 512), flush])
+    data = trace.data()
     counted = "1 read of 4.00 KiB, 1 write of 0.500 KiB"
     assert [panel["title"] for panel in data["panels"]] == [f"request size {size}: {counted}" for size in ("4k", "16k")]
     read, write = data["panels"][0]["series"]
@@ -81,9 +81,9 @@ def test_the_numbers_tell_order_and_distance(tmp_path: Path) -> None:
 
 def test_only_so_many_points_are_drawn(tmp_path: Path) -> None:
     many = [(time, 1, 512 * time, 512) for time in range(traces.MOST_DRAWN + 10)]
-    found = drawing(tmp_path, many)
-    assert len(found.data()["panels"][0]["series"][0]["x"]) == traces.MOST_DRAWN
-    assert f"The first {traces.MOST_DRAWN:,} requests" in " ".join(found.notes)
+    trace = drawing(tmp_path, many)
+    assert len(trace.data()["panels"][0]["series"][0]["x"]) == traces.MOST_DRAWN
+    assert f"The first {traces.MOST_DRAWN:,} requests" in " ".join(trace.notes)
 
 
 def test_only_the_cells_of_a_figure_keep_their_requests(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beside a claim's verdict: how many of its cells memory, a transient or the CPU decided."""
+"""Trust beside a claim's verdict: in how many of its cells memory, a transient or the CPU decided."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STUDY = made_up_study()
 
 
 def claim(*metric: str) -> Claim:
-    """F2FS against ext2 at random write, with four sizes each."""
+    """Return F2FS against ext2 at random write, with four sizes each."""
     return Claim(
         text="F2FS is ahead.", where={"pattern": ("randwrite",)}, metric=metric,
         compare=[{"filesystem": ("f2fs",)}, {"filesystem": ("ext2:block=4k",)}], relation=(">",),
@@ -29,7 +29,7 @@ def claim(*metric: str) -> Claim:
 
 
 def report(*metric: str, **columns: dict[str, str]) -> Report:
-    """`columns` has, by column and request size, what ext2's random writes say in it."""
+    """Return a report; `columns` has, by column and request size, the values of ext2's random writes."""
     study = replace(STUDY, claims=(claim(*metric or ("bandwidth",)),))
     frame = made_up_frame(study).assign(limit="medium", steady="steady")
     for column, by_size in columns.items():
@@ -39,61 +39,61 @@ def report(*metric: str, **columns: dict[str, str]) -> Report:
     return report_of(study, rows_of(frame), {})
 
 
-def found(one: Report) -> Trust:
-    [judgement] = one.judgements()
-    return trust(one, judgement)
+def trust_of(report_: Report) -> Trust:
+    [judgement] = report_.judgements()
+    return trust(report_, judgement)
 
 
 def test_each_reason_is_counted() -> None:
-    told = found(report(limit={"4k": "memory", "16k": "cpu"}, steady={"64k": "not steady: it rises"}))
-    assert (told.cells, told.number(*MEMORY), told.number("not steady"), told.number("CPU")) == (8, 1, 1, 1)
-    assert told.short == Facts("1 of 8 cells not steady", "bytes in 1 of 8", "CPU decided in 1 of 8")
-    assert told.sentence.startswith(
+    trusted = trust_of(report(limit={"4k": "memory", "16k": "cpu"}, steady={"64k": "not steady: it rises"}))
+    assert (trusted.cells, trusted.number(*MEMORY), trusted.number("not steady"), trusted.number("CPU")) == (8, 1, 1, 1)
+    assert trusted.short == Facts("1 of 8 cells not steady", "bytes in 1 of 8", "CPU decided in 1 of 8")
+    assert trusted.sentence.startswith(
         "Of the 8 cells compared, memory kept the bytes in 1, the rate was not steady in 1 and the CPU decided in 1."
     )
 
 
 def test_nothing_is_said_where_the_medium_decides() -> None:
-    told = found(report())
-    assert (told.short, told.sentence) == ("", "")
+    trusted = trust_of(report())
+    assert (trusted.short, trusted.sentence) == ("", "")
 
 
 def test_it_says_whether_the_comparison_that_decides_is_one_of_them() -> None:
     # F2FS has no result at 1k, which leaves the claim open: that comparison decides
     for size, decides in (("1k", True), ("4k", False)):
-        one = report(limit={size: "memory"})
-        [judgement] = one.judgements()
+        report_ = report(limit={size: "memory"})
+        [judgement] = report_.judgements()
         assert judgement.deciding
         assert dict(judgement.deciding.case)["request"] == "1k"
-        told = trust(one, judgement)
-        assert told.decides == decides
-        assert (" The comparison that decides rests on such a cell." in told.sentence) == decides
+        trusted = trust(report_, judgement)
+        assert trusted.decides == decides
+        assert (" The comparison that decides rests on such a cell." in trusted.sentence) == decides
 
 
 def test_what_is_no_speed_is_told_of_memory_alone() -> None:
-    told = found(report("write_amplification", limit={"4k": "memory"}, steady={"64k": "not steady: it rises"}))
-    assert (told.number(*MEMORY), told.number("not steady")) == (1, 0)
+    trusted = trust_of(report("write_amplification", limit={"4k": "memory"}, steady={"64k": "not steady: it rises"}))
+    assert (trusted.number(*MEMORY), trusted.number("not steady")) == (1, 0)
 
 
 def test_memory_has_no_part_in_what_is_counted_to_the_end() -> None:
-    """The requests of a small write come with the sync after the load: they are all there, and memory kept none."""
-    assert found(report("medium_requests", limit={"4k": "memory"})).number(*MEMORY) == 0
-    assert found(report("medium_written_bytes", limit={"4k": "memory"})).number(*MEMORY) == 1
+    """The requests of a small write come with the sync after the load. All are counted, and memory kept none."""
+    assert trust_of(report("medium_requests", limit={"4k": "memory"})).number(*MEMORY) == 0
+    assert trust_of(report("medium_written_bytes", limit={"4k": "memory"})).number(*MEMORY) == 1
 
 
 def test_of_several_metrics_figures_are_counted() -> None:
-    told = found(report("bandwidth", "iops", steady={"64k": "not steady: it rises"}))
-    assert (told.cells, told.number("not steady")) == (16, 2)
-    assert told.short == "2 of 16 figures not steady"
+    trusted = trust_of(report("bandwidth", "iops", steady={"64k": "not steady: it rises"}))
+    assert (trusted.cells, trusted.number("not steady")) == (16, 2)
+    assert trusted.short == "2 of 16 figures not steady"
 
 
 def test_it_stands_beside_the_verdict_everywhere() -> None:
-    one = report(steady={"64k": "not steady: it rises"})
-    [judgement] = one.judgements()
-    [row] = overview(one, [judgement]).rows
+    report_ = report(steady={"64k": "not steady: it rises"})
+    [judgement] = report_.judgements()
+    [row] = overview(report_, [judgement]).rows
     assert (row.cells[0].text, row.cells[0].note) == (judgement.verdict, "1 of 8 cells not steady")
-    [entry] = shown(one, [judgement])
+    [entry] = shown(report_, [judgement])
     sentence = "Of the 8 cells compared, the rate was not steady in 1."
     assert sentence in entry.remarks
-    assert sentence in section(one)
-    assert json.loads(json_bytes(one))["claims"][0]["trust"] == "1 of 8 cells not steady"
+    assert sentence in section(report_)
+    assert json.loads(json_bytes(report_))["claims"][0]["trust"] == "1 of 8 cells not steady"

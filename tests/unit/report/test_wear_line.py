@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What wears the flash stands on the first screen, where it was measured and nobody asks for it."""
+"""The line on wear stands on the first screen, if it was measured and the study does not ask for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAMMED = {"fat16:cluster=32k": 8.0, "ext2:block=4k": 2.0}
 
 
 def report(*metric: str, programmed: dict[str, float] = PROGRAMMED) -> Report:
-    """`programmed` is the total write amplification by file system, of random writes."""
+    """Return a report; `programmed` is the total write amplification by file system, of random writes."""
     answer = Answer(compare=("filesystem",), metric=metric or ("bandwidth",), by=("pattern",))
     frame = made_up_frame(STUDY)
     frame["total_write_amplification"] = frame["filesystem"].map(programmed).where(frame["pattern"] == "randwrite")
@@ -31,15 +31,15 @@ def report(*metric: str, programmed: dict[str, float] = PROGRAMMED) -> Report:
 
 
 def test_the_flash_programmed_stands_below_an_answer_about_speed(tmp_path: Path) -> None:
-    said = "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 "
+    line = "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 "
     # Settings, as everywhere in a report: its loads are the rows of the picture, and one has several settings.
-    said += "(geometric mean of 4 settings)."
+    line += "(geometric mean of 4 settings)."
     [question] = questions(report())
-    assert question.wear == said
+    assert question.wear == line
     frame = made_up_frame(STUDY)
     frame["total_write_amplification"] = frame["filesystem"].map(PROGRAMMED).where(frame["pattern"] == "randwrite")
     page = bring_up_to_date(STUDY, rows_of(frame), MANIFEST, tmp_path).read_text()
-    assert page.index(said) < page.index("Before you rely on it")
+    assert page.index(line) < page.index("Before you rely on it")
 
 
 def test_nothing_is_said_of_what_was_not_measured_or_has_nothing_beside_it() -> None:
@@ -48,7 +48,9 @@ def test_nothing_is_said_of_what_was_not_measured_or_has_nothing_beside_it() -> 
 
 
 def test_cells_whose_figure_decides_nothing_are_left_out() -> None:
-    """A load that gives its file blocks has another write amplification later on; this one would decide the mean."""
+    """A load that allocates blocks for its file has another write amplification later on; this cell would decide the
+    mean.
+    """
     answer = Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern",))
     frame = made_up_frame(STUDY)
     frame["total_write_amplification"] = frame["filesystem"].map(PROGRAMMED).where(frame["pattern"] == "randwrite")
@@ -67,20 +69,20 @@ def test_a_study_that_asks_for_wear_has_a_picture_of_it() -> None:
 
 @pytest.mark.parametrize("name", ["raw-nand", "ftl", "logger"])
 def test_shipped_studies_of_flash_ask_for_it(name: str) -> None:
-    """mtdblock levels no wear, which is why few may choose it, fast as it reads."""
+    """mtdblock levels no wear. So few may choose it, fast as it reads."""
     asked = {metric for choice in paper(name).choices for metric in choice.metric}
     assert asked.intersection(TELLS_OF_WEAR)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> None:
-    """choi2014 had ten of its questions, one of wear and two claims."""
+    """choi2014 had ten lines of its questions, one of wear and two of claims."""
     study = paper(name)
     rows = paper_rows(study)
     for row in rows:
         row["total_write_amplification"] = 2.0
-    found = report_of(study, rows, {})
-    asked = questions(found)
-    beside = len(in_answer(found, found.judgements()))
-    assert sum(len(one.lines) + bool(one.wear) for one in asked) + beside <= MOST_LINES
-    assert all(one.lines for one in asked)
+    report_ = report_of(study, rows, {})
+    asked = questions(report_)
+    beside = len(in_answer(report_, report_.judgements()))
+    assert sum(len(question.lines) + bool(question.wear) for question in asked) + beside <= MOST_LINES
+    assert all(question.lines for question in asked)

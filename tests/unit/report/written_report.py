@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report as its files have it, for tests: written from results that are made up, and read as a page."""
+"""Write a report from made-up results and read it as a page, for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.tabled import bring_up_to_date
 
 
 class Page(HTMLParser):
-    """The text of a page without scripts and styles, its elements, and what each table has."""
+    """The text of a page without scripts and styles, its elements, and the content of each table."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -38,14 +38,14 @@ class Page(HTMLParser):
             self.text += data
 
     def count(self, tag: str) -> int:
-        return sum(found == tag for found, _ in self.elements)
+        return sum(name == tag for name, _ in self.elements)
 
     def internal_links(self) -> set[str]:
         links = {(attributes.get("href") or "") for tag, attributes in self.elements if tag == "a"}
         return {link for link in links if link.startswith("#")}
 
     def places(self) -> set[str]:
-        """Where they may lead."""
+        """Return the targets of internal links."""
         return {f"#{attributes['id']}" for _, attributes in self.elements if "id" in attributes}
 
 
