@@ -24,7 +24,7 @@ from flashbed.common import children
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.machine.process import PRICE
-from flashbed.study.loading import load_study
+from flashbed.study.loading import find_study, load_study
 
 PHASES = {"boot": "medium", "mkfs": "prepare", "prepare": "measure", "measure": "sync", "end": "end"}
 """Maps each phase to the step of guest/cell that begins the next one. The last step is the emulator's."""
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("study", nargs="?", default="quick")
     parser.add_argument("--cells", type=int, help="only of the study's first so many cells")
     options = parser.parse_args()
-    study = load_study(run.find_study(options.study))
+    study = load_study(find_study(options.study))
     repetitions = [r for r in run.prepare(study) if r.cell.seed == study.seeds[0]][: options.cells]
     print(f"{'':42}{''.join(f'{phase:>14}' for phase in PHASES)}{'in all':>25}")
     print(f"{'cell':42}{'  CPU s M inst' * len(PHASES)}{'CPU s':>17}{'wall s':>8}")

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from flashbed.result import evaluation
+from flashbed.result.result import Result
 from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed, StudyWriter
 
@@ -25,6 +27,12 @@ STUDY = """
 
 CELLS_FAILED, BAD_INPUT = 1, 2
 """Exit statuses. A kept medium that a cell cannot start from ends that cell alone."""
+
+
+def life_counters(result: Path) -> Mapping[str, int]:
+    """Return the medium's counters over its whole life, of the result in the file `result`."""
+    kept = Result.from_json(json.loads(result.read_text()))
+    return evaluation.with_measurement(kept, result.parent).measurement.medium["life"]
 
 
 def refused(done: subprocess.CompletedProcess[str], words: str, status: int = BAD_INPUT) -> None:
@@ -54,7 +62,9 @@ def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fre
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    life = evaluation.read(json.loads(result.read_text()), result.parent).measurement.medium["life"]
+    life = evaluation.with_measurement(
+        Result.from_json(json.loads(result.read_text())), result.parent
+    ).measurement.medium["life"]
     assert life["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
     assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
@@ -91,7 +101,12 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from={name}"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    assert evaluation.read(json.loads(result.read_text()), result.parent).measurement.medium["life"]["restarts"] == 1
+    assert (
+        evaluation.with_measurement(Result.from_json(json.loads(result.read_text())), result.parent).measurement.medium[
+            "life"
+        ]["restarts"]
+        == 1
+    )
 
 
 def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from flashbed.execution import run as run_module
 from flashbed.image.stores import NotBuilt
+from flashbed.result.store import open_store
 from flashbed.study.loading import load_study
 from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed, StudyWriter
+from tests.support.made_up_result import made_up_result
 
 STUDY = """
     [axes]
@@ -45,8 +47,8 @@ def test_a_report_with_results_of_others_builds_no_guest(
     study_file: StudyWriter, cold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(cold))
-    store = run_module.open_store()
-    store.put("ab" * 32, {}, {})
+    store = open_store()
+    store.put(made_up_result("ab" * 32, {}), {})
     study = load_study(study_file(STUDY, filesystem="ext2"))
     with pytest.raises(NotBuilt):
         run_module.prepare(study, only_built=True)

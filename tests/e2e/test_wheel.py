@@ -29,9 +29,9 @@ import json, pathlib
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.image import own_sources
-from flashbed.study.loading import load_study
-wanted = run.prepare(load_study(run.find_study("quick")), only_built=True)
-print(json.dumps([str(paths.data_root()), [one.key for one in wanted], dict(own_sources.sources())]))
+from flashbed.study.loading import find_study, load_study
+wanted = run.prepare(load_study(find_study("quick")), only_built=True)
+print(json.dumps([str(paths.data_root()), [repetition.key for repetition in wanted], dict(own_sources.sources())]))
 """
 
 

@@ -69,11 +69,10 @@ def _selection(texts: Sequence[str] | None) -> dict[str, list[str]]:
 
 def load(name: str, where: Sequence[str] | None = None, kernels: Sequence[str] | None = None) -> Study:
     """Return the study, narrowed to `where` and on `kernels`. Raises InputError."""
-    from flashbed.execution import run
     from flashbed.study import slicing
-    from flashbed.study.loading import load_study
+    from flashbed.study.loading import find_study, load_study
 
-    return slicing.narrowed(load_study(run.find_study(name), kernels=kernels or ()), _selection(where))
+    return slicing.narrowed(load_study(find_study(name), kernels=kernels or ()), _selection(where))
 
 
 def report_folder(study: Study, where: Sequence[str] | None, kernels: Sequence[str] | None) -> Path:

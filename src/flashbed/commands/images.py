@@ -22,7 +22,7 @@ from flashbed.machine import checker
 from flashbed.packs import image_file, making
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import Library
-from flashbed.study.loading import load_study
+from flashbed.study.loading import find_study, load_study
 from flashbed.study.plan import plan
 
 
@@ -58,7 +58,7 @@ def write_lock(study: str | None) -> str:
     """Write the lock of a study, or the repository's own, and return a line about it. Raises InputError for one of the
     repository's own studies: they share one lock.
     """
-    own = None if study is None else load_study(_of_the_user(run.find_study(study)))
+    own = None if study is None else load_study(_of_the_user(find_study(study)))
     lock = inputs.lock_shipped() if own is None else inputs.lock_study(own)
     lockfile.write(lock)
     files = {file.name for asked in lock.requests.values() for files in asked.values() for file in files}
@@ -90,7 +90,7 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
     making.prepare(to)
     with noting() as asked:
         if names:
-            studies = [load_study(run.find_study(name)) for name in names]
+            studies = [load_study(find_study(name)) for name in names]
             for study in studies:
                 run.prepare(study, lines=False)
             commands = [check_command(cell, Path()) for study in studies for cell in plan(study)]

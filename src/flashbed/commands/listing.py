@@ -13,13 +13,13 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.page import Rows
 from flashbed.common.tomlfile import nearest
-from flashbed.execution.run import open_store
 from flashbed.execution.scheduler import failure_folder
 from flashbed.image import hosttools
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
 from flashbed.result import evaluation
 from flashbed.result.result import Result
+from flashbed.result.store import open_store
 from flashbed.study.loading import load_study, study_schema
 
 SHOWN_RESULTS = 20
@@ -80,7 +80,7 @@ def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
     yield (
         title,
         ("key", "cell", "seed"),
-        [(result["key"][:12], " ".join(result["coordinates"].values()), str(result["seed"])) for result in results],
+        [(result.key[:12], " ".join(result.coordinates.values()), str(result.seed)) for result in results],
     )
 
 
@@ -93,7 +93,7 @@ def repetition(prefix: str) -> Shown:
         if (failed := _failed(prefix.strip().lower())) is None:
             raise
         return failed
-    return Shown(stored.folder, evaluation.read(stored.result, stored.folder))
+    return Shown(stored.folder, evaluation.with_measurement(stored.result, stored.folder))
 
 
 def _failed(prefix: str) -> Shown | None:
@@ -112,10 +112,11 @@ def _failed(prefix: str) -> Shown | None:
             f'"{prefix}" is the start of {len(attempts)} keys of failed attempts ({keys}); give more digits'
         )
     try:
-        return Shown(folder, evaluation.read(json.loads(own_file.read(attempts[0])), folder))
+        result = Result.from_json(json.loads(own_file.read(attempts[0])))
     except (OSError, ValueError, RecursionError, InputError):
         why = f"damaged; remove {folder}, the next run tries the repetition again"
         raise InputError(f"{attempts[0]}: {why}") from None
+    return Shown(folder, evaluation.with_measurement(result, folder))
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from flashbed.common import own_file, progress
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
-from flashbed.execution.run import Record, Run, open_store, rows
+from flashbed.execution.run import Record, Run, rows
 from flashbed.external_results.results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
@@ -27,7 +27,7 @@ from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import freshness, on_terminal
 from flashbed.report.inputs import ReportInputs
-from flashbed.result.store import Different
+from flashbed.result.store import Different, open_store
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import idle_depths
 

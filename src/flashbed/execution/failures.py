@@ -49,7 +49,7 @@ def check_programs(cells: Sequence[Cell]) -> None:
 
 
 def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
-    for text in study.axes.get("board") or (study.fixed["board"],):
+    for text in study.values_of("board"):
         selector, why = Selector.parse(text), refused.get(study.library.board(text).cpu)
         if why and "cpu" in selector.options:
             at: Keys = ("axes", "board", study.axes["board"].index(text)) if "board" in study.axes else ("board",)

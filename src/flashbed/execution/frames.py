@@ -21,7 +21,8 @@ from flashbed.guest_output import request_log
 from flashbed.result import columns
 from flashbed.result.columns import ResultRow
 from flashbed.result.metrics import METRICS
-from flashbed.study.loading import load_study
+from flashbed.result.store import open_store
+from flashbed.study.loading import find_study, load_study
 
 _WHOLE, _NUMBER = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?")
 _TRUTHS = {"true": True, "false": False}
@@ -41,7 +42,7 @@ def results(study: object) -> pandas.DataFrame:
     """
     if not isinstance(study, str | os.PathLike) or not (name := os.fspath(study)) or not isinstance(name, str):
         raise InputError(f'results({_said(study)}): wants the name of a study or its file, such as results("quick")')
-    read = load_study(run.find_study(name))
+    read = load_study(find_study(name))
     return _frame(run.rows(run.stored(read)), read.axes)
 
 
@@ -88,9 +89,9 @@ def requests(key: object) -> pandas.DataFrame:
         raise InputError(
             f"requests({_said(key)}): wants the key of a repetition as a text; the column key of results() has it"
         )
-    found = run.open_store().find(key)
+    stored = open_store().find(key)
     try:
-        log = request_log.read(found.folder / "out")
+        log = request_log.read(stored.folder / "out")
     except (FileNotFoundError, ValueError):
         raise InputError(
             f"{key}: kept no log of its requests; a [[trace]] in the study makes the cells that it shows keep one"

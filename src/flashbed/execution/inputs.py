@@ -82,7 +82,7 @@ def _is_own(lock: Lockfile) -> bool:
 def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
     """The profiles that a study uses, by kind and name."""
     for kind, folder in FOLDERS.items():
-        names = {Selector.parse(text).name for text in study.axes.get(kind) or (study.fixed[kind],)}
+        names = {Selector.parse(text).name for text in study.values_of(kind)}
         for name in sorted(names):
             yield f"{folder}/{name}", study.library.file(kind, name).path
 

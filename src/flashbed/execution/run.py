@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from flashbed.common import children, own_file, paths
+from flashbed.common import children
 from flashbed.common.errors import InputError, several
 from flashbed.common.progress import Stage, stage
 from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
 from flashbed.execution.attempt import Site
 from flashbed.execution.coverage import LineCoverage
@@ -31,7 +29,7 @@ from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Kind, Selector
 from flashbed.result.columns import ResultRow, RowInputs, row_of
-from flashbed.result.store import Different, Store
+from flashbed.result.store import Different, Store, open_store
 from flashbed.study import host_commands
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
@@ -59,11 +57,6 @@ class Run:
     @property
     def failures(self) -> list[Record]:
         return [record for record in self.records if not record.result.is_measured]
-
-
-def open_store() -> Store:
-    """Return the store of results."""
-    return Store(paths.cache_root() / "results")
 
 
 def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lines: bool = True) -> list[Repetition]:
@@ -113,7 +106,7 @@ def _of_profile(study: Study, error: PartError) -> InputError:
     """Return the error with the file and line of the profile that needs this part."""
     kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
     for kind in kinds:
-        for text in study.axes.get(kind) or (study.fixed[kind],):
+        for text in study.values_of(kind):
             file = study.library.file(kind, Selector.parse(text).name)
             for keys in _places(file.data, error.key, error.name):
                 return file.error(keys, error.message)
@@ -249,20 +242,6 @@ def _rerun_for_coverage(records: Sequence[Record], seed: int, limits: attempt.Li
 def rows(done: Run) -> list[ResultRow]:
     """Return the table that reports and users see."""
     return [row_of(record.result, done.study.axes, _row_inputs(record, done.study)) for record in done.records]
-
-
-def find_study(name: str) -> Path:
-    """Return the file of a study: `name` as a path, with or without .toml, else a shipped study of that name. As with
-    profiles, the user's own study comes first. Raises InputError if there is none.
-    """
-    for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
-        if own_file.is_file(path):
-            return path
-    for path in (Path(name), Path(f"{name}.toml")):
-        if own_file.is_there(path):
-            TomlFile.read(path)  # says why it is none: a folder, a pipe, a link to itself
-    known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
-    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
 
 
 def _row_inputs(record: Record, study: Study) -> RowInputs:

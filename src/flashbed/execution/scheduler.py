@@ -18,7 +18,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from flashbed.common import foreign_names, locks, paths
-from flashbed.common.errors import InputError, host_refusal
+from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Limits, Site
@@ -64,10 +64,8 @@ def _failures_under_way() -> Path:
 
 def stored(store: Store, wanted: Repetition) -> Record | None:
     """Return the record of a repetition; None if the store lacks it."""
-    found = store.get(wanted.key)
-    if found is None:
-        return None
-    return _record(wanted, found.result, found.folder)
+    kept = store.get(wanted.key, wanted.cell.medium.size_bytes)
+    return None if kept is None else _record(wanted, kept.result, kept.folder)
 
 
 def for_cell(record: Record, wanted: Repetition) -> Record:
@@ -77,12 +75,11 @@ def for_cell(record: Record, wanted: Repetition) -> Record:
     return Record(wanted, replace(record.result, coordinates=dict(wanted.cell.coordinates)), record.folder)
 
 
-def _record(wanted: Repetition, document: object, folder: Path) -> Record:
+def _record(wanted: Repetition, result: Result, folder: Path) -> Record:
     """Return the record of a stored result, with the coordinates of `wanted`: several studies may share a repetition,
-    and name its axes differently. Raises InputError for a document that is no result.
+    and name its axes differently.
     """
-    result = evaluation.read(document, folder, wanted.cell.medium.size_bytes)
-    return for_cell(Record(wanted, result, folder), wanted)
+    return for_cell(Record(wanted, evaluation.with_measurement(result, folder), folder), wanted)
 
 
 def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:
@@ -177,8 +174,9 @@ def _failed_since(wanted: Repetition, before: object) -> Record | None:
     if now is None or now == before:
         return None
     try:
-        return _record(wanted, json.loads((folder / RESULT).read_bytes()), folder)
-    except (OSError, ValueError, InputError):
+        document = json.loads((folder / RESULT).read_bytes())
+        return _record(wanted, Result.from_json(document, wanted.cell.medium.size_bytes), folder)
+    except (OSError, ValueError):
         return None
 
 
@@ -226,7 +224,7 @@ def _attempted(store: Store, wanted: Repetition, site: Site, limits: Limits, sto
 
 def _kept(store: Store, wanted: Repetition, finished: Finished) -> Record:
     if finished.result.is_measured:
-        stored = store.put(wanted.key, finished.files, finished.result.to_json())
+        stored = store.put(finished.result, finished.files)
         return _record(wanted, stored.result, stored.folder)
     return Record(wanted, finished.result, _keep_failure(wanted.key, finished))
 

@@ -21,13 +21,11 @@ from pydantic import TypeAdapter
 
 from flashbed.common import atomic, foreign_text, locks, paths
 from flashbed.common.digest import digest_bytes, digest_code, digest_json
-from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
-from flashbed.result.result import Measurement, Result, ResultError
-from flashbed.result.store import RESULT
+from flashbed.result.result import Measurement, Result
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -112,14 +110,10 @@ def _of_layers(medium: medium_counters.Counters) -> dict[str, int]:
     return {name: medium[name] for names in LAYERS.values() for name in names if name in medium}
 
 
-def read(document: object, folder: Path, medium_bytes: int | None = None) -> Result:
-    """The result that a document in `folder` is, with what follows from the files beside it; one whose files this
-    version cannot read has failed. `medium_bytes` as in Result.from_json(). Raises InputError.
+def with_measurement(result: Result, folder: Path) -> Result:
+    """Return the result in `folder` with the measurement that follows from the files there. If this version cannot read
+    them, the result has failed.
     """
-    try:
-        result = Result.from_json(document, medium_bytes)
-    except ResultError as error:
-        raise InputError(f"{folder / RESULT}: {error}; remove {folder} to measure it again") from None
     if not result.is_measured:
         return result
     keeping = _Keeping.of(result, folder)

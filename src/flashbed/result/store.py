@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps each repetition's result under its key: a folder that is complete or absent.
+"""Keep each repetition's result under its key: a directory that is complete or absent.
 
-No index stands beside the folders: 10,000 of them are listed in a tenth of a second. Must not know what is in a
-result, nor how a key is made.
+There is no index beside the directories: listing 10,000 of them takes a tenth of a second. Must not know how a key is
+made, nor how a measurement follows from the artefacts.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from flashbed.common import foreign_names, locks
+from flashbed.common import foreign_names, locks, paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import FlashbedError, HostResourceError, InputError, host_refusal
+from flashbed.result.result import Result, ResultError
 
 _log = logging.getLogger("flashbed")
 
@@ -33,31 +33,30 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A repetition in the store."""
+    """A result in the store, without its measurement, and the directory of its artefacts."""
 
-    key: str
+    result: Result
     folder: Path
-    result: dict[str, Any]
 
     def path(self, name: str) -> Path:
-        """Where an artefact is. Raises InputError if there is none of that name."""
+        """Return the path of an artefact. Raises InputError if there is none of that name."""
         path = self.folder / name
         if name not in self.names():
             raise InputError(f"{self.folder}: no file {name}; there are: {', '.join(self.names())}")
         return path
 
     def read(self, name: str) -> bytes:
-        """An artefact's bytes. Raises InputError if there is none of that name."""
+        """Return the bytes of an artefact. Raises InputError if there is none of that name."""
         return self.path(name).read_bytes()
 
     def names(self) -> list[str]:
-        """The names of all artefacts."""
+        """Return the names of all artefacts, sorted."""
         return sorted(name for name in _read_digests(self.folder) if name != RESULT)
 
 
 @dataclass(frozen=True)
 class Different:
-    """Two results of one key, where only one can be: the folder in the store, and the later one."""
+    """Two different results of one key: the directory in the store, and that of the later result."""
 
     key: str
     kept: Path
@@ -65,10 +64,10 @@ class Different:
 
 
 class Store:
-    """Results under `root`, which is made if it is not there. Safe for several processes at a time."""
+    """The results under `root`, which is made if it is missing. Several processes may use it at a time."""
 
     def __init__(self, root: Path) -> None:
-        """Raises HostResourceError: no room, no permission."""
+        """Open the store, and remove what killed processes left. Raises HostResourceError: no room, no permission."""
         self.root = root.absolute()
         with self._host_resources():
             self._cells.mkdir(parents=True, exist_ok=True)
@@ -90,57 +89,56 @@ class Store:
 
     @property
     def quarantine(self) -> Path:
-        """Where damaged folders go."""
+        """Return the directory for damaged results."""
         return self.root / "quarantine"
 
     @property
     def disagreements(self) -> Path:
-        """Where a result goes that differs from one of the same key."""
+        """Return the directory for results that differ from another of the same key."""
         return self.root / "different"
 
     def claim(self, key: str) -> locks.Lock | None:
-        """The right to measure a repetition, until it is released; None while another process has it."""
+        """Return the lock of a repetition, for measuring it; None while another process has it."""
         return locks.take(self._claims / f"{key}.lock")
 
     def different(self) -> list[Different]:
-        """All results that were put beside another of the same key, until somebody removes them."""
-        there = sorted(self.disagreements.glob("*.*")) if self.disagreements.is_dir() else []
-        return [Different(path.stem, self.folder(path.stem), path) for path in there if _KEY.fullmatch(path.stem)]
+        """Return all results that differ from another of the same key, until somebody removes them."""
+        folders = sorted(self.disagreements.glob("*.*")) if self.disagreements.is_dir() else []
+        return [Different(path.stem, self.folder(path.stem), path) for path in folders if _KEY.fullmatch(path.stem)]
 
     def folder(self, key: str) -> Path:
-        """Where a repetition's folder is, or would be."""
+        """Return the directory of a result, whether it exists or not."""
         return self._cells / key[:2] / key
 
-    def put(
-        self,
-        key: str,
-        files: Mapping[str, bytes | Path],
-        result: Mapping[str, Any],
-    ) -> StoredResult:
-        """Keeps a result with its artefacts; whatever happens, the folder is whole or absent.
+    def put(self, result: Result, files: Mapping[str, bytes | Path]) -> StoredResult:
+        """Keep a result with its artefacts under its key. Whatever happens, the directory is complete or absent.
 
-        `files` are artefacts by name ("fio.json", "logs/console.txt"): bytes, or a file to copy. A key
-        that is there already stays as it is; if this result differs from it, both are kept (`different`). Raises
-        ForeignNameError for a name that leads elsewhere, HostResourceError.
+        `files` maps names ("fio.json", "logs/console.txt") to bytes or to a file to copy. If the store has the key
+        already, that result stays as it is; if its artefacts differ, both are kept (`different`). Raises
+        ForeignNameError for a name that leads elsewhere, and HostResourceError.
         """
+        key = result.key
         if not _KEY.fullmatch(key):
             raise ValueError(f"not a key: {key!r}")
-        told = _json(result)
+        document = json.dumps(result.to_json(), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
         content: dict[str, bytes | Path] = {
-            RESULT: told,
+            RESULT: f"{document}\n".encode(),
             **{_checked_name(name): content for name, content in files.items()},
         }
         with self._host_resources(), locks.scratch(self._scratch) as scratch:
             written = scratch / key
             _write_folder(written, content)
             self._move_in(written, key)
-        return StoredResult(key, self.folder(key), json.loads(told))
+        return StoredResult(Result.from_json(json.loads(document)), self.folder(key))
 
-    def get(self, key: str) -> StoredResult | None:
-        """The result of a key, or None. A damaged folder is moved to quarantine/ with a warning, and counts as None."""
+    def get(self, key: str, medium_bytes: int | None = None) -> StoredResult | None:
+        """Return the result of a key, or None. If its directory is damaged, move it to quarantine/ with a warning, and
+        return None. `medium_bytes` is that of Result.from_json(). Raises InputError for a document that is no result,
+        and HostResourceError.
+        """
         folder = self.folder(key)
         try:
-            return StoredResult(key, folder, _verified(folder))
+            document = _verified(folder)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             if not folder.exists():
                 return None
@@ -149,30 +147,36 @@ class Store:
             damage = str(error)
         except OSError as error:  # says nothing about the result: too many open files, no permission, a broken disk
             raise host_refusal(folder, error) from error
+        else:
+            return StoredResult(_parsed(document, folder, medium_bytes), folder)
         self._set_aside(folder, damage)
         return None
 
     def find(self, prefix: str) -> StoredResult:
-        """The result whose key starts with `prefix`. Raises InputError: none, several, or not a prefix of a key."""
+        """Return the result whose key starts with `prefix`. Raises InputError if there is none, or several, or if it is
+        not the start of a key.
+        """
         prefix = prefix.strip().lower()
         if not re.fullmatch(r"[0-9a-f]{1,64}", prefix):
             raise InputError(f'"{prefix}" is not the start of a key: a key has the digits 0-9 and a-f')
-        found = [key for key in self.keys(prefix[:2]) if key.startswith(prefix)]
-        if len(found) > 1:
-            shown = ", ".join(key[: len(prefix) + 8] for key in found[:5]) + (" ..." if len(found) > 5 else "")
-            raise InputError(f'"{prefix}" is the start of {len(found)} keys ({shown}); give more digits')
-        stored = self.get(found[0]) if found else None
+        keys = [key for key in self.keys(prefix[:2]) if key.startswith(prefix)]
+        if len(keys) > 1:
+            shown = ", ".join(key[: len(prefix) + 8] for key in keys[:5]) + (" ..." if len(keys) > 5 else "")
+            raise InputError(f'"{prefix}" is the start of {len(keys)} keys ({shown}); give more digits')
+        stored = self.get(keys[0]) if keys else None
         if stored is None:
             raise InputError(f'no result with a key that starts with "{prefix}" in {self.root}')
         return stored
 
     def keys(self, start: str = "") -> list[str]:
-        """The keys of all folders, damaged ones too, sorted; `start` narrows them by its first two digits."""
-        found = [path.name for path in self._cells.glob(f"{start.ljust(2, '?')[:2]}/*") if _KEY.fullmatch(path.name)]
-        return sorted(found)
+        """Return the keys of all directories, damaged ones too, sorted; with `start`, those with the same first two
+        digits.
+        """
+        folders = self._cells.glob(f"{start.ljust(2, '?')[:2]}/*")
+        return sorted(folder.name for folder in folders if _KEY.fullmatch(folder.name))
 
     def _move_in(self, written: Path, key: str) -> None:
-        """Gives a complete folder its name: from then on the result exists."""
+        """Give a complete directory its name. From then on the result exists."""
         folder = self.folder(key)
         folder.parent.mkdir(exist_ok=True)
         for _ in range(3):
@@ -191,7 +195,7 @@ class Store:
         raise HostResourceError(f"{folder}: another process keeps putting a damaged result there")
 
     def _compare(self, written: Path, folder: Path) -> None:
-        """Same key, same artefacts: if that does not hold, a source of chance is open."""
+        """If the artefacts of two results of one key differ, keep both and warn: the lab let chance in."""
         before, now = ({**_read_digests(where), RESULT: ""} for where in (folder, written))
         names = sorted(name for name in before | now if before.get(name) != now.get(name))
         if not names:
@@ -200,8 +204,10 @@ class Store:
         other = self.disagreements / f"{folder.name}.{secrets.token_hex(4)}"
         written.rename(other)
         for name in names:
-            told = "%s: the same repetition gave another %s this time; the first one is kept, the other in %s"
-            _log.warning(told, folder, name, other)
+            _log.warning(
+                "%s: the same repetition gave another %s this time; the first one is kept, the other in %s",
+                *(folder, name, other),
+            )
 
     def _set_aside(self, folder: Path, damage: str) -> None:
         with self._host_resources():
@@ -223,8 +229,9 @@ class Store:
             raise host_refusal(self.root, error) from error
 
 
-def _json(result: Mapping[str, Any]) -> bytes:
-    return (json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+def open_store() -> Store:
+    """Return the store of results in the cache. Raises HostResourceError."""
+    return Store(paths.cache_root() / "results")
 
 
 def _checked_name(name: str) -> str:
@@ -243,7 +250,7 @@ def _write_folder(folder: Path, content: Mapping[str, bytes | Path]) -> None:
 
 
 def _write(path: Path, source: bytes | Path) -> str:
-    """Writes a file through to the disk, and gives its digest."""
+    """Write a file through to the disk, and return its digest."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(source, bytes):
         path.write_bytes(source)
@@ -266,15 +273,20 @@ def _read_digests(folder: Path) -> dict[str, str]:
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
-def _verified(folder: Path) -> dict[str, Any]:
-    """The result in a folder. Raises FileNotFoundError or ValueError if not all is as it was put."""
+def _parsed(document: object, folder: Path, medium_bytes: int | None) -> Result:
+    """Return the result of the document in `folder`. Raises InputError."""
+    try:
+        return Result.from_json(document, medium_bytes)
+    except ResultError as error:
+        raise InputError(f"{folder / RESULT}: {error}; remove {folder} to measure it again") from None
+
+
+def _verified(folder: Path) -> object:
+    """Return the document in a directory. Raises FileNotFoundError or ValueError if a file is not as it was put."""
     digests = _read_digests(folder)
     if RESULT not in digests:
         raise ValueError(f"{DIGESTS} does not name {RESULT}")
     for name, digest in digests.items():
         if digest_file(folder / name) != digest:
             raise ValueError(f"{name} is not what was written")
-    result = json.loads((folder / RESULT).read_bytes())
-    if not isinstance(result, dict):
-        raise ValueError(f"{RESULT} is not a table")
-    return result
+    return json.loads((folder / RESULT).read_bytes())

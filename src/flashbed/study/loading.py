@@ -206,6 +206,20 @@ class Study:
         return replace(self, **{name: none[name] for name in self.by_default}, by_default=frozenset())
 
 
+def find_study(name: str) -> Path:
+    """Return the file of a study: `name` as a path, with or without .toml, else a shipped study of that name. As with
+    profiles, the user's own study comes first. Raises InputError if there is none.
+    """
+    for path in (Path(name), Path(f"{name}.toml"), paths.studies() / f"{name}.toml"):
+        if own_file.is_file(path):
+            return path
+    for path in (Path(name), Path(f"{name}.toml")):
+        if own_file.is_there(path):
+            TomlFile.read(path)  # its error says what the path is: a directory, a pipe, a link to itself
+    known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
+    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
+
+
 def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:
     """Read a study. Any `kernels` replace those that it names; their paths start at the working directory. Raises
     InputError with line and key for every error in the study or in its profiles.

@@ -14,7 +14,7 @@ import pytest
 
 from flashbed.common.errors import InputError, host_refusal, no_room, several
 from flashbed.common.tomlfile import Problem, TomlFile
-from flashbed.execution.run import find_study
+from flashbed.study.loading import find_study
 from tests.support.facts import Facts
 
 

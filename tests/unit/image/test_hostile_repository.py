@@ -16,6 +16,7 @@ from flashbed.common.git import GitError
 from flashbed.execution import run
 from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.profiles.kernel_choice import KernelProblem, read
+from flashbed.result.store import open_store
 from flashbed.study import host_commands
 from flashbed.study.loading import load_study
 from tests.support.made_up_kernel import PATCH, everything, make
@@ -131,7 +132,7 @@ def test_results_are_not_looked_up_by_a_source_that_is_not_allowed(
     path = write_study(tmp_path)
     path.write_text(path.read_text().replace("[axes]", 'kernel = "./linux"\n[axes]'))
     study = load_study(path)
-    assert run.open_store().keys()
+    assert open_store().keys()
 
     def nothing_runs(*_: object, **__: object) -> None:
         raise AssertionError("a program was started")

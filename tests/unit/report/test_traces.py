@@ -13,14 +13,15 @@ import pytest
 
 from flashbed.commands import reporting
 from flashbed.common.errors import HostResourceError, InputError
-from flashbed.execution.run import open_store
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import Request
 from flashbed.report import traces
+from flashbed.result.store import open_store
 from flashbed.study.format import Trace
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support.made_up_logs import logs_in, write_made_up_log
+from tests.support.made_up_result import made_up_result
 from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from tests.support.samples import write_study
 from tests.support.tabled import report_of
@@ -127,7 +128,8 @@ def test_a_log_that_is_damaged_before_it_is_drawn_is_not_drawn(
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
     write_made_up_log(tmp_path / "log", [(n * 1000, 0, 0, 4096) for n in range(3)], 0, 1_000_000)
     key = "0123" * 16
-    stored = open_store().put(key, {f"out/{path.name}": path for path in (tmp_path / "log").iterdir()}, {"key": key})
+    files = {f"out/{path.name}": path for path in (tmp_path / "log").iterdir()}
+    stored = open_store().put(made_up_result(key, {}), files)
     record: Any = SimpleNamespace(folder=stored.folder, result=SimpleNamespace(key=key))
     assert len(reporting._requests(record).requests) == 3
     log = stored.folder / "out" / request_log.LOG

@@ -43,7 +43,7 @@ class Store:
         return MEASURED
 
     def read(self, folder: Path | None = None) -> Result:
-        return evaluation.read(self.document, folder or self.folder)
+        return evaluation.with_measurement(Result.from_json(self.document), folder or self.folder)
 
     def kept(self) -> list[Path]:
         return [path for path in (self.root / "measurements").rglob("*") if path.is_file()]

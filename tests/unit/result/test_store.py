@@ -2,11 +2,14 @@
 """The store: a result is there and whole, or it is not there; whatever is killed, damaged, full or concurrent."""
 
 import errno
+import hashlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,19 +17,22 @@ import pytest
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.result import store as store_module
 from flashbed.result.store import Store
+from tests.support.made_up_result import made_up_result
 
 KEY, OTHER = "ab" + "0" * 62, "ab" + "1" * 62
-RESULT = {"outcome": "measured", "metrics": {"bandwidth": 12.5}}
+RESULT = made_up_result(KEY, {"filesystem": "ext2"})
 
 # Puts results 0, 1, 2 ... into argv[1], from argv[2] up to argv[3].
 WRITER = """
 import sys
 from pathlib import Path
+from flashbed.result.result import Result
 from flashbed.result.store import Store
 store = Store(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2]), int(sys.argv[3])):
-    store.put(f"{number:064x}", {"raw.json": b"x" * 100_000, "logs/console.txt": b"y"}, {"number": number})
+    result = Result(f"{number:064x}", {}, number, "measured", "", None, {}, {}, 0)
+    store.put(result, {"raw.json": b"x" * 100_000, "logs/console.txt": b"y"})
 """
 
 
@@ -43,7 +49,7 @@ def store(tmp_path: Path) -> Store:
 
 def test_there_and_back(store: Store, tmp_path: Path) -> None:
     (tmp_path / "console.txt").write_text("booted\n")
-    put = store.put(KEY, {"fio.json": b"{}", "logs/console.txt": tmp_path / "console.txt"}, RESULT)
+    put = store.put(RESULT, {"fio.json": b"{}", "logs/console.txt": tmp_path / "console.txt"})
     got = store.get(KEY)
     assert got == put
     assert got is not None
@@ -67,41 +73,41 @@ def test_ten_thousand_are_listed_in_under_a_second(store: Store) -> None:
 
 
 def test_the_folder_can_be_checked_without_us(store: Store) -> None:
-    folder = store.put(KEY, {"fio.json": b"{}"}, RESULT).folder
+    folder = store.put(RESULT, {"fio.json": b"{}"}).folder
     assert folder == store.root / "cells" / "ab" / KEY
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "digests.txt"], cwd=folder, check=True)
 
 
 def test_the_first_put_stays(store: Store) -> None:
-    store.put(KEY, {"a": b"1"}, RESULT)
-    store.put(KEY, {"a": b"1"}, RESULT)
-    store.put(KEY, {"a": b"1"}, RESULT)
+    store.put(RESULT, {"a": b"1"})
+    store.put(RESULT, {"a": b"1"})
+    store.put(RESULT, {"a": b"1"})
     assert list((store.root / "tmp").iterdir()) == []
 
 
 def test_another_result_for_the_same_key_is_told(store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    store.put(KEY, {"a": b"1"}, RESULT)
-    store.put(KEY, {"a": b"1"}, RESULT)
+    store.put(RESULT, {"a": b"1"})
+    store.put(RESULT, {"a": b"1"})
     assert caplog.text == ""
-    store.put(KEY, {"a": b"2"}, RESULT)
+    store.put(RESULT, {"a": b"2"})
     assert "the same repetition gave another a this time" in caplog.text
-    found = store.get(KEY)
-    assert found is not None
-    assert found.read("a") == b"1"
+    stored = store.get(KEY)
+    assert stored is not None
+    assert stored.read("a") == b"1"
 
 
 @pytest.mark.parametrize("name", ["", "/abs", "../up", "a/../b", "a//b", "./a", "result.json", "digests.txt", "a\nb"])
 def test_names_that_are_none(store: Store, name: str) -> None:
     with pytest.raises(ValueError, match="not a name"):
-        store.put(KEY, {name: b""}, RESULT)
+        store.put(RESULT, {name: b""})
     assert store.get(KEY) is None
 
 
 def test_results_are_json_and_nothing_else(store: Store) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        store.put(KEY, {}, {"bandwidth": float("nan")})
+        store.put(replace(RESULT, cell={"bandwidth": float("nan")}), {})
     with pytest.raises(ValueError, match="not a key"):
-        store.put("xyz", {}, RESULT)
+        store.put(replace(RESULT, key="xyz"), {})
     assert store.keys() == []
 
 
@@ -121,7 +127,7 @@ def test_results_are_json_and_nothing_else(store: Store) -> None:
 def test_what_is_damaged_counts_as_absent(
     store: Store, caplog: pytest.LogCaptureFixture, name: str, content: bytes | None
 ) -> None:
-    folder = store.put(KEY, {"fio.json": b"{}"}, RESULT).folder
+    folder = store.put(RESULT, {"fio.json": b"{}"}).folder
     if content is None:
         (folder / name).unlink()
     else:
@@ -131,24 +137,45 @@ def test_what_is_damaged_counts_as_absent(
     assert "will be run again" in caplog.text
     assert not folder.exists()
     assert len(list(store.quarantine.iterdir())) == 1
-    store.put(KEY, {"fio.json": b"{}"}, RESULT)
+    store.put(RESULT, {"fio.json": b"{}"})
     assert store.get(KEY) is not None
 
 
 def test_a_put_replaces_what_is_damaged(store: Store) -> None:
-    folder = store.put(KEY, {}, RESULT).folder
+    folder = store.put(RESULT, {}).folder
     (folder / "result.json").write_text("{")
-    store.put(KEY, {}, RESULT)
-    found = store.get(KEY)
-    assert found is not None
-    assert found.result == RESULT
+    store.put(RESULT, {})
+    stored = store.get(KEY)
+    assert stored is not None
+    assert stored.result == RESULT
+
+
+def test_a_document_that_is_no_result_is_an_error_that_says_what_to_do(store: Store) -> None:
+    folder = store.put(RESULT, {}).folder
+    (folder / "result.json").write_text("{}")
+    digest = hashlib.sha256(b"{}").hexdigest()
+    (folder / "digests.txt").write_text(f"{digest}  result.json\n")
+    with pytest.raises(InputError, match=f'has no "key", or one of another kind; remove {folder} to measure it again'):
+        store.get(KEY)
+
+
+def test_a_result_of_before_has_its_bytes_from_the_medium_that_is_given(store: Store) -> None:
+    folder = store.put(RESULT, {}).folder
+    document = json.loads((folder / "result.json").read_bytes())
+    del document["medium_bytes"]
+    text = json.dumps(document).encode()
+    (folder / "result.json").write_bytes(text)
+    (folder / "digests.txt").write_text(f"{hashlib.sha256(text).hexdigest()}  result.json\n")
+    stored = store.get(KEY, 4096)
+    assert stored is not None
+    assert stored.result.medium_bytes == 4096
 
 
 def test_find(store: Store) -> None:
     for key in (KEY, OTHER, "cd" + "0" * 62):
-        store.put(key, {}, RESULT)
-    assert store.find("c").key == store.find("cd00").key == "cd" + "0" * 62
-    assert store.find(OTHER.upper()).key == OTHER
+        store.put(replace(RESULT, key=key), {})
+    assert store.find("c").result.key == store.find("cd00").result.key == "cd" + "0" * 62
+    assert store.find(OTHER.upper()).result.key == OTHER
     with pytest.raises(InputError, match=r'"ab" is the start of 2 keys \(ab00000000, ab11111111\)'):
         store.find("ab")
     with pytest.raises(InputError, match='no result with a key that starts with "ef" in '):
@@ -190,7 +217,7 @@ def test_what_the_killed_leave_is_swept(store: Store) -> None:
 
 def test_an_error_leaves_nothing_behind(store: Store, tmp_path: Path) -> None:
     with pytest.raises(HostResourceError, match="absent"):
-        store.put(KEY, {"a": tmp_path / "absent"}, RESULT)
+        store.put(RESULT, {"a": tmp_path / "absent"})
     assert store.get(KEY) is None
     assert list((store.root / "tmp").iterdir()) == []
 
@@ -203,21 +230,21 @@ def test_several_processes(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert len(store.keys()) == 60
     for number in range(60):
-        found = store.get(f"{number:064x}")
-        assert found is not None
-        assert found.result == {"number": number}
+        stored = store.get(f"{number:064x}")
+        assert stored is not None
+        assert stored.result.seed == number
     assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_a_full_disk_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.put(KEY, {}, RESULT)
+    store.put(RESULT, {})
 
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     monkeypatch.setattr(store_module, "_sync", full)
     with pytest.raises(HostResourceError, match=r"no room left .*\([\d.]+ [KMGT]iB free now\)"):
-        store.put(OTHER, {"a": b"1"}, RESULT)
+        store.put(replace(RESULT, key=OTHER), {"a": b"1"})
     assert store.keys() == [KEY]
     assert list((store.root / "tmp").iterdir()) == []
 

@@ -15,12 +15,11 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import run
-from flashbed.execution.run import find_study
 from flashbed.image import guest_image, guest_parts
 from flashbed.medium import parameter_list
 from flashbed.profiles.library import Library
 from flashbed.profiles.stored_medium import Origin, StoredMedium
-from flashbed.study.loading import load_study
+from flashbed.study.loading import find_study, load_study
 from tests.support.samples import write, write_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
