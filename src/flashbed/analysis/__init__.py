@@ -6,8 +6,8 @@ no random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import sentence
-from flashbed.analysis.comparison import as_counted, compare
-from flashbed.analysis.decisive import Doubt, amount_axis, doubts, unknown, unsteady, why_not, with_memory_limits
+from flashbed.analysis.comparison import compare, with_erase_counts
+from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, unknown, unsteady, with_memory_limits
 from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
@@ -33,8 +33,8 @@ __all__ = [
     "Standing",
     "Words",
     "amount_axis",
-    "as_counted",
     "compare",
+    "doubt_of",
     "doubts",
     "flows",
     "is_ahead",
@@ -48,6 +48,6 @@ __all__ = [
     "undecidable",
     "unknown",
     "unsteady",
-    "why_not",
+    "with_erase_counts",
     "with_memory_limits",
 ]

@@ -45,7 +45,7 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     """Return the verdict on one group in one or two sentences."""
     metric = metric_of(comparison.metric)
     verdict = _finding(comparison, group, metric, words)
-    if group.is_the_cpus:
+    if group.cpu_decides_best:
         verdict += f" {ON_THIS_BOARD}"
     verdict += _omissions(comparison, group, words)
     opening = words.places(group.at)

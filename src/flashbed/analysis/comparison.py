@@ -40,7 +40,7 @@ def erase_steps(results: Results) -> dict[Combination, float]:
     }
 
 
-def as_counted(comparison: Comparison, results: Results) -> Comparison:
+def with_erase_counts(comparison: Comparison, results: Results) -> Comparison:
     """Return the comparison with `counts_leave` set in each lead. `results` are those that were compared."""
     steps = erase_steps(results) if comparison.metric in COUNTED else {}
     if not steps:
@@ -51,14 +51,14 @@ def as_counted(comparison: Comparison, results: Results) -> Comparison:
         cells = ({**dict(group.at), **dict(setting), comparison.compare: value} for setting in group.settings)
         return max((steps.get(tuple(cell[axis] for axis in results.axes), 0.0) for cell in cells), default=0.0)
 
-    def told(group: Group) -> Group:
-        of = {standing.value: step(group, standing.value) for standing in group.standings}
-        return replace(group, leads=[_left_open(lead, of, group.best or "") for lead in group.leads])
+    def counted(group: Group) -> Group:
+        steps_of = {standing.value: step(group, standing.value) for standing in group.standings}
+        return replace(group, leads=[_with_count(lead, steps_of, group.best or "") for lead in group.leads])
 
-    return replace(comparison, groups=[told(group) for group in comparison.groups])
+    return replace(comparison, groups=[counted(group) for group in comparison.groups])
 
 
-def _left_open(lead: Lead, steps: Mapping[str, float], best: str) -> Lead:
+def _with_count(lead: Lead, steps: Mapping[str, float], best: str) -> Lead:
     """Return the lead with the factor that one erase on either side may be. With a erases against b, the lead b / a may
     be (b - 1) / (a + 1): it is as good as 1 up to (1 + 1 / a) / (1 - 1 / b).
     """
@@ -117,7 +117,7 @@ def compare(
     return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, unknown, in_time)
 
 
-Table = Mapping[str, Mapping[Setting, Numbers]]
+NumbersTable = Mapping[str, Mapping[Setting, Numbers]]
 """The numbers by value and setting."""
 
 Planned = Mapping[Setting, Collection[str]]
@@ -126,7 +126,7 @@ Planned = Mapping[Setting, Collection[str]]
 
 def _group(
     at: Setting,
-    measured: Table,
+    measured: NumbersTable,
     planned: Planned,
     doubts: Mapping[tuple[str, Setting], Doubt],
     higher_is_better: bool,
@@ -144,7 +144,7 @@ def _group(
     }
     values, common = _comparable(table, planned)
     wanted = values or [value for value in measured if measured[value] and value not in lost]
-    settings = _meant(planned, wanted)
+    settings = _planned_for(planned, wanted)
     if not values:
         common = _shared(table, settings, wanted)
     standings = [_standing(value, table[value], common, in_time) for value in values]
@@ -158,12 +158,12 @@ def _group(
     return Group(at, standings, leads, common, settings, gaps, left_out, seeds, doubts, undecided)
 
 
-def _meant(planned: Planned, values: Sequence[str]) -> list[Setting]:
+def _planned_for(planned: Planned, values: Sequence[str]) -> list[Setting]:
     """Return the settings in which the study plans to measure all of these values; if there are none, all settings."""
     return [setting for setting, meant in planned.items() if set(values) <= set(meant)] or list(planned)
 
 
-def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting]]:
+def _comparable(table: NumbersTable, planned: Planned) -> tuple[list[str], list[Setting]]:
     """Return the values to compare, and the settings in which all of them decide with a common seed.
 
     If these are too few of the planned settings, leave out the value that decides in the fewest, until they are enough.
@@ -172,7 +172,7 @@ def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting
     """
     values = [value for value in table if table[value]]
     while values:
-        meant = _meant(planned, values)
+        meant = _planned_for(planned, values)
         common = _shared(table, meant, values)
         if is_enough(len(common), len(meant)):
             return values, common
@@ -185,7 +185,7 @@ def _comparable(table: Table, planned: Planned) -> tuple[list[str], list[Setting
 
 
 def _undecided(
-    measured: Table, values: Sequence[str], compared: Sequence[Setting], in_time: bool
+    measured: NumbersTable, values: Sequence[str], compared: Sequence[Setting], in_time: bool
 ) -> dict[str, Standing]:
     """Return the standings of values that are not compared. Each is over the compared settings that the value has; if
     nothing is compared, over the settings that all of these values have; if there are none, over all of its own.
@@ -204,11 +204,11 @@ def _undecided(
     return standings
 
 
-def _all_settings(measured: Table, values: Sequence[str]) -> list[Setting]:
+def _all_settings(measured: NumbersTable, values: Sequence[str]) -> list[Setting]:
     return list(dict.fromkeys(setting for value in values for setting in measured[value]))
 
 
-def _shared(table: Table, settings: Sequence[Setting], values: Sequence[str]) -> list[Setting]:
+def _shared(table: NumbersTable, settings: Sequence[Setting], values: Sequence[str]) -> list[Setting]:
     """Return the settings in which each of these values has a number and all have a seed in common. Without such a seed
     nothing pairs their numbers.
     """

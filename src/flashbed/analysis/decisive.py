@@ -89,8 +89,8 @@ def _why_transient(
 
 
 def _steadiness(results: Results) -> dict[Combination, str]:
-    """Return, by measured cell, the state of more than half of its seeds (STEADY or NOT_STEADY), NOT_KNOWN if no seed
-    has one, else "".
+    """Return, by measured cell, the state of more than half of its seeds (STEADY or NOT_STEADY), NOT_KNOWN if it
+    is not known of any seed, else "".
     """
     states_of = {}
     for cell, verdicts in _judged(results).items():
@@ -158,7 +158,7 @@ class Doubt:
         return self.kind not in ("CPU", "write cache")
 
 
-def why_not(repetition: ResultRow, metric: str) -> Doubt | None:
+def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     """Return why this metric of a repetition decides nothing about its medium and file system; None if it does. A stack
     that lost commits did less than it was asked for, so none of its figures compares with those of others.
     """
@@ -240,7 +240,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         has_metric = metric in repetition.metrics or phase_of(repetition.metrics, metric) is not None
         if repetition.is_measured and has_metric:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
-            doubt = why_not(
+            doubt = doubt_of(
                 repetition if repetition.combination in transient else replace(repetition, steady=Steadiness()), metric
             )
             if doubt:

@@ -68,7 +68,7 @@ class Standing:
 ROUNDING = 1e-9
 """The relative rounding error of ratios of whole numbers that were converted to years and back."""
 
-Verdict = Literal["ahead", "depends", "even"]
+LeadVerdict = Literal["ahead", "depends", "even"]
 """The best value against another: ahead; ahead in some settings and behind in others; not distinguished by the seeds.
 """
 
@@ -120,7 +120,7 @@ class Lead:
         return low == high or high < FAR * low
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LeadVerdict:
         """Return whether the best is ahead of this value."""
         if self.behind_at:
             return "depends"
@@ -213,11 +213,11 @@ class Group:
         return 2 * len(by.intersection(self.settings)) > len(self.settings)
 
     @property
-    def is_the_cpus(self) -> bool:
+    def cpu_decides_best(self) -> bool:
         """True if the CPU decides for the best, so that its lead recommends nothing."""
         return self.best is not None and bool(self.leads) and self.cpu_decides(self.best)
 
-    def leads_that_are(self, verdict: Verdict) -> list[Lead]:
+    def leads_that_are(self, verdict: LeadVerdict) -> list[Lead]:
         """Return the leads with a verdict."""
         return [lead for lead in self.leads if lead.verdict == verdict]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from flashbed.analysis.answer import (
     CLOSE_FACTOR,
@@ -132,7 +133,24 @@ LEAST_LINES = 2
 NOT_DECIDED = "Not decided"
 NOT_DURABLE = "NOT DURABLE"
 
-Verdict = tuple[str, tuple[str, ...]]
+_Kind = Literal[
+    "ahead",
+    "just ahead",
+    "depends",
+    "even",
+    "CPU",
+    "no choice",
+    "not decided",
+    "alone",
+    "none durable",
+    "nothing",
+]
+"""What a line says of its loads, in the order of lines."""
+
+_ORDER: tuple[_Kind, ...] = get_args(_Kind)
+
+LineVerdict = tuple[_Kind, tuple[str, ...]]
+"""What a line says, and the values or axes that it names."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +168,7 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
     several = len({load.comparison.metric for load in loads}) > 1
     averaged = list(dict.fromkeys(axis for load in loads for axis in telling_axes(load.group.planned)))
     placed = [(_coordinates(load, several, averaged), load) for load in loads]
-    by_verdict: dict[Verdict, list[tuple[Setting, Load]]] = {}
+    by_verdict: dict[LineVerdict, list[tuple[Setting, Load]]] = {}
     for at, load in placed:
         by_verdict.setdefault(_verdict(load), []).append((at, load))
     everywhere = [at for at, _ in placed]
@@ -192,21 +210,7 @@ def _first(answer: Sequence[str], most: int) -> list[str]:
     return [*shown[:-1], f"{shown[-1]} {rest}"]
 
 
-_ORDER = (
-    "ahead",
-    "just ahead",
-    "depends",
-    "even",
-    "CPU",
-    "no choice",
-    "not decided",
-    "alone",
-    "none durable",
-    "nothing",
-)
-
-
-def _verdict(load: Load) -> Verdict:
+def _verdict(load: Load) -> LineVerdict:
     """Return what several loads may share in one line: a kind of verdict, and the values or axes that it names."""
     group = load.group
     if load.no_choice:
@@ -219,7 +223,7 @@ def _verdict(load: Load) -> Verdict:
         return "none durable" if group.not_durable else "nothing", ()
     if not group.leads:
         return "alone", (group.best,)
-    if group.is_the_cpus:
+    if group.cpu_decides_best:
         return "CPU", (group.best,) if group.winner else ()
     if group.depends:
         return "depends", tuple(group.telling_axes)
@@ -232,7 +236,7 @@ def _others(group: Group, verdict: str) -> list[str]:
     return [lead.over for lead in group.leads if lead.verdict == verdict]
 
 
-def _line(verdict: Verdict, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
+def _line(verdict: LineVerdict, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
     """Return one line on loads that share a verdict. `several` is true if the question has several metrics."""
     kind, named = verdict
     group, comparison = loads[0].group, loads[0].comparison

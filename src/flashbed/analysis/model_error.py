@@ -25,7 +25,7 @@ from flashbed.common.units import parse_size
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import METRICS
 
-Load = Literal["random read", "random write", "sequential read", "sequential write", "flush"]
+LoadKind = Literal["random read", "random write", "sequential read", "sequential write", "flush"]
 
 FILE = Path(__file__).with_name("model_error.toml")
 
@@ -66,7 +66,7 @@ def class_of(medium: str) -> str | None:
     return _CLASSES.get(medium.partition(":")[0])
 
 
-def model_error(medium: str, load: Load) -> ModelError | None:
+def model_error(medium: str, load: LoadKind) -> ModelError | None:
     """Return the error of a shipped medium under a load; None if no published figure tells of it."""
     medium_class = class_of(medium)
     return _ERRORS.get((medium_class, load)) if medium_class else None
@@ -115,7 +115,7 @@ class ErrorLeft:
         return low / self.below, high * self.above
 
 
-def is_speed(metric: str) -> bool:
+def has_speed_error(metric: str) -> bool:
     """True if a metric is a rate or a time of a load: what counts requests, bytes or erases has no error of speed."""
     known = METRICS.get(metric)
     return known is not None and known.unit in (*RATES, *TIMES) and not metric.startswith(NO_LOADS)
@@ -123,7 +123,7 @@ def is_speed(metric: str) -> bool:
 
 def left_over(exponents: Iterable[tuple[Combination, float]], metric: str, source_of: SourceOf) -> ErrorLeft | None:
     """Return the error left in a product of cells' figures, each with its exponent; None if the metric has none."""
-    if not is_speed(metric):
+    if not has_speed_error(metric):
         return None
     rate = -1.0 if METRICS[metric].unit in TIMES else 1.0
     net: dict[Source, float] = {}
@@ -168,7 +168,7 @@ readahead.
 FLUSHED = 4
 """Writes are flushed one by one if at most this many come to a flush: an fsync writes data, and a journal twice."""
 
-PHASES: Mapping[str, Load] = {
+PHASES: Mapping[str, LoadKind] = {
     "char_output": "sequential write",
     "block_output": "sequential write",
     "write": "sequential write",
@@ -207,7 +207,7 @@ def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
     return source
 
 
-def of_medium(medium: str, kind: Load) -> Source | None:
+def of_medium(medium: str, kind: LoadKind) -> Source | None:
     """Return the source of error of a medium under a load; None for a medium of which no figures were published."""
     if class_of(medium) is None:
         return None
@@ -216,7 +216,7 @@ def of_medium(medium: str, kind: Load) -> Source | None:
     return Source(_name(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
 
 
-def load_of(counted: Mapping[str, int], parameters: Mapping[str, str]) -> Load:
+def load_of(counted: Mapping[str, int], parameters: Mapping[str, str]) -> LoadKind:
     """Return the kind of load that a medium saw, by its counters and the parameters of the program. A raw chip counts
     pages, and their order does not matter.
     """

@@ -32,7 +32,7 @@ NO_SCHEDULER = "on a raw chip nothing passes the block layer"
 
 
 @dataclass(frozen=True)
-class Behind:
+class LoadDetails:
     """What a field opens: the verdict in full, how sure each lead is, the cells, and the figures that show them."""
 
     sentence: str
@@ -49,7 +49,7 @@ class Question:
     compared: str
     matrix: Matrix
     lines: Sequence[str]
-    behind: Sequence[Behind]
+    behind: Sequence[LoadDetails]
     wear: str = ""
 
 
@@ -85,7 +85,7 @@ def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], l
     compared = report.words.axis(parts[0][0].comparison.compare)
     title = answer.title if isinstance(answer, Choice) else f"Which {compared}?"
     results = report.asked(answer)
-    behind = [_behind(report, results, answer, load) for part in parts for load in part]
+    behind = [_details(report, results, answer, load) for part in parts for load in part]
     picture = matrix(parts, report.words, _fixed(answer, parts[0][0].comparison.by))
     return Question(title, compared, picture, lines_, behind)
 
@@ -95,23 +95,23 @@ def _fixed(answer: Answer, by: Sequence[str]) -> dict[str, str]:
     return {axis: values[0] for axis, values in answer.where.items() if len(values) == 1 and axis not in by}
 
 
-def _behind(report: Report, results: Results, answer: Answer, load: Load) -> Behind:
+def _details(report: Report, results: Results, answer: Answer, load: Load) -> LoadDetails:
     """Return what the fields of one load open."""
     comparison, group, words = load.comparison, load.group, report.words
     verdict = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
     named = ("memory",) if group.barred else ()
     remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], said=named)
-    leads = [] if load.no_choice else [_sure(report, comparison, group, lead) for lead in group.leads]
+    leads = [] if load.no_choice else [_lead_text(report, comparison, group, lead) for lead in group.leads]
     figures = [
         (f"figure-{place}", figure.title)
         for place, figure in enumerate(report.study.figures, start=1)
         if _shows(figure, answer, comparison, group)
     ]
     text = " ".join(filter(None, (verdict, remark)))
-    return Behind(text, leads, _cells(report, results, load), figures[:MOST_FIGURES])
+    return LoadDetails(text, leads, _cells(report, results, load), figures[:MOST_FIGURES])
 
 
-def _sure(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
+def _lead_text(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
     """Return a lead with its certainty: "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)"."""
     names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
     far = f"{factor(lead.factor)} times"

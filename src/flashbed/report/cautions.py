@@ -116,7 +116,9 @@ def _swallowed_and_limited(report: Report, flows: Sequence[Flow]) -> Iterator[Ca
     )
     if limited:
         where = "#bytes" if flows else "#repetitions"
-        yield Caution(" ".join(filter(None, (limited, limits.spared(report)))), where, "What limits each cell")
+        yield Caution(
+            " ".join(filter(None, (limited, limits.faster_medium_remark(report)))), where, "What limits each cell"
+        )
 
 
 def _waiting(report: Report) -> str:
@@ -175,7 +177,7 @@ def _lifetimes(report: Report) -> Iterator[Caution]:
 
 def _new_devices(report: Report) -> Iterator[Caution]:
     """Warn of figures of new devices."""
-    if new := conditions.new(report):
+    if new := conditions.new_devices(report):
         yield Caution(new, "#conditions", "What the file systems stood on")
 
 

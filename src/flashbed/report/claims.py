@@ -135,12 +135,12 @@ def _remarks(report: Report, judgement: Judgement) -> list[str]:
         geometric_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,
-        queue(report, judgement),
+        scheduler_remark(report, judgement),
         judgement.why,
     ]
 
 
-def queue(report: Report, judgement: Judgement) -> str:
+def scheduler_remark(report: Report, judgement: Judgement) -> str:
     """Return a sentence if the claim compares schedulers in cells that have none; else ""."""
     compared_axes = {
         axis for finding in judgement.findings for side in (finding.left, finding.right) for axis, _ in side.coordinates

@@ -39,7 +39,7 @@ def media(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def new(report: Report) -> str:
+def new_devices(report: Report) -> str:
     """Return a sentence on the media whose figures are those of a new device, because less was written than their flash
     holds; "" if there are none.
     """

@@ -54,7 +54,7 @@ def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str
     return f"{capitalized(listing(clauses))}."
 
 
-def spared(report: Report) -> str:
+def faster_medium_remark(report: Report) -> str:
     """Return a sentence on the cells in which a medium that takes no time would change the bandwidth, or the requests a
     second, to at most 1.25 times; "" if there are none, or if the study asks for neither.
 

@@ -35,7 +35,7 @@ NO_CHOICE = "nothing to choose"
 
 
 @dataclass(frozen=True)
-class Field:
+class MatrixField:
     """What one value does under one load; `reason` says why it decides nothing, or nothing about the medium."""
 
     tone: str
@@ -49,7 +49,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """A load and its fields, None for a value that is not in the study. `telling` distinguishes it from the other loads
     of its name; `rest` is the same in all of these.
     """
@@ -57,11 +57,11 @@ class Row:
     name: str
     telling: str
     rest: str
-    fields: Sequence[Field | None]
+    fields: Sequence[MatrixField | None]
     one_seed: bool
 
     @property
-    def whole(self) -> Field | None:
+    def whole(self) -> MatrixField | None:
         """Return the one field of all columns, if there is nothing to choose between them."""
         first = self.fields[0]
         return first if first and first.text == NO_CHOICE and set(self.fields) == {first} else None
@@ -73,7 +73,7 @@ class MatrixPart:
 
     title: str
     reading: str
-    rows: Sequence[Row]
+    rows: Sequence[MatrixRow]
 
 
 @dataclass(frozen=True)
@@ -164,22 +164,22 @@ def _title(places: Sequence[str], loads: Sequence[Sequence[str]]) -> tuple[str, 
     return name, ", ".join(place for place in more if place not in rest), ", ".join(rest)
 
 
-def _row(load: Load, name: str, telling: str, rest: str, look: Look) -> Row:
+def _row(load: Load, name: str, telling: str, rest: str, look: Look) -> MatrixRow:
     group, comparison = load.group, load.comparison
     fields = [
-        Field("doubt", NO_CHOICE, reason=load.no_choice) if load.no_choice else field(load, value, look)
+        MatrixField("doubt", NO_CHOICE, reason=load.no_choice) if load.no_choice else field(load, value, look)
         for value in comparison.values
     ]
-    return Row(name, telling, rest, fields, group.seeds == 1)
+    return MatrixRow(name, telling, rest, fields, group.seeds == 1)
 
 
-def field(load: Load, value: str, look: Look) -> Field | None:
+def field(load: Load, value: str, look: Look) -> MatrixField | None:
     """Return one value against the best of its group; None if it is not in the study."""
     group, comparison = load.group, load.comparison
     barred = [doubt for (name, _), doubt in group.doubts.items() if name == value and doubt.bars]
     standings = {standing.value: standing for standing in group.standings}
     if value not in standings:
-        return _open(group, value, barred, look)
+        return _uncompared_field(group, value, barred, look)
     notes = [_figure(standings[value], look.scale) + _part_of(standings[value], group, look.words)]
     if barred:
         notes.append(f"{_kinds(barred)} in {len(barred)}")
@@ -192,25 +192,25 @@ def field(load: Load, value: str, look: Look) -> Field | None:
         some = f" in {len(cached)} of {len(group.settings)}" if len(cached) < len(group.settings) else ""
         notes.append(f"into the drive's write cache{some}")
     note = ", ".join(notes)
-    plain = _standing(comparison, group, value, note, look.words)
+    plain = _compared_field(comparison, group, value, note, look.words)
     if group.cpu_decides(value):
-        return Field("doubt", plain.text, plain.note, "the CPU decides")
+        return MatrixField("doubt", plain.text, plain.note, "the CPU decides")
     return plain
 
 
-def _open(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> Field | None:
+def _uncompared_field(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> MatrixField | None:
     """Return the field of a value that is not compared: why, and what was measured."""
     standing = group.undecided.get(value)
     if not standing and not barred:
-        return Field("missing", "no result") if value in group.left_out else None
+        return MatrixField("missing", "no result") if value in group.left_out else None
     figure = _figure(standing, look.scale) + _part_of(standing, group, look.words) if standing else ""
     if lost := group.not_durable.get(value):
-        return Field("lost", lost.kind, figure, lost.text)
+        return MatrixField("lost", lost.kind, figure, lost.text)
     if not barred:
-        return Field("doubt", "too few results", figure)
+        return MatrixField("doubt", "too few results", figure)
     kinds = _kinds(barred)
     few = f" in {len(barred)} of {group.settings_planned}" if len(barred) < group.settings_planned else ""
-    return Field("doubt", f"{kinds}{few}", figure, kinds)
+    return MatrixField("doubt", f"{kinds}{few}", figure, kinds)
 
 
 def _part_of(standing: Standing, group: Group, words: Words) -> str:
@@ -236,8 +236,8 @@ def _figure(standing: Standing, scale: Scale) -> str:
     if not standing.score and not standing.is_zero:
         return figures(standing.medians, scale)
     seeds = standing.seeds
-    apart_ = f" (seeds {scale.number(seeds.minimum)} to {scale.number(seeds.maximum)})" if seeds.is_wide else ""
-    return scale.figure(standing.score) + apart_
+    seeds_range = f" (seeds {scale.number(seeds.minimum)} to {scale.number(seeds.maximum)})" if seeds.is_wide else ""
+    return scale.figure(standing.score) + seeds_range
 
 
 def _kinds(doubts: Sequence[Doubt]) -> str:
@@ -245,30 +245,34 @@ def _kinds(doubts: Sequence[Doubt]) -> str:
     return listing(list(dict.fromkeys(doubt.kind for doubt in doubts)))
 
 
-def _standing(comparison: Comparison, group: Group, value: str, figure: str, words: Words) -> Field:
+def _compared_field(comparison: Comparison, group: Group, value: str, figure: str, words: Words) -> MatrixField:
     """Return the field of a compared value."""
     if not group.leads:
-        return Field("plain", figure)
+        return MatrixField("plain", figure)
     if value == group.best:
         if group.depends:
-            return Field("turns", "best on the whole", figure)
+            return MatrixField("turns", "best on the whole", figure)
         if group.leads_that_are("even"):
-            return Field("even", "among the best", figure)
+            return MatrixField("even", "among the best", figure)
         # If others are in doubt, none is the best of all
         if group.in_doubt:
-            return Field("leads", "ahead of the rest", figure)
-        return Field("just-best" if is_close(group) else "best", "best", figure)
+            return MatrixField("leads", "ahead of the rest", figure)
+        return MatrixField("just-best" if is_close(group) else "best", "best", figure)
     lead = next(lead for lead in group.leads if lead.over == value)
-    behind = _behind(comparison, group, lead)
+    behind = _how_far_behind(comparison, group, lead)
     if lead.verdict == "depends":
         telling = group.telling_axes
         at = [words.places([pair for pair in setting if pair[0] in telling]) for setting in lead.behind_at]
         where = f"better at {at[0]}" if len(at) == 1 else f"better in {len(at)} settings"
-        return Field("turns", behind, f"{figure}, {where}")
-    return Field("even", "no clear difference", figure) if lead.verdict == "even" else Field("behind", behind, figure)
+        return MatrixField("turns", behind, f"{figure}, {where}")
+    return (
+        MatrixField("even", "no clear difference", figure)
+        if lead.verdict == "even"
+        else MatrixField("behind", behind, figure)
+    )
 
 
-def _behind(comparison: Comparison, group: Group, lead: Lead) -> str:
+def _how_far_behind(comparison: Comparison, group: Group, lead: Lead) -> str:
     """Return how far a value is behind: "2.8× slower", "4 % slower", for other metrics "2.8× higher", beside a zero
     "some, against none".
     """

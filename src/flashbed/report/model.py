@@ -18,7 +18,6 @@ from flashbed.analysis import (
     Results,
     Words,
     amount_axis,
-    as_counted,
     compare,
     doubts,
     judge,
@@ -26,6 +25,7 @@ from flashbed.analysis import (
     undecidable,
     unknown,
     unsteady,
+    with_erase_counts,
     with_memory_limits,
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
@@ -168,7 +168,7 @@ class Report:
         results, axis = self.asked(answer), JOINT.join(answer.compare)
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
-            as_counted(
+            with_erase_counts(
                 compare(
                     results,
                     axis,

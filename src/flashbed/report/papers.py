@@ -23,7 +23,7 @@ from flashbed.analysis.claim_words import (
     summary,
 )
 from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
-from flashbed.report.claims import origin, queue
+from flashbed.report.claims import origin, scheduler_remark
 from flashbed.report.model import Report
 from flashbed.report.sentences import HEADING, modes, table
 from flashbed.report.trust import trust
@@ -139,7 +139,7 @@ def _claim(report: Report, number: int, judgement: Judgement) -> Iterator[str]:
         geometric_words(judgement),
         printed_words(judgement, report.words),
         trust(report, judgement).sentence,
-        queue(report, judgement),
+        scheduler_remark(report, judgement),
     ]
     if any(remarks):
         yield f"{' '.join(filter(None, remarks))}\n"

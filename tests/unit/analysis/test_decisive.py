@@ -12,11 +12,11 @@ from flashbed.analysis import (
     Results,
     Words,
     compare,
+    doubt_of,
     doubts,
     lines,
     sentence,
     unsteady,
-    why_not,
     with_memory_limits,
 )
 from flashbed.guest_output.limit import Limit
@@ -32,7 +32,7 @@ def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> R
 
 
 def kind(row: ResultRow, metric: str) -> str:
-    doubt = why_not(row, metric)
+    doubt = doubt_of(row, metric)
     return doubt.kind if doubt else ""
 
 
@@ -58,11 +58,11 @@ def test_columns_of_the_results_table_tell(limit: Limit, steady: str, expected: 
 
 
 def test_the_reason_is_told() -> None:
-    unsteady = why_not(repetition(steady="not steady: it rises"), "bandwidth")
+    unsteady = doubt_of(repetition(steady="not steady: it rises"), "bandwidth")
     assert unsteady
     assert unsteady.text == "its rate was not steady (it rises)"
     assert unsteady.bars
-    cpu = why_not(repetition("cpu"), "bandwidth")
+    cpu = doubt_of(repetition("cpu"), "bandwidth")
     assert cpu
     assert (cpu.text, cpu.bars) == ("the CPU decides", False)
 
@@ -75,7 +75,7 @@ def test_a_phase_has_its_own_bytes() -> None:
     )  # fmt: skip
     assert kind(row, "block_output") == ""
     assert kind(row, "random_seeks") == kind(row, "random_seeks_cpu_percent") == "memory"
-    doubt = why_not(row, "random_seeks")
+    doubt = doubt_of(row, "random_seeks")
     assert doubt
     assert doubt.text == "only 8 % of the bytes passed between board and medium"
 
@@ -92,7 +92,7 @@ def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
 def test_a_write_cache_is_told_and_bars_nothing() -> None:
     """The platters of this drive would need 1.34 times the run for the data, so the rate is 1.34 times theirs."""
     row = repetition(bandwidth=110.0, platters_percent=134.0, medium_written_bytes=1e7)
-    doubt = why_not(row, "bandwidth")
+    doubt = doubt_of(row, "bandwidth")
     assert doubt
     assert (doubt.kind, doubt.bars) == ("write cache", False)
     assert kind(row, "medium_written_bytes") == ""

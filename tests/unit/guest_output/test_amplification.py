@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from flashbed.analysis.decisive import why_not
+from flashbed.analysis.decisive import doubt_of
 from flashbed.guest_output.steadiness import (
     NOT_SETTLED,
     PROGRAMMED_NOTES,
@@ -95,11 +95,11 @@ def test_torn_notes_are_told() -> None:
 def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
     settled = Settling(NOT_SETTLED, "write amplification falls by 38 % from its first half to its second")
     row = ResultRow((), 1, "measured", metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=settled)
-    doubt = why_not(row, "total_write_amplification")
+    doubt = doubt_of(row, "total_write_amplification")
     assert doubt is not None
     assert doubt.bars
     assert "falls by 38 %" in doubt.text
-    assert why_not(row, "bandwidth") is None
+    assert doubt_of(row, "bandwidth") is None
 
 
 def test_a_claim_says_how_many_of_its_cells_have_not_settled() -> None:

@@ -39,19 +39,19 @@ def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
 
 def test_a_faster_medium_is_told_of_rates_only_and_where_it_is_true() -> None:
     study = made_up_study()
-    assert limits.spared(report()) == Facts("In 2 cells that the CPU limits", "the bandwidth")
+    assert limits.faster_medium_remark(report()) == Facts("In 2 cells that the CPU limits", "the bandwidth")
     assert study.answer
     for metric in ("latency_p99_us", "write_amplification"):
         answer = study.answer.model_copy(update={"metric": (metric,)})
-        assert limits.spared(report(answer=answer)) == ""
-    assert limits.spared(report(job={"job": "[background]"})) == ""
+        assert limits.faster_medium_remark(report(answer=answer)) == ""
+    assert limits.faster_medium_remark(report(job={"job": "[background]"})) == ""
 
     def is_spared(
         limit: str, cpu: float, medium: float, board: str = "arm64-1000", medium_name: str = "usb-stick-2g"
     ) -> bool:
         frame = limited(study).assign(limit=limit, busy_cpu_percent=cpu, busy_medium_percent=medium)
         used = replace(study, fixed={**study.fixed, "board": board, "medium": medium_name})
-        return bool(limits.spared(report_of(used, rows_of(frame), {})))
+        return bool(limits.faster_medium_remark(report_of(used, rows_of(frame), {})))
 
     # A medium that takes no time makes the load 1 / (1 - share) times as fast: 1.25 times for a fifth
     assert is_spared("load", 10.0, 20.0)
@@ -142,9 +142,9 @@ def test_less_than_half_is_not_written_as_half() -> None:
 def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> None:
     study = made_up_study()
     frame = limited(study).assign(fresh="")
-    assert conditions.new(report_of(study, rows_of(frame), {})) == ""
+    assert conditions.new_devices(report_of(study, rows_of(frame), {})) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
-    sentence = conditions.new(report_of(study, rows_of(frame), {}))
+    sentence = conditions.new_devices(report_of(study, rows_of(frame), {}))
     assert sentence.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert page.index("Some figures are those of a new device") < page.index('id="evidence"')

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flashbed.analysis import Comparison, Load, Words, compare, doubts, lines, sentence, why_not
+from flashbed.analysis import Comparison, Load, Words, compare, doubt_of, doubts, lines, sentence
 from flashbed.comparing import presentation, result_set
 from flashbed.comparing.cells import compare as side_by_side
 from flashbed.guest_output.durability import Commits, Durability, durability
@@ -284,7 +284,7 @@ def test_where_none_is_durable_nothing_is_recommended() -> None:
 @pytest.mark.parametrize("metric", ["bandwidth", "write_amplification", "mount_s", "random_seeks"])
 def test_it_bars_every_metric(metric: str) -> None:
     row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=Durability.parsed(LOST))
-    doubt = why_not(row, metric)
+    doubt = doubt_of(row, metric)
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)
     assert doubt.text == "commits of the load were lost (0 flushes for 950 commits)"
