@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the results of a study to medians, spreads, comparisons and the answer in words.
+"""Turn the results of a study into medians, spreads, comparisons, verdicts on claims, and the answer in words.
 
-Knows results and metrics, and must not know how they were made or how they are shown. Deterministic to the last bit:
-no random numbers, no order that depends on hashing.
+Knows results and metrics. Must not know how they were made or how they are shown. Deterministic to the last bit: no
+random numbers, no order that depends on hashing.
 """
 
 from flashbed.analysis.answer import sentence

@@ -260,6 +260,7 @@ def _has_zero(finding: Finding) -> bool:
 
 
 def _why_no_gap(pair: Sequence[Finding]) -> str:
+    """Return why two findings have no ratio of their ratios."""
     if any(finding.ratio is not None and _has_zero(finding) for finding in pair):
         return NO_GAP
     return next((finding.reason for finding in pair if finding.reason), NO_SEED)

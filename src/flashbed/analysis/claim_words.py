@@ -52,7 +52,7 @@ _DECIDES = {
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
-    """Return a sentence: "Of 9 claims, 5 hold, 2 do not hold, 1 is undecided and 1 cannot be decided." """
+    """Return a sentence such as "Of 3 claims, 1 holds, 1 does not hold and 1 is undecided"."""
     verdicts = [judgement.verdict for judgement in judgements]
     return f"Of {count(len(verdicts), 'claim')}, {verdicts_in_words(verdicts)}."
 

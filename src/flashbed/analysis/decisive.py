@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a figure decides anything about what is compared, and why not: memory, a transient or the CPU made it.
+"""Judge whether a figure decides anything about what is compared: memory, a transient or the CPU may have made it.
 
 A cell may be only the beginning of a longer one, with the same settings and less of the same work: the longer cell went
 through what the short one measured, and went on. The short cell is a transient if the rate of the longer one was not

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the results bear out a claim: the verdict on all its findings, and the finding that decides.
+"""Judge a claim: whether the results bear it out, and which finding decides.
 
 Each finding has a verdict of its own. The verdicts of a case become one, and those of the cases become the claim's. The
 paper's own figures are held against the same bands. Must not know words for people.

@@ -342,6 +342,7 @@ def _names(comparison: Comparison, values: Sequence[str], words: Words) -> str:
 
 
 def _superlative(loads: Sequence[Load], several: bool) -> str:
+    """Return the predicate of the best value of several loads: "is fastest"."""
     metrics = [metric_of(load.comparison.metric) for load in loads]
     if not several:
         return superlative(metrics[0])

@@ -46,7 +46,7 @@ TONES = {
 
 @dataclass(frozen=True)
 class ShownClaim:
-    """One claim, ready to be shown."""
+    """A claim, ready to be shown. `findings` is their number."""
 
     text: str
     source: str
@@ -58,10 +58,12 @@ class ShownClaim:
 
     @property
     def tone(self) -> str:
+        """Return the tone of the verdict."""
         return TONES[self.verdict]
 
     @property
     def folded(self) -> bool:
+        """True if the table is too long to be shown at once."""
         return self.findings > OPEN_ROWS
 
 

@@ -63,18 +63,18 @@ def _discarded(report: Report, name: str, medium: Any) -> str:
     if medium.kind != "flash" or (condition == "fresh" and getattr(medium, "start", None) is None):
         return ""
     most_by_filesystem = {
-        who: max(numbers[DISCARDED] for numbers in metrics)
-        for who, metrics in _by_filesystem(report, name, DISCARDED).items()
+        title: max(numbers[DISCARDED] for numbers in metrics)
+        for title, metrics in _by_filesystem(report, name, DISCARDED).items()
     }
     if not most_by_filesystem:
         return ""
     if not any(most_by_filesystem.values()):
         return " Nothing of it was discarded before the measurement."
     each = listing(
-        [f"{rough_size(most) if most else 'nothing'} with {who}" for who, most in most_by_filesystem.items()]
+        [f"{rough_size(most) if most else 'nothing'} with {title}" for title, most in most_by_filesystem.items()]
     )
-    who = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
-    return f" Before the measurement {who} discarded {each}; what is discarded is room to collect into."
+    causes = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
+    return f" Before the measurement {causes} discarded {each}; what is discarded is room to collect into."
 
 
 def _aged(report: Report, name: str) -> str:
@@ -82,10 +82,10 @@ def _aged(report: Report, name: str) -> str:
     repetitions; "" for new file systems.
     """
     each = [
-        f"with {who} {number(_mean(metrics, AGED_FILES))} files fill {number(_mean(metrics, AGED_FILLED))} % of its "
+        f"with {title} {number(_mean(metrics, AGED_FILES))} files fill {number(_mean(metrics, AGED_FILLED))} % of its "
         f"room, after {rough_size(_mean(metrics, AGED_WRITTEN))} were written to files"
         + (f" ({number(_mean(metrics, AGED_EXTENTS))} extents a file)" if AGED_EXTENTS in metrics[0] else "")
-        for who, metrics in _by_filesystem(report, name, AGED_FILES).items()
+        for title, metrics in _by_filesystem(report, name, AGED_FILES).items()
     ]
     return f" Before the measurement the file system was aged: {listing(each)}." if each else ""
 

@@ -131,7 +131,7 @@ def flow_table(report: Report, flows: Sequence[Flow], caption: str) -> ReportTab
         cells = [TableCell(scale.number(value), sort=value) for value in bytes_]
         share = TableCell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
-        busy = [_percent(flows.get(flow.combination)) for flows in shares]
+        busy = [_percent(spreads.get(flow.combination)) for spreads in shares]
         limit_cell = TableCell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
         steady = [_steady(report, flow.combination, flow.combination in noted)]
         heads = _places(report, flow.combination, OWN_BESIDE_BYTES)

@@ -115,6 +115,7 @@ def json_bytes(report: Report) -> bytes:
 
 
 def _answer(report: Report, asked: Answer, comparison: Comparison) -> dict[str, Any]:
+    """Return the answer by one metric."""
     return {
         "compare": comparison.compare,
         "by": comparison.by,
@@ -141,6 +142,7 @@ def _elsewhere(report: Report) -> list[dict[str, Any]]:
 
 
 def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
+    """Return a judged claim."""
     return {
         "text": judgement.claim.text,
         "source": judgement.claim.source,
@@ -158,6 +160,7 @@ def _claim(report: Report, judgement: Judgement) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding. Numbers that are missing are None."""
     ratio = finding.ratio
     return {
         "case": dict(finding.case),
@@ -184,6 +187,7 @@ def _model_leaves(finding: Finding) -> list[Any] | None:
 
 
 def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, Any]:
+    """Return a group of a comparison."""
     return {
         "at": dict(group.at),
         "sentence": sentence(comparison, group, report.words),

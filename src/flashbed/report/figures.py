@@ -55,6 +55,7 @@ class Panel:
 
     @property
     def has_points(self) -> bool:
+        """True if there is something to draw."""
         return any(point.spread for series in self.series for point in series.points)
 
     @property
@@ -112,6 +113,7 @@ class Drawing:
         }
 
     def _points(self, series: FigureSeries) -> dict[str, Any]:
+        """Return the points of a series: medians, whiskers and texts."""
         spreads = [point.spread for point in series.points]
         return {
             "y": [self._shown(s.median) if s else None for s in spreads],
@@ -141,6 +143,7 @@ class Colours:
                 self._slots[axis, value] = len(self._slots)
 
     def slot(self, axis: str, value: str) -> int:
+        """Return the slot of a value, from 0."""
         return self._slots[axis, value]
 
 

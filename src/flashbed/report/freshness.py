@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from flashbed.result.columns import ResultRow
 
 _NOT_INPUTS = ("path", "library", "kernels")
-"""Of a study: where it lies; the library, whose profiles are read one by one; kernels, which the keys of rows have."""
+"""Fields of a study that are no inputs of a report: its path; the library, whose profiles are digested one by one;
+kernels, which are in the keys of rows.
+"""
 
 
 def bring_up_to_date(inputs: ReportInputs, out_dir: Path, owner: str = "") -> Path:

@@ -125,6 +125,7 @@ def render(report: Report, digest: str, command: str) -> str:
 
 
 def _page(report: Report, digest: str, command: str) -> _Page:
+    """Return all that the page shows."""
     from markupsafe import Markup
 
     study = report.study
@@ -211,6 +212,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
 
 
 def _evidence(report: Report, flows_: Sequence[Flow]) -> _Evidence:
+    """Return the section on evidence."""
     swallowed = evidence.swallowed(flows_) if report.asks_of_loads else []
     keeper = report.keeper(flow.combination for flow in swallowed)
     return _Evidence(

@@ -45,6 +45,7 @@ class MatrixField:
 
     @property
     def sign(self) -> str:
+        """Return the sign of its tone."""
         return TONES[self.tone][0]
 
 
@@ -92,6 +93,7 @@ class Matrix:
 
     @property
     def has_one_seed(self) -> bool:
+        """True if any load was run with one seed."""
         return any(row.one_seed for part in self.parts for row in part.rows)
 
 

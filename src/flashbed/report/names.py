@@ -122,11 +122,11 @@ def _unique(names: Mapping[str, str]) -> dict[str, str]:
     """Return names; those that several values share get the options that distinguish the values."""
     unique = {}
     for value, name in names.items():
-        options = {value_: _options(value_) for value_, shared in names.items() if shared == name}
+        options = {selector: _options(selector) for selector, shared in names.items() if shared == name}
         common = set.intersection(*map(set, options.values()))
         telling = ",".join(option for option in options[value] if option not in common)
         unique[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
-    # Two profiles may begin their titles alike: then their own names tell them apart.
+    # Two profiles may begin their titles alike: then their own names distinguish them
     return {value: name if list(unique.values()).count(name) == 1 else value for value, name in unique.items()}
 
 

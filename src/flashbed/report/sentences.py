@@ -46,6 +46,7 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
+        """Return the judgement's verdict."""
         return self.judgement.verdict
 
 

@@ -53,12 +53,16 @@ class Head:
 
 @dataclass(frozen=True)
 class Row:
+    """A row: its headers, then its cells."""
+
     heads: Sequence[Head]
     cells: Sequence[TableCell]
 
 
 @dataclass(frozen=True)
 class ReportTable:
+    """A table. `corner` has the heads over the row headers, `kind` the classes of its style."""
+
     caption: str
     note: str
     corner: Sequence[str]
@@ -263,7 +267,7 @@ def _data_cell(spread: Spread | None, scale: Scale) -> TableCell:
 
 
 def _in_order(report: Report, names: Sequence[str], present: set[Combination]) -> list[Combination]:
-    """Combinations of some axes in the study's order."""
+    """Return combinations of some axes in the order of the study."""
     places = [{value: place for place, value in enumerate(report.results.axes[name])} for name in names]
     return sorted(present, key=lambda values: [place[value] for place, value in zip(places, values, strict=True)])
 

@@ -47,6 +47,7 @@ class TracePanel:
 
     @property
     def has_points(self) -> bool:
+        """True if there is something to draw."""
         return bool(self.placed)
 
     def of(self, operation: str) -> list[Request]:
@@ -63,6 +64,7 @@ class TracePanel:
 
     @property
     def alternative(self) -> str:
+        """Return the panel in words."""
         counts = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
         return f"{capitalized(self.cell or ONLY_CELL)}: {', '.join(counts)}, by address and time."
 
@@ -86,6 +88,7 @@ class TraceDrawing:
 
     @property
     def legend(self) -> list[tuple[str, int]]:
+        """Return the operations that are drawn, with their slots."""
         used = {request.operation for panel in self.panels for request in panel.drawn}
         return [(name, slot) for slot, name in enumerate(OPERATIONS) if name in used]
 
@@ -170,6 +173,7 @@ def table(drawing: TraceDrawing) -> ReportTable:
 
 
 def _statistics(requests: Sequence[Request]) -> list[str]:
+    """Return number, mean size in KiB, share in order and mean distance of requests."""
     spans = [(r.offset_bytes, r.offset_bytes + r.length_bytes) for r in requests if r.offset_bytes is not None]
     jumps = [abs(after - end) for (_, end), (after, _) in pairwise(spans)]
     away = [jump for jump in jumps if jump]
