@@ -66,7 +66,7 @@ class Standing:
 
 
 ROUNDING = 1e-9
-"""The relative rounding error of ratios of whole numbers that were converted to years and back."""
+"""The relative rounding error of a ratio of whole numbers that is computed from years."""
 
 LeadVerdict = Literal["ahead", "depends", "even"]
 """The best value against another: ahead; ahead in some settings and behind in others; not distinguished by the seeds.
