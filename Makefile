@@ -30,10 +30,11 @@ setup:
 	@setup/debian
 	@$(MAKE) -s --no-print-directory $(STAMP)
 
+# Python compiles what it imports: pip would compile all of it first, on one core
 $(STAMP): pyproject.toml
 	@echo "setup: Python environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --disable-pip-version-check -q -e .
+	@$(BIN)/pip install --disable-pip-version-check --no-compile -q -e .
 	@touch $@
 
 $(STAMP)-dev: $(STAMP)
