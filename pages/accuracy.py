@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the models against measured devices of their class, and against what can be computed by hand or read in a
-data sheet, and writes docs/generated/accuracy.md and the error of the models that the package has (model_error.py).
+"""Check the models against measured devices of their class, and against arithmetic and data sheets. Write
+docs/generated/accuracy.md and the models' error that the package holds (model_error.py).
 
     python -m pages.accuracy [--check]
 
-Ends with status 1 if a figure is farther off than its table allows or, with --check, if the page or the file is not
-what would be written. Everything in them is computed in virtual time: it is the same on each host. What a guest had a
-part in depends on its kernel's package too, and may differ by a few per cent.
+The exit status is 1 if a figure is farther off than its table allows or, with --check, if the page or the file would
+change. All figures are in virtual time, so they are the same on each host. Figures of a guest also depend on its
+kernel's package, and may differ by a few per cent.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ How many requests a guest makes depends on its kernel, so no count is given here
 
 
 def page(folder: Path) -> tuple[str, str, list[str]]:
-    """The page, the file of the models' error, and what is farther off than allowed."""
+    """Return the page, the file of the models' error, and the figures that are farther off than allowed."""
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     with ThreadPoolExecutor(1) as pool:
         # Beside the sections: their work is in processes of their own

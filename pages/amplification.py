@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write amplification of the page-mapped layer under uniform random writes, against what the literature computes.
+"""Compare the write amplification of the page-mapped layer under uniform random writes with the literature.
 
-T pages in full blocks of b, U of them valid, alpha = T / U, V = b / alpha valid pages a block. Formulas are written
-down here anew, from the papers that are named.
+T pages in full blocks of b pages, U of them valid, alpha = T / U, V = b / alpha valid pages per block. The formulas are
+from the papers that are named; the code is our own.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ BLOCKS, PAGES, RESERVE, PAGE_BYTES = 2048, 64, 4, 2048
 OVER_PROVISIONING = (0.07, 0.10, 0.15, 0.20, 0.28, 0.40, 0.60)
 POLICIES = (1, 2, 10)
 SETTLE, COUNTED = 3, 10
-"""Times that the medium is overwritten before and while it is measured: a single time differs by up to 2 % from the
-next, for collection at random."""
+"""How often the medium is overwritten before and during the measurement. With random collection, one overwrite differs
+by up to 2 % from the next.
+"""
 
 
 def in_order_of_age(alpha: float) -> float:
-    """1 / (1 - u) with u = exp(-alpha (1 - u)): blocks are collected in the order in which they were filled.
+    """Return 1 / (1 - u) with u = exp(-alpha (1 - u)), for blocks that are collected in the order in which they were
+    filled.
 
-    Desnoyers 2012, eq. 4, where it is written with Lambert's W; the same as Xiang and Kurkoski 2011, and the limit of
-    greedy collection for large blocks.
+    Desnoyers 2012, eq. 4, which uses Lambert's W. Xiang and Kurkoski 2011 have the same formula. It is also the limit
+    of greedy collection for large blocks.
     """
     u = 0.5
     for _ in range(1000):
@@ -35,16 +37,17 @@ def in_order_of_age(alpha: float) -> float:
 
 
 def greedy(alpha: float, pages: int) -> float:
-    """Desnoyers 2012, eq. 12: greedy collection of blocks of so many pages."""
+    """Return the write amplification of greedy collection for a block size in pages: Desnoyers 2012, eq. 12."""
     k = 1 + 1 / (2 * pages)
     return in_order_of_age(k * alpha) / k
 
 
 def shares(rate: float, valid: float, pages: int, choices: int) -> list[float]:
-    """The share of blocks with i valid pages, by the balance of flows, when `rate` blocks are collected a page written.
+    """Return the share of blocks with i valid pages, from the balance of flows, if `rate` blocks are collected per
+    written page.
 
-    Blocks lose a page, and go from i to i - 1, at i x_i / V; as many are collected among those with fewer than i.
-    Blocks without a stale page are not collected.
+    Blocks lose a page, and go from i to i - 1, at the rate i x_i / V. As many blocks with fewer than i pages are
+    collected. Blocks without a stale page are not collected.
     """
     found = [0.0] * (pages + 1)
     found[pages] = rate * valid / pages
@@ -63,9 +66,9 @@ def shares(rate: float, valid: float, pages: int, choices: int) -> list[float]:
 
 
 def best_of(choices: int, valid: float, pages: int) -> float:
-    """Collection of the best of so many blocks drawn at random.
+    """Return the write amplification if the best of several randomly drawn blocks is collected.
 
-    The mean field of Van Houdt 2013 and of Li, Lee and Lui 2013 in its steady state, for many blocks.
+    This is the mean field of Van Houdt 2013 and of Li, Lee and Lui 2013 in its steady state, for many blocks.
     """
     low, high = 1e-9, 1.0
     for _ in range(50):
@@ -78,7 +81,7 @@ def best_of(choices: int, valid: float, pages: int) -> float:
 
 
 MANY = 10_000
-"""Choices that are as good as greedy."""
+"""A number of choices that is as good as greedy collection."""
 
 
 def capacity_pages(over_provisioning: float) -> int:
@@ -86,12 +89,14 @@ def capacity_pages(over_provisioning: float) -> int:
 
 
 def valid_pages(over_provisioning: float) -> float:
-    """A block, when one is to be collected: the reserve is free then, and one block is half full of moved pages."""
+    """Return the valid pages per block when a block must be collected. The reserve is free then, and one block is half
+    full of moved pages.
+    """
     return (capacity_pages(over_provisioning) - PAGES / 2) / (BLOCKS - RESERVE - 1)
 
 
 def measure(bench: Bench, over_provisioning: float, **policy: int | str) -> float:
-    """Pages programmed a page written, in the steady state."""
+    """Return the programmed pages per written page, in the steady state."""
     bench.start_with(
         {
             "kind": "flash",
@@ -124,7 +129,7 @@ def signed(found: float, expected: float) -> str:
 
 
 def greedily(bench: Bench) -> tuple[str, list[Row]]:
-    """Greedy collection against three computations."""
+    """Compare greedy collection with three computations."""
     lines, rows = [], []
     for over in OVER_PROVISIONING:
         alpha = PAGES / valid_pages(over)
@@ -144,7 +149,7 @@ def greedily(bench: Bench) -> tuple[str, list[Row]]:
 
 
 def by_choice(bench: Bench) -> Iterator[Row]:
-    """The best of a few blocks drawn at random, against the mean field."""
+    """Compare the collection of the best of a few randomly drawn blocks with the mean field."""
     for over in OVER_PROVISIONING[1::2]:
         for choices in POLICIES:
             expected = best_of(choices, valid_pages(over), PAGES)

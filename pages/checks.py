@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the sections of docs/generated/accuracy.md: requests put to new media, rows of expected and found, tables.
+"""Parts of the sections of docs/generated/accuracy.md: requests to new media, rows with an expected and a measured
+figure, tables.
 
 Must not know what is checked.
 """
@@ -19,18 +20,21 @@ from pages.page_text import table
 
 LIBRARY = Library((paths.profiles(),))
 BLOCK_MEDIA = [name for name in LIBRARY.names("medium") if LIBRARY.medium(name).provides == "block"]
-"""Raw flash takes no requests for sectors: media/tests/chip_test.c holds it to its data sheets."""
+"""Media that take requests for sectors. Raw flash does not: media/tests/chip_test.c checks it against its data sheets.
+"""
 
 EXACT = 0.0
 CLOSE = 0.01
 
 Request = tuple[str, int, int]
-"""Operation (read, write, trim), offset, bytes."""
+"""Operation (read, write, trim), offset in bytes, and size in bytes."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A check: what, on which medium, the figure expected and where it is from, the model's, how far off it may be."""
+    """A check: its name, the medium, the expected figure and its source, the model's figure, and the allowed relative
+    error.
+    """
 
     medium: str
     what: str
@@ -49,11 +53,11 @@ class Row:
 
 
 Section = Callable[["Bench"], tuple[str, list[Row]]]
-"""A section's table as it is printed, and the rows that were checked."""
+"""A section returns its table as text, and the rows that were checked."""
 
 
 class Bench:
-    """Puts requests to new media; times in ns, addresses in bytes."""
+    """Send requests to new media. Times are in ns, addresses in bytes."""
 
     def __init__(self, tool: MediaTool, folder: Path) -> None:
         self.tool, self.folder = tool, folder
@@ -62,14 +66,16 @@ class Bench:
     def play(
         self, medium: Medium, requests: Sequence[Request], *options: str, **changed: int | str
     ) -> tuple[list[tuple[int, int]], dict[str, Any]]:
-        """(submitted, done) of each request, one after the other, on a new medium; and the whole result."""
+        """Return (submitted, done) of each request, one after the other on a new medium, and the whole result."""
         self.start(medium, **changed)
         result = self.go_on(requests, *options, "--completions", str(self._completions))
         pairs = (line.split() for line in self._completions.read_text().splitlines())
         return [(int(submitted), int(done)) for submitted, done in pairs], result
 
     def times(self, requests: Sequence[Request], depth: int) -> list[tuple[int, int]]:
-        """(submitted, done) of each request, so many at a time, on the medium as it is by now."""
+        """Return (submitted, done) of each request, with a fixed number of requests in flight, on the medium in its
+        present state.
+        """
         lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
         self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
         words = ("--as-fast-as-possible", "--queue-depth", str(depth), "--completions", str(self._completions))
@@ -78,26 +84,26 @@ class Bench:
         return [(int(submitted), int(done)) for submitted, done in pairs]
 
     def start(self, medium: Medium, **changed: int | str) -> None:
-        """Makes a new medium, which is as large as its profile says."""
+        """Make a new medium with the size of its profile."""
         self.start_with({**medium.core_parameters, "used_bytes": 0, **changed})
 
     def start_with(self, parameters: dict[str, int | str]) -> None:
-        """Makes a new medium that no profile describes."""
+        """Make a new medium that no profile describes."""
         self.tool.create(self._state, parameters)
 
     def go_on(self, requests: Sequence[Request], *options: str) -> dict[str, Any]:
-        """Puts requests, one after the other, to the medium as it is by now."""
+        """Send requests, one after the other, to the medium in its present state."""
         lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
         self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
         return self.go_on_with("--as-fast-as-possible", "--queue-depth", "1", *options, str(self._trace))
 
     def go_on_with(self, *words: str) -> dict[str, Any]:
-        """The same with flashbed-replay's own words for what is to be put."""
+        """Run flashbed-replay on the medium in its present state, with its own options for the requests."""
         return self.tool.replay(self._state, "--save", self._state, *words)
 
 
 def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:
-    """Name, profile and its numbers."""
+    """Yield name, profile and parameters of each medium."""
     for name in LIBRARY.names("medium"):
         medium = LIBRARY.medium(name)
         if medium.kind == kind:
@@ -105,7 +111,7 @@ def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:
 
 
 def as_rows(rows: Callable[[Bench], Iterator[Row]]) -> Section:
-    """A section that is nothing but its rows."""
+    """Return a section that consists only of its rows."""
 
     def section(bench: Bench) -> tuple[str, list[Row]]:
         found = list(rows(bench))
@@ -118,10 +124,10 @@ def as_rows(rows: Callable[[Bench], Iterator[Row]]) -> Section:
 
 
 def plain(value: float) -> str:
-    """Three digits behind the point, but no zeros at the end."""
+    """Return a number with at most three decimals, without trailing zeros."""
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def off_by(row: Row) -> str:
-    """How far a figure is off."""
+    """Return how far a figure is off, as text."""
     return "exact" if row.allowed == EXACT and row.good else f"{row.error * 100:.2f} %"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of the columns of results in docs/studies.md, out of the columns themselves.
+"""Write the table of the columns of results in docs/studies.md from the column schema.
 
     python -m pages.columns_table [--check]
 
@@ -20,13 +20,13 @@ BEGIN = "| column | what it holds |\n"
 
 
 def columns_table() -> str:
-    """A row a column."""
+    """Return the table, with a row per column."""
     lines = [(f"`{column.name}`", column.meaning) for column in columns.COLUMNS]
     return table(("column", "what it holds"), lines, left=(0, 1))
 
 
 def with_columns(page: str) -> str:
-    """The page with its table of columns as it is now. Raises ValueError for a page that has none."""
+    """Return the page with a renewed table of columns. Raises ValueError if the page has none."""
     before, begin, after = page.partition(BEGIN)
     if not begin:
         raise ValueError(f"{PAGE}: has no table that begins with {BEGIN.strip()}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the rows of pages/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
+"""Run the rows of pages/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
 
-Rows that differ in nothing but the figure share a guest. Must not know what is expected.
+Rows that differ only in the figure share a guest. Must not know the expected figures.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tests.machine.raw_chip import mtd_modules
 from tests.support.guest_rig import NO_MOUNT, Rig, boot, new
 
 LIMIT_S = 900
-"""This host's time after which a guest counts as hung."""
+"""The seconds of this host after which a guest counts as hung."""
 
 FROM_MIB = {"MiB/s": 1.0, "KiB/s": 1024.0, "MB/s": 2**20 / 1e6}
 
 SPEED_BYTES = 16 << 20
-"""The part of a chip that the speed test uses."""
+"""The size of the part of a chip that the speed test uses."""
 
 SPEED_TEST = """\
 insmod /job/mtd_test.ko
@@ -45,9 +45,9 @@ _TIME = r"^\[ *(\d+\.\d+)\] "
 
 
 def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], str]:
-    """What the models do, each in its row's unit, by the row's name; and the package of the guests' kernel.
+    """Return the models' figures by the row's name, each in its row's unit, and the package of the guests' kernel.
 
-    As many guests at a time as this host has cores.
+    As many guests run at a time as this host has cores.
     """
     groups: dict[str, list[DeviceRow]] = {}
     for row in rows:
@@ -65,7 +65,7 @@ def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], 
 
 
 def _guest_of(row: DeviceRow) -> str:
-    """The same for rows that one guest can answer."""
+    """Return the models' figures of the rows that one guest can measure."""
     asked = {key: value for key, value in row.run.items() if key not in ("metric", "test", "load")}
     attach = row.run.get("test") == "attach"
     return json.dumps([row.kind, row.medium, attach, asked], sort_keys=True)
@@ -124,9 +124,9 @@ def _speed(said: str, row: DeviceRow, rig: Rig) -> float:
     return _block_bytes(rig) / 1024 / float(speed) * 1e3
 
 
-def _attach_ms(said: str) -> float:
-    """Of a block: from the first word of UBI to the last, as who publishes a boot's log has it."""
-    (begun,) = re.findall(_TIME + r"ubi0: attaching mtd0", said, re.MULTILINE)
-    (ended,) = re.findall(_TIME + r"ubi0: attached mtd0", said, re.MULTILINE)
-    (blocks,) = re.findall(r"ubi0: good PEBs: (\d+)", said)
+def _attach_ms(console: str) -> float:
+    """Return UBI's attach time per eraseblock in ms: from its first message to its last, as in a boot log."""
+    (begun,) = re.findall(_TIME + r"ubi0: attaching mtd0", console, re.MULTILINE)
+    (ended,) = re.findall(_TIME + r"ubi0: attached mtd0", console, re.MULTILINE)
+    (blocks,) = re.findall(r"ubi0: good PEBs: (\d+)", console)
     return (float(ended) - float(begun)) / int(blocks) * 1e3

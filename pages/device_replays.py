@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the rows of pages/devices.toml that need no guest: requests to a shipped profile, put by flashbed-replay.
+"""Run the rows of pages/devices.toml that need no guest: flashbed-replay sends requests to a shipped profile.
 
-The medium is new and as large as its profile says; nothing of it is changed or taken away. Must not know what is
-expected.
+The medium is new and has the size and all parameters of its profile. Must not know the expected figures.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from pages.device_rows import DeviceRow
 SEED = 1
 
 PREPARING_BYTES = 1 << 20
-"""The request in which a span is written before it is measured."""
+"""The size of the requests that write a span before it is measured."""
 
 
 def figure(bench: Bench, row: DeviceRow) -> float:
-    """What the model does, in the row's unit."""
+    """Return the model's figure in the row's unit."""
     found = _measure(bench, row, row.run)
     if "against" not in row.run:
         return found
@@ -29,7 +28,7 @@ def figure(bench: Bench, row: DeviceRow) -> float:
 
 
 def _measure(bench: Bench, row: DeviceRow, asked: Mapping[str, Any]) -> float:
-    """One run on a new medium."""
+    """Return the result of a run on a new medium."""
     medium = LIBRARY.medium(row.medium)
     size = medium.numbers()["capacity_bytes"]
     span = min(asked.get("span", size), size)
@@ -43,7 +42,9 @@ def _measure(bench: Bench, row: DeviceRow, asked: Mapping[str, Any]) -> float:
 
 
 def _prepare(bench: Bench, asked: Mapping[str, Any], span: int) -> None:
-    """What was on the device before: nothing, the file that is measured, or everything; and at random on top of it."""
+    """Write the medium before the measurement: nothing, the measured file, or everything; and, if asked for, random
+    writes on top.
+    """
     before = asked.get("before", "file")
     if before == "file":
         bench.times([("write", at, PREPARING_BYTES) for at in range(0, span, PREPARING_BYTES)], 1)
@@ -68,7 +69,9 @@ def _requests(asked: Mapping[str, Any], span: int, size: int) -> Iterator[Reques
 
 
 def _offsets(asked: Mapping[str, Any], span: int, length: int, wanted: int | None) -> Sequence[int]:
-    """In order; each once, shuffled, as iozone and fio do it; or in turn in several areas, as flashbench does it."""
+    """Return offsets in order; or each once, shuffled, as iozone and fio do; or alternating between several areas, as
+    flashbench does.
+    """
     chance, order = random.Random(SEED), asked["order"]
     if "area" in asked:
         steps = list(range(0, asked["area"], length))

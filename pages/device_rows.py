@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pages/devices.toml: published figures of real devices, and what is run on the model of their class to compare.
+"""Read pages/devices.toml: published figures of real devices, and the measurement on the model of their class.
 
-Must not know how anything is run.
+Must not know how a measurement is run.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ PROFILES = paths.profiles() / "media"
 UNITS = ("MB/s", "MiB/s", "KiB/s", "IOPS", "us", "ms", "s", "ms at most", "times")
 
 NEEDS_A_REASON = 1.3
-"""A row that is farther off than this says why."""
+"""A row that is off by more than this factor must give a reason."""
 
 NEVER = 2.0
-"""No row may be farther off than this, but for those of one other device."""
+"""No row may be off by more than this factor, except rows of another single device."""
 
 WIDE = 3.0
-"""The largest over the least published figure from where on a row judges little."""
+"""If the largest published figure is at least this many times the smallest, the row proves little."""
 
 LOADS = ("random read", "random write", "sequential read", "sequential write", "flush")
-"""Kinds of load that the model's error is told for."""
+"""The kinds of load for which the model's error is stated."""
 
 _LESS_IS_FASTER = ("us", "ms", "s")
 
@@ -61,55 +61,57 @@ _OWN = {
 
 @dataclass(frozen=True)
 class DeviceRow:
-    """What was measured of devices of a class, and how the model is asked the same."""
+    """Published figures of devices of a class, and the same measurement on the model."""
 
     kind: str
-    """replay: the model by itself; guest: a cell, through a kernel; chip: a test of the kernel's on a raw chip."""
+    """replay: the model alone; guest: a cell, through a kernel; chip: a test of the kernel's on a raw chip."""
     medium: str
     what: str
     low: float
     high: float
-    """The least and the largest figure that was published of such devices; the same where there is one."""
+    """The smallest and the largest published figure; the same if there is only one."""
     published: tuple[float, ...]
-    """All figures that were published."""
+    """All published figures."""
     unit: str
     source: str
     fitted: bool
-    """A number of the profile was set by this figure: the row shows that it is met, and is no evidence."""
+    """True if a number of the profile was set by this figure. The row shows that the figure is met, and is no evidence.
+    """
     why: str
-    """Why the model is farther off than NEEDS_A_REASON."""
+    """The reason why the model is off by more than NEEDS_A_REASON."""
     run: Mapping[str, Any]
     device: str = ""
-    """The one device that was measured, if the row is of a device that its profile does not describe."""
+    """The measured device, if the row is of a single device that its profile does not describe."""
     device_class: str = ""
-    """The device's class, if no shipped profile is of it: the nearest profile is compared, and the model's error of a
-    class leaves the row out."""
+    """The device's class, if no shipped profile is of it. The nearest profile is compared, and the model's error of a
+    class leaves the row out.
+    """
     held_out: bool = False
-    """No profile names the device or the source: whoever wrote the profile did not go by the figure."""
+    """True if no profile names the device or the source, so that the profile's author did not use the figure."""
 
     @property
     def name(self) -> str:
-        """No two rows have the same."""
+        """Return the name of the row, which is unique."""
         return f"{self.medium}: {self.device}: {self.what}" if self.device else f"{self.medium}: {self.what}"
 
     @property
     def kept_back(self) -> bool:
-        """True for half of the held-out rows, chosen by a hash of the name: they judge a model that is finished."""
+        """True for half of the held-out rows, chosen by a hash of the name. They judge a finished model."""
         return self.held_out and hashlib.sha256(self.name.encode()).digest()[0] >= 0x80
 
     @property
     def profile(self) -> str:
-        """The medium's profile, without the keys that a row changes."""
+        """Return the name of the medium's profile, without the keys that the row changes."""
         return self.medium.partition(":")[0]
 
     @property
     def figures(self) -> int:
-        """The number of published figures."""
+        """Return the number of published figures."""
         return len(self.published)
 
     @property
     def load(self) -> str | None:
-        """One of LOADS; None if the figure is not the rate of a load, as a limit or a comparison of two rates."""
+        """Return one of LOADS; None if the figure is no rate of a load, but a limit or a comparison of rates."""
         if self.unit in ("times", "ms at most"):
             return None
         if self.kind != "replay":
@@ -117,7 +119,7 @@ class DeviceRow:
         return "flush" if self.run.get("flush") else f"{self.run['order']} {self.run['op']}"
 
     def rates(self, found: float) -> list[float]:
-        """The model's rate over each published one: above 1 the model is faster, whatever the unit."""
+        """Return the ratio of the model's rate to each published one. Above 1 the model is faster, in any unit."""
         return [figure / found if self.unit in _LESS_IS_FASTER else found / figure for figure in self.published]
 
     @property
@@ -129,27 +131,27 @@ class DeviceRow:
 
     @property
     def is_wide(self) -> bool:
-        """Whether the published figures lie so far apart that hardly any model would miss them."""
+        """True if the published figures differ so much that hardly any model would miss their range."""
         return self.high > WIDE * self.low > 0
 
     def ratio(self, found: float) -> float:
-        """The model's figure as a multiple of the nearest that was published: 1 within their range."""
+        """Return the model's figure as a multiple of the nearest published one; 1 within their range."""
         nearest = min(max(found, self.low), self.high)
         return found / nearest
 
     def off(self, found: float) -> float:
-        """By what factor the model is off, whichever way."""
+        """Return the factor by which the model is off, in either direction."""
         ratio = self.ratio(found)
         return max(ratio, 1 / ratio) if ratio else float("inf")
 
     def is_off(self, found: float) -> bool:
-        """Whether the row owes a reason."""
+        """True if the row must give a reason."""
         return self.off(found) > NEEDS_A_REASON
 
     def faults(self, found: float) -> list[str]:
-        """What is wrong with the row, in words; nothing if it is good.
+        """Return the problems of the row, in words; none if it is good.
 
-        A row that is kept back has no faults: a complaint would have somebody look at it while a model changes.
+        A kept-back row has no problems: a complaint would draw attention to it while a model changes.
         """
         if self.kept_back:
             return []
@@ -161,9 +163,9 @@ class DeviceRow:
 
 
 def load(file: Path = FILE, profiles: Path = PROFILES) -> list[DeviceRow]:
-    """All rows, in the file's order. Raises ValueError, which names row and key.
+    """Return all rows in the file's order. Raises ValueError, which names row and key.
 
-    `profiles` is the directory of the media profiles whose text decides which rows are held out.
+    `profiles` is the directory of the media profiles. Their text decides which rows are held out.
     """
     tables = tomllib.loads(file.read_text())
     if unknown := sorted(set(tables) - set(_OWN)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks against their data sheets, and their zones against the formula of the sustained rate."""
+"""Compare disks with their data sheets, and their zones with the formula of the sustained rate."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DATA_SHEETS: dict[str, dict[str, tuple[float, str]]] = {
 
 
 class Geometry:
-    """Where cylinders begin: the formula of media/src/disk_geometry.c, once more."""
+    """The first sectors of cylinders, by the formula of media/src/disk_geometry.c, implemented again."""
 
     def __init__(self, p: dict[str, int]) -> None:
         self.cylinders, self.heads = p["cylinders"], p["heads"]
@@ -51,12 +51,12 @@ class Geometry:
             sector += (end - first) * self.heads * sectors
 
     def offset(self, cylinder: int) -> int:
-        """Of a cylinder's first sector, bytes."""
+        """Return the offset of a cylinder's first sector in bytes."""
         first, sector, sectors = next(start for start in reversed(self._starts) if start[0] <= cylinder)
         return (sector + (cylinder - first) * self.heads * sectors) * 512
 
     def zone_middle(self, zone: int) -> int:
-        """A cylinder in the middle of a zone."""
+        """Return a cylinder in the middle of a zone."""
         ends = [start[0] for start in self._starts[1:]] + [self.cylinders]
         return (self._starts[zone][0] + ends[zone]) // 2
 
@@ -66,11 +66,11 @@ class Geometry:
 
 
 PLAIN = {"segment_bytes": 0, "readahead_bytes": 0, "write_cache_bytes": 0, "reorder_depth": 1}
-"""A disk without buffer and cache: what is seen is arm and platter."""
+"""Parameters of a disk without buffer and cache, so that only arm and platter count."""
 
 
 def seek_ms(bench: Bench, medium: Medium, geometry: Geometry, op: str, distances: Sequence[int]) -> float:
-    """Mean of seeks over these distances, outwards and inwards."""
+    """Return the mean time of seeks over these distances in ms, outwards and inwards."""
     requests = [("read", 0, 512)]
     for distance in distances:
         requests += [(op, geometry.offset(distance), 512), (op, 0, 512)]
@@ -80,13 +80,13 @@ def seek_ms(bench: Bench, medium: Medium, geometry: Geometry, op: str, distances
 
 
 def all_pairs(cylinders: int, samples: int = 4000) -> list[int]:
-    """Distances that stand for all pairs of cylinders: the quantiles of their distribution."""
+    """Return distances that represent all pairs of cylinders: the quantiles of their distribution."""
     shares = (1 - (1 - (i + 0.5) / samples) ** 0.5 for i in range(samples))
     return [max(1, round(share * (cylinders - 1))) for share in shares]
 
 
 def rate(bench: Bench, medium: Medium, geometry: Geometry, zones: Sequence[int]) -> float:
-    """MB/s of reading 40 cylinders of each of these zones in requests of 128 KiB."""
+    """Return the rate in MB/s of reading 40 cylinders of each of these zones in requests of 128 KiB."""
     total = took = 0
     for zone in zones:
         middle = geometry.zone_middle(zone)
@@ -100,7 +100,7 @@ def rate(bench: Bench, medium: Medium, geometry: Geometry, zones: Sequence[int])
 
 
 def rotation_ms(bench: Bench, medium: Medium) -> float:
-    """Mean wait for a sector of one track."""
+    """Return the mean wait for a sector of one track in ms."""
     chance, sectors = random.Random(1), medium.numbers()["outer_sectors_per_track"]
     requests = [("read", chance.randrange(sectors) * 512, 512) for _ in range(50_000)]
     _, result = bench.play(medium, requests, **PLAIN)
@@ -108,7 +108,7 @@ def rotation_ms(bench: Bench, medium: Medium) -> float:
 
 
 def measures(bench: Bench, medium: Medium, g: Geometry) -> dict[str, Callable[[], float]]:
-    """What data sheets state of a disk, and how each is measured."""
+    """Return the figures that data sheets state for a disk, and how each is measured."""
     last = g.cylinders - 1
 
     def seek(op: str, distances: Sequence[int]) -> Callable[[], float]:
@@ -132,7 +132,7 @@ def measures(bench: Bench, medium: Medium, g: Geometry) -> dict[str, Callable[[]
 
 
 def against_sheets(bench: Bench) -> Iterator[Row]:
-    """Disks against their data sheets."""
+    """Compare disks with their data sheets."""
     for name, medium, p in media("disk"):
         how = measures(bench, medium, Geometry(p))
         for what, (expected, source) in DATA_SHEETS[name].items():
@@ -140,7 +140,7 @@ def against_sheets(bench: Bench) -> Iterator[Row]:
 
 
 def zones(bench: Bench) -> Iterator[Row]:
-    """Each fourth zone against Hitachi's formula for the sustained rate (Deskstar 7K500 specification, 4.4.4)."""
+    """Compare every fourth zone with Hitachi's formula for the sustained rate (Deskstar 7K500 specification, 4.4.4)."""
     for name, medium, p in media("disk"):
         g = Geometry(p)
         revolution_ms = 60e3 / p["rpm"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single operations of flash and its rates in order, against arithmetic: what array, channel and link take."""
+"""Compare flash operations and sequential rates with arithmetic: the times of array, channel and link."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FLASH_ALONE: dict[str, int | str] = {
     "write_command_ns": 0,
     "write_lanes": 0,
 }
-"""Flash without what hides its operations behind each other or makes others of them."""
+"""Parameters of flash without anything that overlaps its operations or changes them into others."""
 
 
 NOTHING = 1e-9
-"""Time of a part that takes none, so that it is never the slowest."""
+"""The time of a part that takes none, so that it is never the slowest."""
 
 
 def alone(bench: Bench) -> dict[str, int | str]:
@@ -37,7 +37,7 @@ def alone(bench: Bench) -> dict[str, int | str]:
 
 
 def operations(bench: Bench) -> Iterator[Row]:
-    """Single page operations of flash, to the nanosecond. The first page of a block is a lower one."""
+    """Compare single page operations of flash, to the nanosecond. The first page of a block is a lower page."""
     for name, medium, p in media("flash"):
         page = p["page_bytes"]
         bus, link = up(page * p["bus_ps_per_byte"]), up(page * p["link_ps_per_byte"])
@@ -54,19 +54,19 @@ def operations(bench: Bench) -> Iterator[Row]:
 
 
 def up(ps: int) -> int:
-    """Picoseconds as nanoseconds, rounded up."""
+    """Return picoseconds as nanoseconds, rounded up."""
     return -(-ps // 1000)
 
 
 def mean_ns(p: dict[str, int], operation: str) -> float:
-    """Of the pages that share cells: lower, middle and upper ones, as many as a cell has bits."""
+    """Return the mean over the pages that share cells: lower, middle and upper ones, as many as a cell has bits."""
     names = [("",), ("", "_upper"), ("", "_middle", "_upper")][p.get("bits_per_cell", 1) - 1]
     times = [p.get(f"{operation}{name}_ns") or p[f"{operation}_ns"] for name in names]
     return sum(times) / len(times)
 
 
 def part_rates(p: dict[str, int], operation: str) -> dict[str, float]:
-    """MB/s that each part alone can do of an operation on all dies."""
+    """Return the rate in MB/s that each part alone allows for an operation on all dies."""
     bus_ns = p["page_bytes"] * p["bus_ps_per_byte"] / 1e3
     return {
         "link": 1e6 / (p["link_ps_per_byte"] or NOTHING),
@@ -76,7 +76,7 @@ def part_rates(p: dict[str, int], operation: str) -> dict[str, float]:
 
 
 def sequential(bench: Bench) -> Iterator[Row]:
-    """Rates of flash in order, in one large request, against what its slowest part can do."""
+    """Compare the sequential rates of flash, in one large request, with the rate of its slowest part."""
     for name, medium, p in media("flash"):
         size = min(64 << 20, p["capacity_bytes"] // 4)
         requests = [("write", 0, size), ("read", 0, size)]

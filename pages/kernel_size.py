@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the appliance's kernels, measures what their options cost, and writes docs/generated/kernel-size.md and
-the lists of prices that flashbed comes with, appliance/kernel/prices/.
+"""Build the appliance's kernels, measure the prices of their options, and write docs/generated/kernel-size.md and
+flashbed's own price lists, appliance/kernel/prices/.
 
     python -m pages.kernel_size [--check] [--stored]
 
-With --check nothing is written; it ends with status 1 if the page is not what would be written. With --stored no
-price is measured that is not there; the page then says so of each option that has none. What a list has is not
-measured again; a price that was measured on this host and is not what the list says is an error. Sizes are the same on
-every host with the same compiler, and, packed, the same xz.
+With --check nothing is written, and the exit status is 1 if the page would change. With --stored no missing price is
+measured; the page marks options without a price. Prices in a list are not measured again. A price that this host
+measured and that differs from the list is an error. Sizes are the same on every host with the same compiler and, if
+packed, the same xz.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/kernel-size.md"
 
 MOST_BYTES = 1_100_000
-"""What the kernel that serves may have, packed by xz."""
+"""The largest allowed size of the serving kernel, packed by xz, in bytes."""
 
 TEXT = """\
 # How small the appliance's kernel is
@@ -55,11 +55,11 @@ serves ext2), and the NFS server. The link's two modules are not counted.
 {compared}"""
 
 OF_THE_LINK = ("sch_netem", "veth")
-"""Modules that join the study's two machines."""
+"""Modules of the link between the study's two machines."""
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if the page would change")
     parser.add_argument("--stored", action="store_true", help="measure no price that is not there")
@@ -88,7 +88,7 @@ def _page(priced: dict[str, list[Price]]) -> str:
 
 
 def _compared(version: str) -> tuple[str, ...]:
-    """The row of a kernel of the lab's: bytes as it is, and packed."""
+    """Return the row of a kernel of the lab: its bytes, unpacked and packed."""
     sets = inputs.sets_of_guests(version)
     kernel = guest_image.build(version, sets).kernel
     of_study = {file.source for one in sets for file in debian_kernel.loaded(kernel, one)} if kernel.modules else set()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first part of docs/generated/accuracy.md: shipped profiles against measured devices of their class, by
-themselves and in a guest. Must not know how a row is run.
+"""The first part of docs/generated/accuracy.md: compare shipped profiles with measured devices of their class, alone
+and in a guest. Must not know how a row is run.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from pages.device_rows import NEEDS_A_REASON, NEVER, WIDE, DeviceRow, load
 from pages.page_text import table
 
 GUESTS = "### In the guest"
-"""Above the rows that a guest's kernel has a part in."""
+"""The heading above the rows in which a guest's kernel takes part."""
 
 GUEST = "guest"
-"""In the tables of other devices, a row that a guest's kernel has a part in."""
+"""The mark, in the tables of other devices, of a row in which a guest's kernel takes part."""
 
 GUESTS_MAY_DIFFER = 0.03
-"""By so much a row of a guest may differ from the page: another package of the kernel takes other paths."""
+"""The relative difference that a row of a guest may have from the page, because another kernel package takes other
+paths.
+"""
 
 PERCENT = (NEEDS_A_REASON - 1) * 100
 
@@ -72,12 +74,12 @@ same on every host.
 
 @dataclass(frozen=True)
 class Devices:
-    """What is compared with published figures, as text."""
+    """The comparison with published figures, as text."""
 
     page: str
     """The part of docs/generated/accuracy.md."""
     error: str
-    """The file that model_error.py writes."""
+    """The content of the file that model_error.py writes."""
     faults: Sequence[str]
 
 
@@ -85,7 +87,7 @@ ALL_ROWS = "all"
 
 
 def write(bench: Bench, folder: Path) -> Devices:
-    """Runs all rows. Works in `folder` as well as with the bench."""
+    """Run all rows, with files in `folder` and on the bench, and return the text."""
     rows = load()
     alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
     found, package = device_guests.figures(guests, folder)
@@ -94,7 +96,9 @@ def write(bench: Bench, folder: Path) -> Devices:
 
 
 def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) -> Devices:
-    """What is told of the rows, by what the models do, each in its row's unit; `package` is the guests' kernel's."""
+    """Return the text about the rows from the models' figures, each in its row's unit. `package` is that of the guests'
+    kernel.
+    """
     alone = [row for row in rows if not row.device and row.kind == "replay"]
     guests = [row for row in rows if not row.device and row.kind != "replay"]
     others = [row for row in rows if row.device and not row.kept_back]
@@ -141,7 +145,7 @@ def _table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mappin
 
 
 def _each(row: DeviceRow, found: float) -> str:
-    """The least and the largest ratio to a published rate; nothing where the figure is a limit."""
+    """Return the smallest and the largest ratio to a published rate; "" if the figure is a limit."""
     if row.unit == "ms at most":
         return ""
     rates = row.rates(found)
@@ -170,7 +174,9 @@ def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number:
 
 
 def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
-    """A table of how many rows, by the nearest figure, and how many figures, one by one, the model is close to."""
+    """Return a table with the number of rows and of single figures to which the model is close. A row counts by its
+    nearest figure.
+    """
     sets: dict[str, Callable[[DeviceRow], bool]] = {
         ALL_ROWS: lambda row: True,
         "of the profile's class": lambda row: not row.device,
@@ -189,7 +195,7 @@ def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
 
 
 def _close(off: Sequence[float]) -> list[str]:
-    """How many there are, how many of them are close, within a factor of 2, and beyond one of 3."""
+    """Return the number of ratios, and how many are close, within a factor of 2, and beyond a factor of 3."""
     near, twice, thrice = (sum(factor <= limit for factor in off) for limit in (NEEDS_A_REASON, 2, 3))
     return [str(len(off)), str(near), str(twice), str(len(off) - thrice)]
 
@@ -200,12 +206,12 @@ def _reasons(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapp
 
 
 def figure(value: float) -> str:
-    """Three digits, or all before the point."""
+    """Return a number with three digits, or with all digits before the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def differences(page: str, now: str) -> list[str]:
-    """Where a page is not what would be written now; rows of guests may differ by GUESTS_MAY_DIFFER."""
+    """Return the differences between a page and its new content. Rows of guests may differ by GUESTS_MAY_DIFFER."""
     old, new = page.splitlines(), now.splitlines()
     if len(old) != len(new):
         return [f"it has {len(old)} lines and would have {len(new)}"]
@@ -220,7 +226,7 @@ def differences(page: str, now: str) -> list[str]:
 
 
 def _alike(before: str, after: str) -> bool:
-    """Whether two lines say the same but for the model's figure and the name of the kernel's package."""
+    """True if two lines differ at most in the model's figure and in the name of the kernel's package."""
     if "linux-source-" in before and "linux-source-" in after:
         return True
     old, new = (line.strip("| ").split(" | ") for line in (before, after))

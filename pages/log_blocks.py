@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Media that map erase groups and take updates in logs: what random writes cost, by how many groups they go to and by
-their size.
+"""Media that map erase groups and collect updates in logs: the cost of random writes, by the number of groups that they
+go to and by their size.
 
-G pages a group, L logs, W groups written to, requests of s pages.
+G pages per group, L logs, W groups that are written to, requests of s pages.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pages.checks import CLOSE, Bench, Request, Row, media, plain
 from pages.page_text import table
 
 SAMPLE = 0.03
-"""Some 10,000 merges at random places are a sample; so are 2,000 requests."""
+"""The allowed relative error of samples: some 10,000 merges at random places, or 2,000 requests."""
 
 
 @dataclass(frozen=True)
 class Logs:
-    """A medium with logs, and its figures."""
+    """A medium with logs, and its parameters."""
 
     name: str
     medium: Medium
@@ -31,11 +31,11 @@ class Logs:
     groups: int
     fast: bool
     shared: int
-    """Logs that all groups share: of FAST all but the first, of BAST those for short writes."""
+    """The logs that all groups share: for FAST all but the first, for BAST those for short writes."""
     short_pages: float
     """Requests of fewer pages go to the shared logs."""
     in_steps: bool
-    """The oldest shared log is emptied while the newest is filled."""
+    """True if the oldest shared log is emptied while the newest one is filled."""
 
     @property
     def layer(self) -> str:
@@ -46,7 +46,7 @@ class Logs:
         return self.logs - self.shared
 
     def shares(self, pages: float) -> bool:
-        """Whether requests of so many pages go to the shared logs."""
+        """True if requests of so many pages go to the shared logs."""
         return self.fast or pages < self.short_pages
 
     @property
@@ -69,21 +69,22 @@ def log_media() -> Iterator[Logs]:
 
 
 def start(bench: Bench, m: Logs, groups: int) -> None:
-    """A new medium, its first groups written in order."""
+    """Make a new medium, and write its first groups in order."""
     bench.start(m.medium)
     bench.go_on([("write", group * m.group_bytes, m.group_bytes) for group in range(groups)])
 
 
 def pages_at_random(chance: random.Random, m: Logs, groups: int, count: int) -> list[Request]:
-    """Single pages; not the first of a group, with which FAST would begin its sequential log."""
+    """Return single pages, but never the first of a group, with which FAST would begin its sequential log."""
     places = (chance.randrange(groups) * m.group_pages + chance.randrange(1, m.group_pages) for _ in range(count))
     return [("write", place * m.page_bytes, m.page_bytes) for place in places]
 
 
 def still_needed(m: Logs, groups: int, written: float = 1, later: float | None = None) -> float:
-    """How likely a part of a log holds a page of a group that was not merged, nor written again, since.
+    """Return the probability that a part of a log holds a page of a group that was neither merged nor written again
+    since.
 
-    The part is what was written of the log, which holds G pages; so many logs were written behind it.
+    The part is the written share of a log of G pages. So many logs were written after it.
     """
     later = m.shared - 1 if later is None else later
     missed = 1 - 1 / (groups * (m.group_pages - 1))  # one address by one write
@@ -93,7 +94,7 @@ def still_needed(m: Logs, groups: int, written: float = 1, later: float | None =
 
 
 def turns(m: Logs, groups: int) -> float:
-    """Logs that are filled from one merge of a group to its next."""
+    """Return the number of logs that are filled between two merges of a group."""
     if not m.in_steps:
         return m.shared - 1 + 1 / still_needed(m, groups)
     moments = [(i + 0.5) / 100 for i in range(100)]
@@ -103,7 +104,7 @@ def turns(m: Logs, groups: int) -> float:
 
 
 def programs_by_groups(m: Logs, groups: int) -> float:
-    """Programs a page written: the page itself, and its share of a merge."""
+    """Return the programmed pages per written page: the page itself, and its share of a merge."""
     if m.shares(1):
         return 1 + groups / turns(m, groups)
     if groups <= m.own_logs:
@@ -112,7 +113,7 @@ def programs_by_groups(m: Logs, groups: int) -> float:
 
 
 def enough(m: Logs, groups: int) -> tuple[int, int]:
-    """Requests before and while it is measured: whole rounds of the logs, or enough merges."""
+    """Return the number of requests before and during the measurement: whole rounds of the logs, or enough merges."""
     if m.shares(1):
         round_of_logs = m.shared * m.group_pages
         return 2 * round_of_logs, 20 * round_of_logs
@@ -122,7 +123,7 @@ def enough(m: Logs, groups: int) -> tuple[int, int]:
 
 
 def collapse(bench: Bench) -> tuple[str, list[Row]]:
-    """Random writes of a page each to more and more groups."""
+    """Measure random writes of one page to more and more groups."""
     lines, rows = [], []
     for m in log_media():
         for groups in sorted({1, m.logs, m.logs + 1, 2 * m.logs, 4 * m.logs, 8 * m.logs}):
@@ -130,10 +131,10 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
             start(bench, m, groups)
             before, counted = enough(m, groups)
             bench.go_on(pages_at_random(chance, m, groups, before))
-            told = bench.go_on(pages_at_random(chance, m, groups, counted))
+            replayed = bench.go_on(pages_at_random(chance, m, groups, counted))
             what = f"random pages of {groups} groups"
             expected = programs_by_groups(m, groups)
-            row = Row(m.name, what, expected, m.layer, float(told["write_amplification"]), SAMPLE)
+            row = Row(m.name, what, expected, m.layer, float(replayed["write_amplification"]), SAMPLE)
             lines.append(
                 [
                     f"{m.name}, {m.layer}",
@@ -141,7 +142,7 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
                     str(groups),
                     *(plain(value) for value in (row.expected, row.found)),
                     f"{row.error * 100:.2f} %",
-                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                    f"{replayed['operations']['write']['bytes_per_s'] / 1e6:.4f}",
                 ]
             )
             rows.append(row)
@@ -156,17 +157,19 @@ def programs_by_size(m: Logs, pages: int) -> float:
 
 
 def sizes(m: Logs) -> list[int]:
-    """Pages a request: each fourth power of two, half of a group, a group. FAST: where a log's pieces seldom meet."""
+    """Return the pages per request: every fourth power of two, half a group, a group. For FAST, sizes at which a log's
+    pieces seldom meet.
+    """
     smallest = m.group_pages // 8 if m.fast else max(1, int(m.short_pages))
-    found = {m.group_pages, m.group_pages // 2}
+    pages = {m.group_pages, m.group_pages // 2}
     while smallest < m.group_pages:
-        found.add(smallest)
+        pages.add(smallest)
         smallest *= 4
-    return sorted(found)
+    return sorted(pages)
 
 
 def sweep(bench: Bench) -> tuple[str, list[Row]]:
-    """Random writes over the whole medium, aligned to their size, from a page to an erase group."""
+    """Measure random writes over the whole medium, aligned to their size, from a page to an erase group."""
     lines, rows = [], []
     for m in log_media():
         for pages in sizes(m):
@@ -176,17 +179,19 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
             places = [chance.randrange(m.groups * m.group_pages // pages) for _ in range(count + count // 4)]
             requests = [("write", place * size, size) for place in places]
             bench.go_on(requests[: count // 4])
-            told = bench.go_on(requests[count // 4 :])
+            replayed = bench.go_on(requests[count // 4 :])
             what = f"random writes of {size >> 10} KiB"
             allowed = CLOSE if pages == m.group_pages else SAMPLE
-            row = Row(m.name, what, programs_by_size(m, pages), m.layer, float(told["write_amplification"]), allowed)
+            row = Row(
+                m.name, what, programs_by_size(m, pages), m.layer, float(replayed["write_amplification"]), allowed
+            )
             lines.append(
                 [
                     f"{m.name}, {m.layer}",
                     str(size >> 10),
                     *(plain(value) for value in (row.expected, row.found)),
                     f"{row.error * 100:.2f} %",
-                    f"{told['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                    f"{replayed['operations']['write']['bytes_per_s'] / 1e6:.4f}",
                 ]
             )
             rows.append(row)

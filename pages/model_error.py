@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the models' error by class of medium and kind of load, out of the rows of pages/devices.toml.
+"""Write the models' error by class of medium and kind of load, from the rows of pages/devices.toml.
 
-The file is part of the package: verdicts and reports read it there (flashbed/analysis/model_error.py).
+The file is part of the package. Verdicts and reports read it there (flashbed/analysis/model_error.py).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ CLASSES = {
     "nvme": ("nvme-960pro-class",),
     "disk": ("hdd-25-4200-ide-4g", "hdd-25-5400-ide-4g", "hdd-35-7200-320g"),
 }
-"""Media whose devices were measured alike. The layers in software and the medium without time are no devices."""
+"""Media whose devices were measured alike. Software layers and the medium without time are no devices."""
 
 OF_TEN = 9
-"""The stated error holds for so many of ten figures."""
+"""The number of figures, of every ten, for which the stated error holds."""
 
 HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -56,15 +56,15 @@ HEAD = """\
 
 
 def head(rows: Sequence[DeviceRow]) -> str:
-    """The comment above the tables, which ends with the devices that no class has."""
+    """Return the comment above the tables. It ends with the devices that belong to no class."""
     others = sorted({f"#   {row.device} ({row.device_class})\n" for row in rows if row.device_class})
     return HEAD + "".join(others or ["#   none\n"])
 
 
 def text(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
-    """The file, out of the rows and what the models do, each in its row's unit, by the row's name.
+    """Return the content of the file from the rows and the models' figures by row name, each in its row's unit.
 
-    Rows that are held out count, kept back or not: the error is of a model that is finished.
+    Held-out rows count, kept back or not, because the error is that of a finished model.
     """
     parts = [head(rows)]
     for name, media in CLASSES.items():
@@ -95,19 +95,19 @@ def _error(rates: Sequence[float]) -> str:
 
 
 def stated(rates: Sequence[float]) -> float:
-    """The factor within which OF_TEN of ten rates lie; all of them if there are fewer than ten."""
+    """Return the factor within which OF_TEN of ten rates lie; all rates if there are fewer than ten."""
     off = sorted(max(rate, 1 / rate) for rate in rates)
     return off[math.ceil(len(off) * OF_TEN / 10) - 1]
 
 
 def _digits(value: float) -> str:
-    """Three digits; TOML wants a point in a float."""
+    """Return a number with three digits. A float needs a point in TOML."""
     return f"{float(f'{value:.3g}')}"
 
 
 def differences(before: str, now: str, may_differ: float) -> list[str]:
-    """Where the file is not what would be written now; ratios may differ by so much."""
-    old, new = (_flat(tomllib.loads(said)) for said in (before, now))
+    """Return the differences between the file and its new content. Ratios may differ by `may_differ`."""
+    old, new = (_flat(tomllib.loads(content)) for content in (before, now))
     if before.partition("\n[")[0] != now.partition("\n[")[0] or set(old) != set(new):
         return ["it has another head, or other classes and loads"]
     return [f"{key} is {old[key]} and would be {new[key]}" for key in old if not _alike(old[key], new[key], may_differ)]
@@ -115,8 +115,8 @@ def differences(before: str, now: str, may_differ: float) -> list[str]:
 
 def _flat(tables: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for name, said in tables.items():
-        for key, value in said.items():
+    for name, table in tables.items():
+        for key, value in table.items():
             if isinstance(value, dict):
                 flat |= {f"{name}, {key}, {figure}": number for figure, number in value.items()}
             else:

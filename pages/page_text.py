@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages that commands write are made of: tables, and prose in lines of at most 120 columns.
+"""Format the pages that commands write: tables, and prose in lines of at most 120 columns.
 
-Must not know what a page says. mdformat 1.0 is no help: it wraps paragraphs that fit, sets the rules of tables anew,
-and puts a backslash behind a number that comes to begin a line, where these pages keep it from there.
+Must not know the content of a page. mdformat 1.0 does not fit: it wraps paragraphs that fit already, redraws the rules
+of tables, and puts a backslash after a number at the start of a line. These pages avoid such line starts.
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ from pathlib import Path
 COLUMNS = 120
 
 _ITEM = re.compile(r"(\d+\.|[-*]) ")
-"""How an item of a list begins."""
+"""The start of an item of a list."""
 
 _WHOLE = re.compile(r"[|#]|!\[|```")
-"""How a line begins that cannot be wrapped: of a table, a heading, a picture, what a command prints."""
+"""The start of a line that cannot be wrapped: of a table, a heading, an image, a command's output."""
 
 _NUMBERED_HEADING = re.compile(r"(#+ \d+)\. (.*)")
 
 _WOULD_MEAN = re.compile(r" (?=([-+*>]|#+|\d+[.)])( |$))")
-"""A space that may not become the end of a line: Markdown would take what follows it for a list, a quote, a heading."""
+"""A space that must not become a line end, because Markdown would read the next word as a list, a quote or a heading.
+"""
 
 _KEPT = "\0"
 
 
 def table(titles: Sequence[str], lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """A table; columns are set to the right, but for those in `left`."""
+    """Return a table. Columns are aligned right, except those in `left`."""
     rules = ["---" if column in left else "---:" for column in range(len(titles))]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, rules, *lines))
 
 
 def wrapped(page: str) -> str:
-    """The page with each paragraph and each item that has a line of more than COLUMNS wrapped anew; others as they are.
+    """Return the page with each paragraph and item wrapped again that has a line of more than COLUMNS; others stay.
 
-    Of a numbered heading that is too long the number stays, and what it says becomes a paragraph. A page that has been
-    wrapped stays as it is.
+    Of a numbered heading that is too long, the number stays, and the text becomes a paragraph. Wrapping a wrapped page
+    changes nothing.
     """
     return "".join(f"{line}\n" for block in _blocks(page) for line in _fitted(block))
 
 
 def written(path: Path, page: str, *, check: bool, target: str) -> bool:
-    """Writes the page, wrapped, that `make TARGET` writes. With `check` nothing is written; if that would change the
-    page, stderr says so, and the answer is False.
+    """Write the page of `make TARGET`, wrapped. With `check` write nothing; if the page would change, say so on stderr
+    and return False.
     """
     text = wrapped(page)
     if not check:
@@ -60,7 +61,7 @@ def written(path: Path, page: str, *, check: bool, target: str) -> bool:
 
 
 def _blocks(page: str) -> Iterator[list[str]]:
-    """Runs of lines that belong together: a paragraph, an item of a list, a command's output; others by themselves."""
+    """Yield groups of lines: a paragraph, a list item, a command's output. Other lines are groups of their own."""
     block: list[str] = []
     is_printed = False
     for line in page.splitlines():

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/generated/papers.md from the stored results of the studies after papers: claims, verdicts and figures.
+"""Write docs/generated/papers.md from the stored results of the studies after papers: claims, verdicts and figures.
 
     python -m pages.papers [--check] [--partial] [--only STUDY...]
 
-Runs nothing. Ends with status 1 and writes nothing if results are missing, but for --partial, which marks what rests on
-them as open. With --only it writes the sections of these studies, and the others stay as they are: all of them take
-hours to measure. It also wants the results of studies that judge sentences of these. With --check it writes nothing and
-ends with status 1 if the page would change. Imported results are left out: they are of one machine, and the page is the
-same on all.
+Runs nothing. If results are missing, the exit status is 1, and nothing is written. With --partial it writes the page,
+and marks everything that depends on missing results as open. With --only it writes the sections of these studies, and
+leaves the others as they are, because measuring all takes hours. It also needs the results of studies that judge claims
+of these. With --check it writes nothing, and the exit status is 1 if the page would change. Imported results are left
+out: they are from one machine, and the page is the same on all.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ PAGE = REPOSITORY / "docs/generated/papers.md"
 
 
 def studies_after_papers() -> list[Study]:
-    """The shipped studies that name what they repeat, and judge its claims."""
+    """Return the shipped studies that name a source and judge its claims."""
     return [study for study in shipped_studies() if study.source and study.claims]
 
 
 def missing(reports: list[Report]) -> Iterator[str]:
-    """A line for each study that lacks results, with what to do."""
+    """Return a line for each study that lacks results, with the remedy."""
     for report in reports:
         lost = len(report.results.not_measured())
         if lost:
@@ -46,13 +46,13 @@ def missing(reports: list[Report]) -> Iterator[str]:
 def main(words: list[str] | None = None) -> int:
     studies = studies_after_papers()
     about = "Write docs/generated/papers.md from the stored results of studies after papers."
-    said = argparse.ArgumentParser(description=about)
-    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
-    said.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
-    said.add_argument(
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    parser.add_argument("--partial", action="store_true", help="also without all results; what rests on them is open")
+    parser.add_argument(
         "--only", nargs="+", metavar="STUDY", choices=[study.name for study in studies], help="of these studies alone"
     )
-    options = said.parse_args(words)
+    options = parser.parse_args(words)
     asked = [study for study in studies if not options.only or study.name in options.only]
     wanted = {study.name: study for one in asked for study in (one, *companions(one, studies))}
     reports = {name: report_of(ReportInputs(study, run.rows(run.stored(study)))) for name, study in wanted.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power cuts on every medium, held to an oracle (media/tests/cuts.c): what a host may rely on after a restart."""
+"""Check power cuts on every medium with an oracle (media/tests/cuts.c): what a host may rely on after a restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CUTS = 10_000
 
 
 def _oracle() -> ModuleType:
-    """The program media/tests/cuts.py, which imports nothing of its folder."""
+    """Load the program media/tests/cuts.py, which imports nothing from its directory."""
     spec = importlib.util.spec_from_file_location("cuts", paths.media() / "tests/cuts.py")
     assert spec is not None
     assert spec.loader is not None
@@ -28,21 +28,23 @@ cuts = _oracle()
 
 
 def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
-    """Each as it is, where nothing may be found, and as one that breaks its promises, which must be found."""
+    """Check each medium as it is, where no violation may be found, and as a medium that breaks its promises, where
+    violations must be found.
+    """
     build = bench.folder / "cuts"
     run(["make", "-C", paths.media(), f"BUILD={build}", build / "cuts"])
     lines, rows = [], []
     for name in BLOCK_MEDIA:
         arguments = [f"{key}={value}" for key, value in LIBRARY.medium(name).core_parameters.items()]
-        found = {}
+        by_liar = {}
         for what, count, words, caught in cuts.trials(arguments, CUTS):
-            found[what], _ = cuts.cut(build / "cuts", count, words)
-            violations = found[what]["violations"]
+            by_liar[what], _ = cuts.cut(build / "cuts", count, words)
+            violations = by_liar[what]["violations"]
             # Of a liar it matters that it is caught, not how often
             rows.append(
                 Row(name, what or "as it is", caught, "oracle", violations > 0 if caught else violations, EXACT)
             )
-        honest = found[""]
+        honest = by_liar[""]
         lines.append(
             [
                 name,
@@ -51,7 +53,7 @@ def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
                     for key in ("requests", "erases", "kept", "lost", "torn", "unreadable", "violations")
                 ),
                 *(
-                    f"{found[what]['violations']:,}" if what in found else ""
+                    f"{by_liar[what]['violations']:,}" if what in by_liar else ""
                     for what in ("ignoring flushes", "losing paired pages")
                 ),
             ]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/generated/reliability.md out of the records in pages/reliability.json: power cuts, fuzzing, faults, bad
+"""Write docs/generated/reliability.md from the records in pages/reliability.json: power cuts, fuzzing, faults, bad
 inputs, and what was lost.
 
     python -m pages.reliability [--check] [--measure NAME|all] [--campaign LOG]
 
---measure carries out commands that break things on purpose, and keeps what they counted; all of them take about half
-an hour, and the appliance's calls another hour. --campaign takes in the log of a fault campaign (make faults
-OPTIONS="--log LOG ..."). Ends with status 1 if a record says that something was lost. --check writes nothing, and ends
-with status 1 if the page would change.
+--measure runs commands that break things on purpose, and records their counts. All of them take about half an hour, and
+the appliance's calls another hour. --campaign imports the log of a fault campaign (make faults OPTIONS="--log LOG
+..."). The exit status is 1 if a record has a loss. --check writes nothing, and ends with status 1 if the page would
+change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
 
 
 def measure(asked: argparse.Namespace) -> None:
-    """Makes records anew; each is kept as soon as it is there."""
+    """Renew the requested records. Each is stored as soon as it is complete."""
     for one in records.measures():
         if {one.name, "all"} & set(asked.measure):
             print(f"{one.name}: {one.text}", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/generated/reliability.md, made of the records of reliability_records.py. Every figure is taken from them.
+"""Return docs/generated/reliability.md from the records of reliability_records.py. All figures are from the records.
 
 Must not run anything.
 """
@@ -22,7 +22,7 @@ FUZZED = {
     "yaffs2 corpora": "YAFFS2, kept corpus",
     "appliance corpus": "appliance, kept corpus",
 }
-"""Records of fuzzing, and what each puts its inputs to."""
+"""The records of fuzzing, and the target of each."""
 
 TEXT = """\
 # Reliability: what was tried, and what was lost
@@ -99,7 +99,7 @@ def page(records: Mapping[str, Record]) -> str:
 
 
 def lost(records: Mapping[str, Record]) -> Iterator[str]:
-    """A sentence for each record that says that something was lost."""
+    """Yield a sentence for each record with a loss."""
     for name, record in sorted(records.items()):
         if record.get("status", 0) not in (0, NOT_RUN):
             yield f"{name}: `{record['command']}` ended with {record['status']}"
@@ -117,7 +117,7 @@ def _counts(record: Record | None) -> Counts:
 
 
 def _where(record: Record | None) -> list[str]:
-    """Command, CPU time, state."""
+    """Return command, CPU time and state of a record."""
     if record is None:
         return [NOT_RUN, "", ""]
     return [f"`{record['command']}`", f"{record['cpu_seconds']:,}" if "cpu_seconds" in record else "", record["state"]]
@@ -152,9 +152,9 @@ def _short(records: Mapping[str, Record]) -> str:
 
 
 def _broken(records: Sequence[Record | None]) -> int:
-    """Violations that were counted, and commands that failed."""
-    failed = [one for one in records if one is not None and one.get("status", 0) not in (0, NOT_RUN)]
-    violations: int = sum(_counts(one).get("violations", 0) for one in records)
+    """Return the number of violations, and of commands that failed."""
+    failed = [record for record in records if record is not None and record.get("status", 0) not in (0, NOT_RUN)]
+    violations: int = sum(_counts(record).get("violations", 0) for record in records)
     return len(failed) + violations
 
 
@@ -223,7 +223,9 @@ def _findings(findings: Sequence[str]) -> str:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    """What was seen, the most frequent first. A negative status is the signal that the campaign itself sent."""
+    """Return the counted values, the most frequent first. A negative status is the signal that the campaign itself
+    sent.
+    """
     ordered = sorted(Counter(counts).items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{what}: {count}" for what, count in ordered)
 

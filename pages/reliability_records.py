@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that break things on purpose, and the records of what they counted, for docs/generated/reliability.md.
+"""Run the commands that break things on purpose, and record their counts, for docs/generated/reliability.md.
 
-A record is made of what a command has printed or logged, and of nothing else. Must not know how the page looks.
+A record depends only on the output or the log of a command. Must not know the layout of the page.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ Counts = dict[str, Any]
 NUMBER = r"([\d,]+)"
 
 HOME = re.compile(r"/\S*?/bed/home")
-"""Where a campaign took place: of no interest to who reads of it."""
+"""The directory of a campaign, which is left out of the records."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A command, and how its output is counted. `needs` is a program without which it cannot run."""
+    """A command, and the function that counts its output. `needs` is a program without which it cannot run."""
 
     name: str
     of: str
-    """The folder whose files it tries."""
+    """The directory whose files it tests."""
     command: tuple[str, ...]
     counted: Callable[[str], Counts]
     needs: str = "make"
 
     @property
     def text(self) -> str:
-        """As a person types it."""
+        """Return the command as a person types it."""
         words = (re.sub(r"^.*/\.venv/bin/|^BUILD=.*", "", word) for word in self.command)
         return " ".join(f'"{word}"' if " " in word else word for word in words if word)
 
@@ -55,18 +55,20 @@ def _number(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-def _total(pattern: str, said: str) -> int:
-    return sum(map(_number, re.findall(pattern, said, re.MULTILINE)))
+def _total(pattern: str, output: str) -> int:
+    return sum(map(_number, re.findall(pattern, output, re.MULTILINE)))
 
 
-def media_cuts(said: str) -> Counts:
-    """Lines of media/tests/cuts.py: devices as they are, and such as lie about what is safe, which must be caught."""
+def media_cuts(output: str) -> Counts:
+    """Count the output of media/tests/cuts.py: real devices, and devices that lie about what is safe, which must be
+    caught.
+    """
     honest, liars = Counter[str](), []
-    for line in said.splitlines():
-        found = re.fullmatch(rf"(.+): {NUMBER} cuts, {NUMBER} requests, .*?{NUMBER} violations.*", line)
-        if not found:
+    for line in output.splitlines():
+        match = re.fullmatch(rf"(.+): {NUMBER} cuts, {NUMBER} requests, .*?{NUMBER} violations.*", line)
+        if not match:
             continue
-        name, cuts, requests, violations = found[1], *map(_number, found.groups()[1:])
+        name, cuts, requests, violations = match[1], *map(_number, match.groups()[1:])
         if name.endswith(("ignoring flushes", "losing paired pages")):
             liars.append(violations > 0)
             continue
@@ -74,41 +76,44 @@ def media_cuts(said: str) -> Counts:
     return {**honest, "violations": honest["violations"], "liars": len(liars), "liars_caught": sum(liars)}
 
 
-def layer_cuts(said: str) -> Counts:
-    """Lines of kernel/media_ftl/tests: it ends with the first rule that does not hold."""
-    pairs = re.findall(r"^\S+: (\d+) cuts and (\d+) in starts", said, re.MULTILINE)
+def layer_cuts(output: str) -> Counts:
+    """Count the output of kernel/media_ftl/tests, which ends with the first rule that does not hold."""
+    pairs = re.findall(r"^\S+: (\d+) cuts and (\d+) in starts", output, re.MULTILINE)
     return {"cuts": sum(int(cuts) + int(starts) for cuts, starts in pairs), "configurations": len(pairs)}
 
 
-def yaffs2_cuts(said: str) -> Counts:
+def yaffs2_cuts(output: str) -> Counts:
     line = r"^seed \d+: (\d+) cuts \(\d+ in erases, \d+ in writes, (\d+) more in mounts\)"
-    found = re.findall(line, said, re.MULTILINE)
-    return {"cuts": sum(int(cuts) + int(mounts) for cuts, mounts in found), "configurations": len(found)}
+    pairs = re.findall(line, output, re.MULTILINE)
+    return {"cuts": sum(int(cuts) + int(mounts) for cuts, mounts in pairs), "configurations": len(pairs)}
 
 
-def alternations(said: str) -> Counts:
-    found = re.findall(r"^(\d+) alternations: .* (\d+) cuts,", said, re.MULTILINE)
+def alternations(output: str) -> Counts:
+    pairs = re.findall(r"^(\d+) alternations: .* (\d+) cuts,", output, re.MULTILINE)
     return {
-        "alternations": sum(int(turns) for turns, _ in found),
-        "cuts": sum(int(cuts) for _, cuts in found),
-        "configurations": len(found),
+        "alternations": sum(int(turns) for turns, _ in pairs),
+        "cuts": sum(int(cuts) for _, cuts in pairs),
+        "configurations": len(pairs),
     }
 
 
-def corpora(said: str) -> Counts:
-    """Inputs that fuzzing found before, put in again with sanitizers: the program ends at the first that breaks it."""
-    return {"inputs": _total(r"corpus-\w+: (\d+) inputs", said)}
+def corpora(output: str) -> Counts:
+    """Count inputs of earlier fuzzing that are run again with sanitizers. The program ends at the first failure."""
+    return {"inputs": _total(r"corpus-\w+: (\d+) inputs", output)}
 
 
-def fuzzing(said: str) -> Counts:
-    """libFuzzer's own statistics."""
-    return {"inputs": _total(r"stat::number_of_executed_units: +(\d+)", said), "violations": said.count("SUMMARY: ")}
+def fuzzing(output: str) -> Counts:
+    """Count libFuzzer's statistics."""
+    return {
+        "inputs": _total(r"stat::number_of_executed_units: +(\d+)", output),
+        "violations": output.count("SUMMARY: "),
+    }
 
 
-def generated(said: str) -> Counts:
-    """Hypothesis' statistics: how many examples, and what share of them ended with which exit status."""
+def generated(output: str) -> Counts:
+    """Count Hypothesis' statistics: the examples, and the share of each exit status."""
     tests = {}
-    for part in re.split(r"^(?=tests/\S+::test_\w+:)", said, flags=re.MULTILINE):
+    for part in re.split(r"^(?=tests/\S+::test_\w+:)", output, flags=re.MULTILINE):
         name = re.match(r"tests/\S+::(test_\w+):", part)
         passing = re.search(r"during generate phase.*?(\d+) passing, (\d+) failing", part, re.DOTALL)
         if name and passing:
@@ -119,33 +124,33 @@ def generated(said: str) -> Counts:
 
 
 def faults_of(lines: Sequence[Mapping[str, Any]]) -> Counts:
-    """The log of a fault campaign. Of a fault that was repeated, after something was mended, the last time counts; what
-    was found before stays among the findings.
+    """Count the log of a fault campaign. If a fault was repeated after a repair, its last line counts; earlier losses
+    stay among the findings.
     """
     every = [line for line in lines if "fault" in line]
-    told = list({(line["seed"], line["number"]): line for line in every}.values())
+    last_lines = list({(line["seed"], line["number"]): line for line in every}.values())
     by_fault: dict[str, Any] = {}
-    for line in told:
-        one = by_fault.setdefault(
+    for line in last_lines:
+        counts = by_fault.setdefault(
             line["fault"], {"group": line["group"], "tried": 0, "lost": 0, "moments": Counter(), "statuses": Counter()}
         )
-        one["tried"] += 1
-        one["lost"] += line["verdict"] != "well"
-        one["moments"][line["moment"]] += 1
+        counts["tried"] += 1
+        counts["lost"] += line["verdict"] != "well"
+        counts["moments"][line["moment"]] += 1
         # The last status is that of the run after the fault
-        one["statuses"].update(str(status) for status in line["statuses"][:-1])
+        counts["statuses"].update(str(status) for status in line["statuses"][:-1])
     return {
         "faults": by_fault,
-        "seeds": sorted({line["seed"] for line in told}),
-        "host_seconds": round(sum(line["seconds"] for line in told)),
-        "kept": sum(bool(line["kept"]) for line in told),
-        "lost_at_first": sum(line["verdict"] != "well" for line in every if line not in told),
+        "seeds": sorted({line["seed"] for line in last_lines}),
+        "host_seconds": round(sum(line["seconds"] for line in last_lines)),
+        "kept": sum(bool(line["kept"]) for line in last_lines),
+        "lost_at_first": sum(line["verdict"] != "well" for line in every if line not in last_lines),
         "findings": sorted({HOME.sub("HOME", text)[:300] for line in every for text in line["lost"]}),
     }
 
 
 def measures(python: str = sys.executable) -> tuple[Measure, ...]:
-    """All but the fault campaign, which takes as long as one likes and has a log of its own."""
+    """Return all measures except the fault campaign, whose duration is free and which has a log of its own."""
     pytest = str(Path(python).with_name("pytest"))
     inputs = "tests/e2e/test_generated_inputs.py"
     media, ftl, yaffs2, appliance = "media", "kernel/media_ftl", "kernel/yaffs2", "appliance/user"
@@ -177,7 +182,9 @@ def measures(python: str = sys.executable) -> tuple[Measure, ...]:
 
 
 def carry_out(measure: Measure) -> Record:
-    """Runs a command in the repository, and counts. `status` is its exit status, "not run" if it cannot run here."""
+    """Run a command in the repository, and count its output. `status` is its exit status, or "not run" if it cannot run
+    here.
+    """
     record: Record = {"command": measure.text, "state": state(measure.of)}
     if shutil.which(measure.needs) is None:
         return record | {"status": "not run", "why": f"{measure.needs} is not installed on the machine of the records"}
@@ -185,15 +192,15 @@ def carry_out(measure: Measure) -> Record:
     with tempfile.TemporaryFile("w+") as out:
         done = subprocess.run(measure.command, cwd=REPOSITORY, stdout=out, stderr=subprocess.STDOUT, env=_environment())
         out.seek(0)
-        said = out.read()
+        output = out.read()
     spent = round(children.cpu_s() - before)
     if done.returncode:
-        print(said[-3000:], file=sys.stderr)
-    return record | {"status": done.returncode, "cpu_seconds": spent, "counts": measure.counted(said)}
+        print(output[-3000:], file=sys.stderr)
+    return record | {"status": done.returncode, "cpu_seconds": spent, "counts": measure.counted(output)}
 
 
 def of_campaign(log: Path) -> Record:
-    """The record of a fault campaign, from its log, which may be of several that were carried on."""
+    """Return the record of a fault campaign from its log, which may hold several continued campaigns."""
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     counts = faults_of(lines)
     asked = [line["campaign"] for line in lines if "campaign" in line]
@@ -204,9 +211,9 @@ def of_campaign(log: Path) -> Record:
 
 
 def state(folder: str, commit: str = "HEAD") -> str:
-    """What `git rev-parse COMMIT:FOLDER` says, 12 digits of it: the same in each branch that has these files.
+    """Return 12 digits of `git rev-parse COMMIT:FOLDER`, which are the same in each branch with these files.
 
-    "+" behind it: with files changed.
+    They are followed by "+" if files were changed.
     """
 
     def git(*words: str) -> str:
@@ -217,12 +224,12 @@ def state(folder: str, commit: str = "HEAD") -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Without the words of a make that runs this."""
+    """Return the environment without the variables of an enclosing make."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
 def read() -> dict[str, Record]:
-    """All records, by name; none if there is no file."""
+    """Return all records by name; none if the file is missing."""
     return dict(json.loads(RECORDS.read_text())) if RECORDS.is_file() else {}
 
 

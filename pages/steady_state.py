@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random overwrites of a whole page-mapped medium in steady state: what its dies allow, and what it does.
+"""Compare random overwrites of a whole page-mapped medium in steady state with the rate that its dies allow.
 
 A page of the host costs a die, at write amplification A with c pages copied by collection and for the map, U pages
 programmed and read at a time, and blocks of B pages erased U at a time:
 
     T = A / U tPROG + c / U tR + A / (U B) tBERS
 
-so a medium of D dies overwrites at most D / T pages a second, if each program unit is full and no die ever idles.
+So a medium of D dies overwrites at most D / T pages per second, if each program unit is full and no die is ever idle.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from pages.page_text import table
 MEDIA = ("nvme-960pro-class", "emmc-64g")
 
 LEAST_BUSY = 0.7
-"""The share of the time that dies are busy at least, or the check fails."""
+"""The smallest allowed share of the time for which dies are busy."""
 
 SMALLER = 8
-"""The media that are run have blocks of so many times fewer pages, erased in so many times less time. Shares of the
-blocks, as that of the reserve, stay; so does the share of the map that the controller holds. Fewer blocks would not do:
-the reserve may not shrink as much."""
+"""The measured media have blocks of this many times fewer pages, which are erased in this many times less time. Shares
+of the blocks, such as the reserve, do not change; nor does the share of the map that the controller holds. Fewer blocks
+instead would make the reserve smaller.
+"""
 
 SCALED = ("pages_per_block", "erase_ns", "capacity_bytes", "map_cache_bytes", "map_update_bytes")
 
@@ -36,34 +37,34 @@ REQUEST_BYTES = 4096
 
 @dataclass(frozen=True)
 class Steady:
-    """The second time that all of a medium is overwritten; times in ns."""
+    """The second overwrite of a whole medium. Times are in ns."""
 
     numbers: Mapping[str, int]
     """The parameters of the scaled medium."""
     pages: int
-    """Pages that the host wrote."""
+    """The pages that the host wrote."""
     duration_ns: int
     counters: Mapping[str, int]
 
     @property
     def amplification(self) -> float:
-        """Pages programmed for a page of the host, with those of the map."""
+        """Return the programmed pages per page of the host, including pages of the map."""
         return self.counters["flash_programmed_pages"] / self.pages
 
     @property
     def reads(self) -> float:
-        """Pages read for a page of the host, by collection and for the map."""
+        """Return the read pages per page of the host, by collection and for the map."""
         return self.counters["flash_read_pages"] / self.pages
 
     @property
     def read_ns(self) -> float:
-        """A read of the array: the mean of the pages that share cells, which are read alike often."""
+        """Return the time of a read of the array: the mean of the pages that share cells, read equally often."""
         times = [self.numbers[key] for key in ("read_ns", "read_middle_ns", "read_upper_ns") if key in self.numbers]
         return math.fsum(times) / len(times)
 
     @property
     def full_ns(self) -> float:
-        """T: of a die for a page of the host, if each operation is of all planes."""
+        """Return T, the time of a die per page of the host, if each operation uses all planes."""
         n = self.numbers
         programs = self.amplification * n["program_ns"]
         erases = self.amplification / n["pages_per_block"] * n["erase_ns"]
@@ -71,7 +72,7 @@ class Steady:
 
     @property
     def busy_ns(self) -> int:
-        """Of all dies together."""
+        """Return the busy time of all dies together."""
         return sum(self.counters[f"flash_{what}_ns"] for what in ("read", "program", "erase"))
 
     @property
@@ -80,7 +81,7 @@ class Steady:
 
     @property
     def at_most(self) -> float:
-        """Pages of the host a second, if all dies are always busy with full program units."""
+        """Return the pages of the host per second if all dies are always busy with full program units."""
         return self.numbers["dies"] / self.full_ns * 1e9
 
     @property
@@ -89,33 +90,33 @@ class Steady:
 
     @property
     def busy(self) -> float:
-        """The share of the time that dies are busy, their mean."""
+        """Return the mean share of the time for which dies are busy."""
         return self.busy_ns / self.duration_ns / self.numbers["dies"]
 
 
 def overwritten(bench: Bench, name: str) -> Steady:
-    """Fills the medium in order, and overwrites all of it at random twice, its queue full; the second time counts."""
+    """Fill the medium in order, and overwrite it at random twice with a full queue. Return the second overwrite."""
     medium = LIBRARY.medium(name)
     numbers = medium.numbers()
     changed = {key: numbers[key] // SMALLER for key in SCALED if key in numbers}
     bench.start(medium, **changed)
     bench.go_on_with("--pattern", "sequential", "--request-bytes", str(1 << 20))
     depth = ("--queue-depth", str(numbers["queue_depth"]), "--request-bytes", str(REQUEST_BYTES))
-    told: dict[str, Any] = {}
+    replayed: dict[str, Any] = {}
     for seed in ("1", "2"):
-        told = bench.go_on_with("--pattern", "random", *depth, "--seed", seed)
-    written = told["counters"]["host_written_bytes"] // numbers["page_bytes"]
-    return Steady({**numbers, **changed}, written, told["duration_ns"], told["counters"])
+        replayed = bench.go_on_with("--pattern", "random", *depth, "--seed", seed)
+    written = replayed["counters"]["host_written_bytes"] // numbers["page_bytes"]
+    return Steady({**numbers, **changed}, written, replayed["duration_ns"], replayed["counters"])
 
 
 def checks(name: str, steady: Steady) -> Iterator[Row]:
-    """No medium is faster than its dies, and its dies are busy."""
+    """Check that no medium is faster than its dies, and that its dies are busy."""
     yield Row(name, "writes/s beyond what dies allow", 0, "dies", max(0.0, steady.rate - steady.at_most), EXACT)
     yield Row(name, "share of the time that dies idle too long", 0, "dies", max(0.0, LEAST_BUSY - steady.busy), EXACT)
 
 
 def overwrites(bench: Bench) -> tuple[str, list[Row]]:
-    """Return the section: a line for each medium."""
+    """Return the section, with a row per medium."""
     lines: list[list[str]] = []
     rows: list[Row] = []
     for name in MEDIA:

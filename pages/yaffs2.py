@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures YAFFS2 in guests and writes docs/generated/yaffs2-figures.md.
+"""Measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md.
 
     python -m pages.yaffs2 [--check] [--quick]
 
-Ends with status 1 if figures contradict each other or, with --check, if the page is not what would be written. With
---quick it measures the first row of each table, in half a minute, and looks whether the page says the same; writes
-nothing. All times are virtual: the page is the same on every host with the same package of Linux.
+The exit status is 1 if figures contradict each other or, with --check, if the page would change. With --quick it
+measures the first row of each table, in half a minute, compares it with the page, and writes nothing. All times are
+virtual, so the page is the same on every host with the same package of Linux.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ which MiB/s are: it begins and ends with the notes of the counters.
 
 
 def page(folder: Path) -> tuple[str, list[str]]:
-    """The page, and what of its figures cannot be."""
+    """Return the page, and the contradictions in its figures."""
     mounts, times = list(yaffs2_mount.rows(folder)), list(yaffs2_time.rows(folder))
     text = TEXT.format(
         cut=yaffs2_mount.CUT_AFTER,
@@ -93,10 +93,12 @@ def page(folder: Path) -> tuple[str, list[str]]:
 
 
 def main() -> int:
-    said = argparse.ArgumentParser(description="Measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md.")
-    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
-    said.add_argument("--quick", action="store_true", help="only the first row of each table; writes nothing")
-    options = said.parse_args()
+    parser = argparse.ArgumentParser(
+        description="Measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md."
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    parser.add_argument("--quick", action="store_true", help="only the first row of each table; writes nothing")
+    options = parser.parse_args()
     if options.quick:
         with tempfile.TemporaryDirectory() as folder:
             other = yaffs2_quick.otherwise(PAGE.read_text(), yaffs2_quick.first_rows(Path(folder)))

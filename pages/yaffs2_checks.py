@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of figures of YAFFS2 whatever they are, and the tables that show them."""
+"""Check what must hold of any figures of YAFFS2, and format their tables."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from pages import yaffs2_mount, yaffs2_time
 from pages.page_text import table
 
 PROPORTIONAL = 0.1
-"""By how much a scan may be off the straight line through two others."""
+"""The relative error that a scan may have from the straight line through two others."""
 
 EXACT = 1e-6
-"""Of a run: what is lost where a float holds ns, and the module adds us up."""
+"""The relative error of a run's sums, because a float holds ns and the module adds in us."""
 
 TICK = 1e-3
-"""Of a run: what may lie between two clocks that are read one after the other."""
+"""The relative difference between two clocks that are read one after the other."""
 
 Mounts = Sequence[yaffs2_mount.Row]
 Times = Sequence[yaffs2_time.Row]
 
 
 def wrong_mounts(found: Mounts) -> Iterator[str]:
-    """Who reads a checkpoint and who summaries; and that the time of a scan is that of the pages in use."""
+    """Yield contradictions in mounts: checkpoints or summaries that were read wrongly, or a scan time that does not
+    follow the pages in use.
+    """
     for row in found:
         name, large = f"{row.chip}, {row.filesystem}, {row.mib} MiB in {row.files}", row.chip == "slc-nand-256m"
         if row.clean.by_checkpoint != large:
@@ -41,7 +43,7 @@ def wrong_mounts(found: Mounts) -> Iterator[str]:
 
 
 def _lines(found: Mounts) -> Iterator[tuple[tuple[str, str], yaffs2_mount.Row, yaffs2_mount.Row, yaffs2_mount.Row]]:
-    """The rows with one file of each chip and its options: the least, one between, the most."""
+    """Yield, for each chip and its options, the rows with one file: the smallest, a middle one, the largest."""
     single = (row for row in found if row.files == 1)
     for key, group in groupby(single, lambda row: (row.chip, row.filesystem)):
         rows = sorted(group, key=lambda row: row.mib)
@@ -50,13 +52,13 @@ def _lines(found: Mounts) -> Iterator[tuple[tuple[str, str], yaffs2_mount.Row, y
 
 
 def _slope(least: yaffs2_mount.Row, most: yaffs2_mount.Row, moment: str, what: str) -> float:
-    """A MiB of contents."""
+    """Return the increase per MiB of content."""
     low, high = (float(getattr(getattr(row, moment), what)) for row in (least, most))
     return (high - low) / (most.mib - least.mib)
 
 
 def mounts(found: Mounts) -> str:
-    """Each mount."""
+    """Return the table of mounts."""
     titles = ["chip", "mounted as", "contents", "unmounted, s", "pages", "KiB", "cut, s", "pages", "KiB"]
     lines = [
         [
@@ -73,7 +75,7 @@ def _mount(mount: yaffs2_mount.Mount) -> tuple[str, str, str]:
 
 
 def growth(found: Mounts) -> str:
-    """What of a mount does not depend on the contents, and what each MiB in one file adds."""
+    """Return the table of the constant part of a mount, and of its increase per MiB in one file."""
     titles = ["chip", "mounted as", "unmounted, ms", "+ ms a MiB", "cut, ms", "+ ms a MiB", "KiB", "+ KiB a MiB"]
     lines = []
     for key, least, _, most in _lines(found):
@@ -88,7 +90,7 @@ def growth(found: Mounts) -> str:
 
 
 def wrong_times(found: Times) -> Iterator[str]:
-    """The parts of a run are all of it, none is less than nothing, and no clock tells more than the chip allows."""
+    """Yield contradictions in runs: parts that do not add up, negative parts, a clock that exceeds the chip's limit."""
     for row in found:
         name = f"{row.board}, {row.pattern} {row.request}"
         if abs(sum(row.parts) - row.took) > row.took * EXACT:
@@ -102,7 +104,7 @@ def wrong_times(found: Times) -> Iterator[str]:
 
 
 def times(found: Times) -> str:
-    """The runs with their parts."""
+    """Return the table of runs with their parts."""
     titles = ["board", "", "request", "MiB/s", "limit", "run, s"]
     titles += ["chip", "bus", "MTD, ECC", "module", "CPU elsewhere", "idle", "CPU idle"]
     lines = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests with a new raw chip that run another measurement than a study's. Must not know what is measured."""
+"""Run guests with a new raw chip and a measurement that is not a study's. Must not know what is measured."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ workload = {{ tool = "fio", pattern = "write", request = "4k", file = "64k" }}
 """
 
 LIMIT_S = 1800
-"""This host's time after which a guest counts as hung."""
+"""The seconds of this host after which a guest counts as hung."""
 
 MEDIUM_OPTIONS = ""
-"""For the emulator's medium, behind the cell's."""
+"""Options of the emulator's medium, after those of the cell."""
 
 
 def boot(
     folder: Path, script: str, *, board: str, chip: str, filesystem: str, beside: Mapping[str, str]
 ) -> tuple[Cell, Outcome]:
-    """What a guest brings back whose measurement is `script`, with other files in /job beside it. Makes `folder`."""
+    """Return the files of a guest whose measurement is `script`, with more files in /job. Create `folder`."""
     folder.mkdir()
     study = folder / "study.toml"
     study.write_text(STUDY.format(board=board, chip=chip, filesystem=filesystem))
@@ -42,6 +42,6 @@ def boot(
 
 
 def statistics(text: bytes) -> dict[str, int]:
-    """Numbers by name of the only mount in /sys/kernel/debug/yaffs2/mtd0."""
+    """Return the numbers, by name, of the only mount in /sys/kernel/debug/yaffs2/mtd0."""
     pairs = (line.split() for line in text.decode().splitlines() if not line.startswith("device "))
     return {name: int(value) for name, value in pairs}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long YAFFS2 takes to mount and what memory it keeps: by contents, after an unmount and after a power cut."""
+"""Measure YAFFS2's mount time and the memory that it keeps, by contents, after an unmount and after a power cut."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pages.yaffs2_guest import boot, statistics
 MIB = 1 << 20
 
 CONTENTS: Sequence[tuple[int, int]] = ((2, 1), (8, 1), (8, 2048), (32, 1))
-"""MiB, and in how many files."""
+"""Contents: MiB, and the number of files."""
 
 CHIPS = (("slc-nand-256m", ("", ":disable-summary=on")), ("slc-nand-64m", ("",)))
 
 CUT_AFTER = 40
-"""Programs and erases: what is on the flash when the power goes is the contents, and little more."""
+"""The number of programs and erases before the power cut. The flash holds the contents then, and little more."""
 
 MOMENTS = ("clean", "cut")
-"""Of the mounts of a row: after an unmount, after a power cut."""
+"""The mounts of a row: after an unmount, after a power cut."""
 
 FUNCTIONS = """\
 . /job/cell.env
@@ -74,7 +74,7 @@ cut() {
 
 @dataclass(frozen=True)
 class Mount:
-    """A mount: seconds, bytes of memory that the kernel keeps from then on, pages read, blocks with a summary."""
+    """A mount: seconds, bytes of memory that the kernel keeps, pages read, blocks with a summary."""
 
     seconds: float
     memory: float
@@ -85,7 +85,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Row:
-    """Contents on a chip, and the two mounts of them."""
+    """Contents on a chip, and their two mounts."""
 
     chip: str
     filesystem: str
@@ -96,7 +96,9 @@ class Row:
 
 
 def script(contents: Sequence[tuple[int, int]]) -> str:
-    """Makes each of the contents on an erased chip, and mounts it after an unmount and after a power cut."""
+    """Return the script that writes each of the contents to an erased chip, and mounts it after an unmount and a power
+    cut.
+    """
     turns = (f"new {mib} {files}\ntimed {mib}.{files}.clean\ncut\ntimed {mib}.{files}.cut\n" for mib, files in contents)
     return f"set -e\nCUT={CUT_AFTER}\n{FUNCTIONS}{''.join(turns)}"
 
@@ -104,7 +106,7 @@ def script(contents: Sequence[tuple[int, int]]) -> str:
 def rows(
     folder: Path, chips: Sequence[tuple[str, Sequence[str]]] = CHIPS, contents: Sequence[tuple[int, int]] = CONTENTS
 ) -> Iterator[Row]:
-    """The mounts of each chip, with each of its options; a guest for each."""
+    """Yield the mounts of each chip with each of its options. Each chip and option takes a guest."""
     for chip, several in chips:
         for options in several:
             filesystem = f"yaffs2{options}"
@@ -113,12 +115,12 @@ def rows(
                 where, script(contents), board="arm64-1000", chip=chip, filesystem=filesystem, beside={}
             )
             for mib, files in contents:
-                found = [_mount(outcome.files, f"{mib}.{files}.{name}", cell.medium.size_bytes) for name in MOMENTS]
-                yield Row(chip, filesystem, mib, files, *found)
+                both = [_mount(outcome.files, f"{mib}.{files}.{name}", cell.medium.size_bytes) for name in MOMENTS]
+                yield Row(chip, filesystem, mib, files, *both)
 
 
 def _mount(out: Mapping[str, bytes], name: str, medium_bytes: int) -> Mount:
-    """The lab's own metrics, of files under other names."""
+    """Return the lab's own metrics of a mount from renamed files."""
     renamed = {
         MOUNT_BEGUN: out[f"{name}.begun"],
         MOUNT_DONE: out[f"{name}.done"],

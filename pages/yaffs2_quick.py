@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first row of each table of docs/generated/yaffs2-figures.md, measured anew, and where the page has it otherwise.
+"""Measure the first row of each table of docs/generated/yaffs2-figures.md again, and compare it with the page.
 
-It tells in two guests what the whole page takes many for: whether its figures are still those of the file system.
+Two guests show whether the page still holds; the whole page needs many.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 from pages import yaffs2_checks, yaffs2_mount, yaffs2_time
 
 MAY_DIFFER = 0.03
-"""By so much a figure may differ from the page where another package of Linux is in the guest."""
+"""The relative difference that a figure may have from the page, if the guest has another package of Linux."""
 
 NOT_COMPARED = "KiB"
-"""The title of columns whose figures are good to some tens only, as the page says."""
+"""The title of columns that are not compared, because their precision is low, as the page says."""
 
 _FIGURE = re.compile(r"(\d+(?:\.(\d+))?)(?: %)?")
 
 
 def first_rows(folder: Path) -> str:
-    """The tables of mounts and of runs with nothing but their first rows."""
+    """Return the tables of mounts and of runs with only their first rows."""
     chip, options = yaffs2_mount.CHIPS[0]
     mounts = yaffs2_mount.rows(folder, [(chip, options[:1])], yaffs2_mount.CONTENTS[:1])
     board, pattern, request = yaffs2_time.BOARDS[0], yaffs2_time.PATTERNS[0], yaffs2_time.REQUESTS[0]
@@ -33,7 +33,7 @@ def first_rows(folder: Path) -> str:
 
 
 def otherwise(page: str, tables: str) -> list[str]:
-    """The rows of `tables` that the page does not have in a table with the same titles, or has with other figures."""
+    """Return the rows of `tables` that differ from the page's table with the same titles, or are not in it."""
     there = list(_rows(page))
     return [
         f"| {' | '.join(row)} |"
@@ -43,8 +43,8 @@ def otherwise(page: str, tables: str) -> list[str]:
 
 
 def _rows(text: str) -> list[tuple[list[str], list[str]]]:
-    """Each row of each table, with the titles above it."""
-    found, titles, lines = [], [], text.splitlines()
+    """Return each row of each table, with the table's titles."""
+    rows, titles, lines = [], [], text.splitlines()
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         if not line.startswith("| ") or line.startswith("| ---"):
             continue
@@ -52,8 +52,8 @@ def _rows(text: str) -> list[tuple[list[str], list[str]]]:
         if below.startswith("| ---"):
             titles = cells
         else:
-            found.append((titles, cells))
-    return found
+            rows.append((titles, cells))
+    return rows
 
 
 def _alike(titles: Sequence[str], old: Sequence[str], new: Sequence[str]) -> bool:
@@ -64,7 +64,7 @@ def _alike(titles: Sequence[str], old: Sequence[str], new: Sequence[str]) -> boo
 
 
 def _close(before: str, now: str) -> bool:
-    """Whether two figures are within MAY_DIFFER, or a step of the last digit that is printed."""
+    """True if two figures differ by at most MAY_DIFFER, or by a step of the last printed digit."""
     old, new = _FIGURE.fullmatch(before), _FIGURE.fullmatch(now)
     if old is None or new is None:
         return False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of sequential writes and reads on YAFFS2 goes: chip, bus, MTD, the module, the rest.
+"""Split the time of sequential writes and reads on YAFFS2 into chip, bus, MTD, the module, and the rest.
 
-Three clocks, each of its own: the medium's counters (the chip), the module's sums in debugfs (its lock, MTD), the
-kernel's idle times. What they leave over for MTD, for the CPU elsewhere and for idleness cannot be less than nothing.
+There are three independent clocks: the medium's counters (the chip), the module's sums in debugfs (its lock, MTD), and
+the kernel's idle times. The remainders for MTD, for the CPU elsewhere and for idle time cannot be negative.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PATTERNS = ("write", "read")
 FILE_MIB = 16
 
 COMMAND_CYCLES = {"read": 1 + 5 + 1, "program": 2 + 1 + 5 + 1 + 2}
-"""Beside the page's bytes: commands and addresses; before a program (is the chip protected?) and after it Linux asks
-for the status and reads it.
+"""Cycles beside the page's bytes: commands and addresses. Before a program (is the chip protected?) and after it, Linux
+asks for the status and reads it.
 """
 
 NOTE = """\
@@ -33,7 +33,7 @@ NOTE = """\
 grep -E "^now at|sleeptime" /proc/timer_list >/out/$1.$2.idle
 [ $2 = before ] || { cat /sys/kernel/debug/yaffs2/mtd0 >/out/$1.$2.yaffs; medium mark $1.$2; }
 """
-"""Around what is measured, the clock innermost."""
+"""The notes around a measurement, with the clock innermost."""
 
 JOB = """\
 [job]
@@ -52,7 +52,7 @@ exec_postrun=sh /job/note {pattern}.{request} after
 
 @dataclass(frozen=True)
 class Row:
-    """A run: its bandwidth by fio, what the chip could do, MiB/s; its length and the parts of that, seconds."""
+    """A run: its bandwidth by fio and the chip's limit in MiB/s, its length and the parts of that in seconds."""
 
     board: str
     pattern: str
@@ -68,7 +68,9 @@ class Row:
     idle: float
     mtd_idle: float
     waited: float
-    """In calls into MTD: how long the CPU was idle by the kernel, and how long by the chip's counters it could be."""
+    """The time in calls into MTD: for how long the CPU was idle by the kernel, and could be idle by the chip's
+    counters.
+    """
 
     @property
     def parts(self) -> tuple[float, ...]:
@@ -76,14 +78,14 @@ class Row:
 
 
 def script(requests: Sequence[str]) -> str:
-    """Writes a file and, with cold caches, reads it, for each size of a request."""
+    """Return the script that writes a file and reads it with cold caches, for each request size."""
     runs = [f"{pattern}.{request}" for request in requests for pattern in PATTERNS]
     turns = (f"sh /lib/flashbed/remount\n{FIO} --output=/out/{run}.json /job/{run}.fio\n" for run in runs)
     return f"set -e\ncd /tmp\n{''.join(turns)}"
 
 
 def rows(folder: Path) -> Iterator[Row]:
-    """All patterns and requests on each board; a guest for each board."""
+    """Yield all patterns and requests on each board. Each board takes a guest."""
     for board in BOARDS:
         cell, out = measured(folder / board, board, REQUESTS, FILE_MIB)
         for pattern in PATTERNS:
@@ -92,7 +94,7 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 def measured(folder: Path, board: str, requests: Sequence[str], mib: int) -> tuple[Cell, Mapping[str, bytes]]:
-    """What a guest on this board noted of all patterns, each with these requests, on files of so many MiB."""
+    """Return the notes of a guest on this board of all patterns, each with these requests, on files of so many MiB."""
     jobs = {
         f"{pattern}.{request}.fio": JOB.format(pattern=pattern, request=request, mib=mib, flush=int(pattern == "write"))
         for pattern in PATTERNS
@@ -104,23 +106,23 @@ def measured(folder: Path, board: str, requests: Sequence[str], mib: int) -> tup
 
 
 def byte_ns(cell: Cell) -> float:
-    """What a byte takes on the bus: the chip's time, or that of the board's controller, if that is longer."""
+    """Return the time of a byte on the bus: the chip's, or the controller's of the board if that is longer."""
     return max(cell.board.nand_cycle_ps, cell.medium.numbers()["bus_ps_per_byte"]) / 1000
 
 
 def page_ns(cell: Cell, operation: str) -> tuple[float, float]:
-    """What a page takes in the array and on the bus, by the profile."""
+    """Return the time of a page in the array and on the bus, from the profile."""
     p = cell.medium.numbers()
     return p[f"{operation}_ns"], (p["page_bytes"] + p["spare_bytes"] + COMMAND_CYCLES[operation]) * byte_ns(cell)
 
 
 def idle_times(out: Mapping[str, bytes], run: str) -> dict[str, bytes]:
-    """The kernel's clock and idle times around a run, under the names that the lab knows."""
+    """Return the kernel's clock and idle times around a run, under the lab's names."""
     return {cpu_load.BEFORE: out[f"{run}.before.idle"], cpu_load.MEASURED: out[f"{run}.after.idle"]}
 
 
 def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, bytes]) -> Row:
-    """A run and its parts, from what the guest noted."""
+    """Return a run and its parts from the guest's notes."""
     run = f"{pattern}.{request}"
     noted = idle_times(out, run)
     took, busy = cpu_load.length_ns(noted), cpu_load.busy_ns(noted)

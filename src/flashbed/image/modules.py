@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel modules, built out of tree against a built kernel: ours, and a few of the kernel's own.
+"""Build kernel modules out of tree against a built kernel: the lab's, a user's, and a few of the kernel's own.
 
-A folder of kernel/ with a Kbuild file makes one module or several; what modules share and the media core are laid
-beside it, as in the repository. What a folder makes is said before it is built: by the line `obj-m` of its Kbuild file,
-and of the kernel's own by OF_THE_KERNEL. So a name can be refused, and only what guests load is built.
+A directory of kernel/ with a Kbuild file makes one or more modules. Their common files and the media core are copied
+beside it, as in the repository. The names of modules are known before a build: from the line `obj-m` of the Kbuild
+file, and for the kernel's own modules from OF_THE_KERNEL. So an unknown name is refused early, and only modules that
+guests load are built.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from flashbed.profiles.kernel_choice import KERNELS
 
 
 class OfTheKernel(NamedTuple):
-    """Modules that lie in one folder of the kernel's tree, and the settings that they are built with beside its own."""
+    """Modules in a directory of the kernel's tree, and the settings of their build beside the kernel's own."""
 
     folder: str
     settings: tuple[str, ...] = ()
     name: str | None = None
-    """Of the only module, where other settings make another of the same name. The kernel knows it by its old one."""
+    """The name of the only module's file, if another entry makes a module of the same name. The kernel keeps that name."""
     makes: tuple[str, ...] = ()
-    """The modules that come of it, where that is not one with the entry's own name."""
+    """The names of the modules; if empty, one module with the entry's name."""
     includes: tuple[str, ...] = ()
-    """Folders that its makefile looks for headers in, below the kernel's tree only."""
+    """Directories of headers that its makefile expects below the kernel's tree."""
     change: str | None = None
-    """The folder of kernel/ whose patch is put on the source, and whose headers are laid beside it."""
+    """The directory of kernel/ whose patch is applied to the source, and whose headers are copied beside it."""
 
 
 MTD_TESTS = ("nandbiterrs", "oobtest", "pagetest", "readtest", "speedtest", "stresstest", "subpagetest", "torturetest")
@@ -57,7 +58,7 @@ OF_THE_KERNEL = {
     "jffs2_summary": OfTheKernel("fs/jffs2", ("CONFIG_JFFS2_SUMMARY=y",), name="jffs2_summary"),
     "xfs": OfTheKernel("fs/xfs", ("CONFIG_XFS_FS=m",), includes=("fs/xfs", "fs/xfs/libxfs")),
 }
-"""Modules of the kernel's tree that few guests load, by the name of an entry."""
+"""Modules of the kernel's tree that few guests load, by the name of the cache's entry."""
 
 RECIPE_VERSION = 1
 """Raise it if the same source gives other modules for another reason than the data in `_MADE_BY`."""
@@ -70,19 +71,19 @@ _MADE_BY = {"command": (*toolchain.make("modules", jobs=0), *STRIP), "version": 
 _MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
 
 OWN = "own-module"
-"""What a folder of the user's is called where it is built, whatever its own name is."""
+"""The name of a user's directory where it is built, whatever its own name is."""
 
 SHARED = "common"
-"""The folder of kernel/ that is no module: what several of them compile in."""
+"""The directory of kernel/ with files that several modules compile in."""
 
 
 def names() -> list[str]:
-    """All folders with modules that the project has."""
+    """Return the names of all directories of kernel/ that make modules."""
     return sorted(kbuild.parent.name for kbuild in paths.kernel().glob("*/Kbuild"))
 
 
 def made_by(folder: str) -> tuple[str, ...]:
-    """The modules that the folder `folder` of kernel/ makes, by the line `obj-m` of its Kbuild file."""
+    """Return the modules that a directory of kernel/ makes. Raises SetupError if its Kbuild file names none."""
     if not (made := made_in(paths.kernel() / folder)):
         kbuild = paths.kernel() / folder / "Kbuild"
         raise SetupError(f"{kbuild}: has no line `obj-m := NAME.o`, which says what modules it makes")
@@ -90,22 +91,20 @@ def made_by(folder: str) -> tuple[str, ...]:
 
 
 def made_in(folder: Path) -> tuple[str, ...]:
-    """The modules that a folder of whoever's makes; none if it does not say so."""
+    """Return the modules that a directory makes, by the line `obj-m` of its Kbuild or Makefile; () if there is none."""
     file = next((file for name in ("Kbuild", "Makefile") if (file := folder / name).is_file()), None)
-    said = _MAKES.findall(file.read_text(errors="replace")) if file else []
-    return tuple(name.removesuffix(".o") for line in said for name in line.split() if name.endswith(".o"))
+    lists = _MAKES.findall(file.read_text(errors="replace")) if file else []
+    return tuple(name.removesuffix(".o") for line in lists for name in line.split() if name.endswith(".o"))
 
 
 def to_choose() -> dict[str, str]:
-    """Every module that a cell can choose by its name: the folder of kernel/, or the entry of OF_THE_KERNEL, that
-    makes it.
-    """
+    """Map each module that a cell can choose to its directory of kernel/, or to its entry of OF_THE_KERNEL."""
     ours = {module: folder for folder in names() for module in made_by(folder)}
     return ours | {module: name for name, entry in OF_THE_KERNEL.items() for module in entry.makes or (name,)}
 
 
 def check_names(wanted: Iterable[str]) -> None:
-    """Raises InputError for a name that is none of those to choose."""
+    """Raise InputError for a name that is not in `to_choose`."""
     known = to_choose()
     for name in wanted:
         if name not in known:
@@ -115,7 +114,7 @@ def check_names(wanted: Iterable[str]) -> None:
 
 
 def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[str, Path]:
-    """The modules with the names `wanted`, by name; no other is built. Raises InputError for an unknown name."""
+    """Build only the modules `wanted`, and return their files by name. Raises InputError for an unknown name."""
     asked = sorted(set(wanted))
     check_names(asked)
     known = to_choose()
@@ -127,26 +126,26 @@ def build_chosen(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[st
 
 
 def _of(kernel: Kernel) -> dict[str, object]:
-    """What a recipe says of the kernel that modules are built against."""
+    """Return the part of a recipe that identifies the kernel that modules are built against."""
     return {"kernel": kernel.entry.digests, **({"source": kernel.source} if kernel.source else {})}
 
 
 class BuildError(InputError):
-    """A module that is not built, with a kernel of the user's or from a source of theirs: the compiler's words."""
+    """A module does not build with a user's kernel or from a user's source. The message has the compiler's errors."""
 
 
 def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
-    """An entry with the modules of the folder `name` of kernel/, stripped of debug information."""
-    return _build(cache, kernel, paths.kernel() / name, name, told=name)
+    """Build the modules of the directory `name` of kernel/, without debug information."""
+    return _build(cache, kernel, paths.kernel() / name, name, label=name)
 
 
 def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
-    """The same of a folder of the user's; what the lab's modules share is beside it, too. Raises BuildError."""
-    return _build(cache, kernel, folder, OWN, told=str(folder))
+    """Build the modules of a user's directory. The lab's common files lie beside it, too. Raises BuildError."""
+    return _build(cache, kernel, folder, OWN, label=str(folder))
 
 
-def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, told: str) -> Entry:
-    """`name` is what the folder is called where it is built, `told` what its user calls it."""
+def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, label: str) -> Entry:
+    """`name` is the directory's name where it is built. Messages call it `label`."""
     common = paths.kernel() / SHARED
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]
     recipe = {
@@ -164,14 +163,14 @@ def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, told: str) 
             into = shutil.copytree if part.is_dir() else shutil.copy
             (scratch / "media").mkdir(exist_ok=True)
             into(part, scratch / "media" / part.name)
-        with stage(f"Building the kernel module {told}"):
-            _make(kernel, scratch, f"kernel/{name}", folder, told=told)
+        with stage(f"Building the kernel module {label}"):
+            _make(kernel, scratch, f"kernel/{name}", folder, label=label)
 
     return cache.entry(name, recipe, fill)
 
 
 def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
-    """An entry with modules of OF_THE_KERNEL."""
+    """Build the modules of an entry of OF_THE_KERNEL."""
     wanted = OF_THE_KERNEL[name]
     change = paths.kernel() / wanted.change if wanted.change else None
     recipe = {
@@ -188,7 +187,7 @@ def build_of_the_kernel(cache: Cache, kernel: Kernel, name: str) -> Entry:
 
 
 def with_lines(kernel: Kernel, name: str, folder: Path) -> Path:
-    """The module of an entry of OF_THE_KERNEL that makes one, with line numbers, built in an empty folder."""
+    """Build the only module of an entry of OF_THE_KERNEL with line numbers, in an empty directory. Return its file."""
     _fill_of_the_kernel(kernel, name, folder, lines=True)
     (built,) = folder.glob("*.ko")
     return built
@@ -197,15 +196,15 @@ def with_lines(kernel: Kernel, name: str, folder: Path) -> Path:
 def _fill_of_the_kernel(kernel: Kernel, name: str, folder: Path, *, lines: bool = False) -> None:
     wanted = OF_THE_KERNEL[name]
     change = paths.kernel() / wanted.change if wanted.change else None
-    # make takes a setting for its own makefiles; what is compiled sees only what is said to the preprocessor
+    # A setting on make's command line reaches makefiles only; C code sees the preprocessor's definitions
     defined = [flag for setting in wanted.settings if (flag := _as_defined(setting))]
     scratch = folder / "scratch"
     shutil.copytree(kernel.tree / wanted.folder, scratch / wanted.folder, ignore=own_module.LEFT_BY_A_BUILD)
     if change:
         _change(change, scratch, wanted.folder)
-    found = [f"-I{scratch / place}" for place in wanted.includes]
+    included = [f"-I{scratch / place}" for place in wanted.includes]
     with stage(f"Building the kernel's module {name}"):
-        flags = [*defined, *found, *(["-g1"] if lines else [])]
+        flags = [*defined, *included, *(["-g1"] if lines else [])]
         _make(kernel, scratch, wanted.folder, folder, *wanted.settings, flags=flags, lines=lines)
     if wanted.name:
         (built,) = folder.glob("*.ko")
@@ -229,7 +228,9 @@ def _change(by: Path, tree: Path, subfolder: str) -> None:
 
 
 def _as_defined(setting: str) -> str | None:
-    """A setting as Kconfig would define it for C. A text keeps its quotes through the shell that runs the compiler."""
+    """Return the compiler's flag that defines a setting as Kconfig does; None if C code does not see the setting. A
+    string keeps its quotes in the shell that runs the compiler.
+    """
     option, _, value = setting.partition("=")
     if value == "y":
         return f"-D{option}=1"
@@ -244,23 +245,23 @@ def _make(
     *settings: str,
     flags: Sequence[str] = (),
     lines: bool = False,
-    told: str | None = None,
+    label: str | None = None,
 ) -> None:
-    """Builds the modules of a folder below `scratch`, and leaves them in `to`, without debug information unless that is
-    for `lines`. `told` is what messages call the folder.
+    """Build the modules of a directory below `scratch`, and move them to `to`. Debug information is kept only with
+    `lines`. Messages call the directory `label`.
     """
     module = scratch / subfolder
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
     environment = kernel.environment()
     command = toolchain.make("-C", kernel.tree, f"M={module}", compiler, *settings, "modules", jobs=os.cpu_count() or 1)
-    said: list[str] = []
+    output: list[str] = []
     try:
-        run(command, env=environment, on_line=said.append)
+        run(command, env=environment, on_line=output.append)
     except SetupError as error:
-        if not said or not (kernel.source or subfolder.endswith(f"/{OWN}")):
+        if not output or not (kernel.source or subfolder.endswith(f"/{OWN}")):
             raise
-        why = own_module.errors(said, module, Path(told or subfolder)) or error.message
+        why = own_module.errors(output, module, Path(label or subfolder)) or error.message
         raise _not_built(kernel, subfolder, why) from None
     for built in module.glob("*.ko"):
         shutil.move(built, to / built.name)
