@@ -32,7 +32,7 @@ class OfTheKernel(NamedTuple):
     folder: str
     settings: tuple[str, ...] = ()
     name: str | None = None
-    """The name of the only module's file, if another entry makes a module of the same name. The kernel keeps that name."""
+    """The file name of the only module, if another entry makes a module of the same name; the kernel keeps it."""
     makes: tuple[str, ...] = ()
     """The names of the modules; if empty, one module with the entry's name."""
     includes: tuple[str, ...] = ()

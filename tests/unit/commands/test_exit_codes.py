@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run that came to its end says on the way out."""
+"""The exit status and the last lines of a completed run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLASHBED = Path(sys.executable).with_name("flashbed")
 
 
 def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
-    """The exit status of `flashbed run` after a run that came to this."""
+    """Return the exit status of `flashbed run` after a run with this outcome."""
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
@@ -52,13 +52,13 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
     capsys.readouterr()
     different = [Different("ab" * 32, Path("/results/cells/ab/abab"), Path("/results/different/abab.1"))]
     assert leave(monkeypatch, failures=failed, different=different) == 5
-    said = capsys.readouterr().err
-    assert "THE SAME REPETITION GAVE DIFFERENT RESULTS" in said
-    assert "\n  /results/cells/ab/abab\n  /results/different/abab.1\n" in said
+    stderr = capsys.readouterr().err
+    assert "THE SAME REPETITION GAVE DIFFERENT RESULTS" in stderr
+    assert "\n  /results/cells/ab/abab\n  /results/different/abab.1\n" in stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "of"),
+    ("words", "message", "of"),
     [
         ("run --nowhere-near", "No such option: --nowhere-near", " run"),
         ("run --whre a=b", "No such option: --whre", " run"),
@@ -73,15 +73,15 @@ def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: 
     ],
 )
 def test_what_no_command_has_is_told_in_whole_sentences(
-    words: str, told: str, of: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, message: str, of: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["flashbed", *words.split()])
     with pytest.raises(SystemExit) as left:
         cli.main()
-    said = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     assert left.value.code == 2
-    assert said.startswith(f"flashbed: {told}")
-    assert re.search(rf"[^.?][.?] See `flashbed{of} --help`\.\n$", said)
+    assert stderr.startswith(f"flashbed: {message}")
+    assert re.search(rf"[^.?][.?] See `flashbed{of} --help`\.\n$", stderr)
 
 
 @pytest.mark.parametrize("words", ["image build --kernel 5.0", "image build --update --kernel 5.0"])
@@ -93,8 +93,8 @@ def test_a_kernel_that_there_is_not_is_told_before_debian_is_asked(
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 2
-    told = 'must be such as "6.1", not "5.0"; there are: 6.1, 6.12, 6.1-nas, 6.1-debian'
-    assert capsys.readouterr().err == f"flashbed: --kernel: {told}\n"
+    message = 'must be such as "6.1", not "5.0"; there are: 6.1, 6.12, 6.1-nas, 6.1-debian'
+    assert capsys.readouterr().err == f"flashbed: --kernel: {message}\n"
 
 
 def test_what_the_host_refuses_is_no_traceback(
@@ -108,8 +108,8 @@ def test_what_the_host_refuses_is_no_traceback(
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 4
-    told = "flashbed: /reports/quick: Read-only file system; mend that, or use another folder\n"
-    assert capsys.readouterr().err == told
+    message = "flashbed: /reports/quick: Read-only file system; mend that, or use another folder\n"
+    assert capsys.readouterr().err == message
 
 
 def test_a_full_standard_error_takes_the_message_and_not_the_status(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --help says are whole sentences: the terminal's width breaks them, and no line end of the source does."""
+"""Texts of --help are whole sentences. Only the terminal's width wraps them; line ends of the source do not."""
 
 from __future__ import annotations
 

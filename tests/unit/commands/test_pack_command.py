@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""flashbed pack: where the pack comes to lie, and what is told of one that is stopped; flashbed verify."""
+"""flashbed pack: the path of the pack, and the message of an interrupted one; flashbed verify."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands print where there is no terminal, and pages that cannot be written."""
+"""The output of commands without a terminal, and pages that cannot be written."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_page_without_a_place_names_it() -> None:
 def test_an_output_that_takes_nothing_has_its_status_and_the_page_is_there(
     command: list[str], page: str, output: str, status: int, tmp_path: Path
 ) -> None:
-    """The command line in a process of its own, which finds two kernels that are made up."""
+    """The command line in a process of its own, with two made-up kernels."""
     if page:
         command = [*command, "--html", str(tmp_path / page)]
     reading, writing = os.pipe() if output == "gone" else (None, os.open(output, os.O_WRONLY))
@@ -117,7 +117,7 @@ def test_a_page_that_finds_no_room_is_named(tmp_path: Path) -> None:
 
 
 def test_a_page_replaces_a_file_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A link stays a link, and a host that fails while it writes leaves the old page."""
+    """A link stays a link. If the host fails during the write, the old page stays."""
     page, link = tmp_path / "page.html", tmp_path / "link.html"
     page.write_text("old")
     link.symlink_to(page)
@@ -142,7 +142,7 @@ SHOWN = r"\x1b]0;title\x07\x1b[31mred\x9b2J\x202e:smile:"
 
 
 def test_foreign_text_does_not_reach_the_terminal_raw(capfd: pytest.CaptureFixture[str]) -> None:
-    """Names of artefacts, titles, reasons: by each way that leads to the terminal."""
+    """Names of artefacts, titles and reasons, on each way to the terminal."""
     terminal.out.file = sys.stdout
     terminal.out.print(HOSTILE)
     terminal.say(HOSTILE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab starts ends with it, with all that it started itself."""
+"""A program that the lab starts ends with the lab, with all its own children."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ children.run(["sleep", sys.argv[1]])
 
 
 def test_a_child_that_is_just_being_started_ends_too() -> None:
-    """The lab is killed within the few milliseconds that this takes."""
+    """The lab is killed within the few milliseconds of the start."""
     marks = [f"60.{os.getpid()}{number:02d}" for number in range(40)]
     for number, mark in enumerate(marks):
         command = [sys.executable, "-c", SLEEPER, mark]
@@ -96,8 +96,8 @@ PATH=${PATH#*:} exec timeout "$@"
 
 
 def test_a_child_ends_with_a_lab_that_ignores_sigterm(tmp_path: Path) -> None:
-    """A child inherits that a signal is ignored, and `timeout` handles SIGTERM only some time after its start. This
-    `timeout` starts no sooner than the lab is dead.
+    """A child inherits ignored signals, and `timeout` handles SIGTERM only some time after its start. This `timeout`
+    starts only after the lab is dead.
     """
     slow, marker = tmp_path / "timeout", tmp_path / "started"
     slow.write_text(SLOW_TIMEOUT)

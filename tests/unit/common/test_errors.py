@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told when the host refuses, or when a file is wrong in many places: one true sentence each."""
+"""Messages when the host refuses, or when a file is wrong in many places: one true sentence each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and text of somebody else: no name leaves its folder, no text moves a terminal's cursor."""
+"""Names and text from strangers: no name leads outside its directory, and no text moves a terminal's cursor."""
 
 from __future__ import annotations
 

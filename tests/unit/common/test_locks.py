@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lock is had by one process, whatever it knows of the others, and is free when that ends, however it does."""
+"""At most one process holds a lock, whether or not it knows of the others. The lock is free when the process ends in
+any way.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ Holder = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def hold() -> Iterator[Holder]:
-    """`hold(path, "lock")`: a process that has it; what it said first is in `told`."""
+    """`hold(path, "lock")` starts a process that holds it. `first_output` waits for its first line."""
     begun = []
 
     def call(path: Path, what: str, *before: str) -> subprocess.Popen[str]:
@@ -57,7 +59,7 @@ def hold() -> Iterator[Holder]:
         process.communicate()
 
 
-def told(process: subprocess.Popen[str]) -> str:
+def first_output(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -72,7 +74,7 @@ def test_one_has_it_until_it_is_killed(hold: Holder, tmp_path: Path, before: tup
         pytest.skip("this host gives no name spaces to users")
     path = tmp_path / "a.lock"
     process = hold(path, "lock", *before)
-    assert told(process) == "True"
+    assert first_output(process) == "True"
     assert locks.take(path) is None
     process.kill()
     process.wait()
@@ -85,21 +87,21 @@ def test_one_has_it_until_it_is_killed(hold: Holder, tmp_path: Path, before: tup
 
 
 def test_who_waits_is_told_and_gets_it(hold: Holder, tmp_path: Path) -> None:
-    path, said = tmp_path / "a.lock", []
+    path, calls = tmp_path / "a.lock", []
     process = hold(path, "lock")
-    assert told(process) == "True"
+    assert first_output(process) == "True"
     threading.Timer(0.3, process.kill).start()
     begin = time.monotonic()
-    with locks.wait_for(path, lambda: said.append(1)):
+    with locks.wait_for(path, lambda: calls.append(1)):
         assert time.monotonic() - begin > 0.2
-        assert said == [1]
+        assert calls == [1]
         assert locks.take(path) is None
-    with locks.wait_for(path, lambda: said.append(2)):
-        assert said == [1]
+    with locks.wait_for(path, lambda: calls.append(2)):
+        assert calls == [1]
 
 
 def test_of_many_one_has_it_at_a_time(tmp_path: Path) -> None:
-    """Files of locks go with them: who had opened one that is gone must not believe in it."""
+    """Lock files are removed. A process that opened a removed file must not count as its holder."""
     path, inside, seen = tmp_path / "a.lock", [], []
 
     def work() -> None:
@@ -123,7 +125,7 @@ def test_scratch_goes_with_its_process(hold: Holder, tmp_path: Path, before: tup
     if before and not namespaces_of_pids():
         pytest.skip("this host gives no name spaces to users")
     process = hold(tmp_path, "scratch", *before)
-    theirs = tmp_path / told(process)
+    theirs = tmp_path / first_output(process)
     with locks.scratch(tmp_path) as mine:
         assert mine != theirs
         assert (theirs / "file").read_text() == "x"  # at work

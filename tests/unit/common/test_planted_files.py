@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stranger may plant beside a study, in a medium's folder or in that of a report: links, pipes, devices."""
+"""Files that a stranger may plant beside a study, in a medium's directory or a report's: links, pipes, devices."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def medium(folder: Path) -> StoredMedium:
 
 @pytest.mark.parametrize("name", ["data.img", "state.bin"])
 def test_a_medium_whose_file_is_a_link_to_another(tmp_path: Path, name: str) -> None:
-    """It came into results and packs."""
+    """The linked file would get into results and packs."""
     (tmp_path / "secret").write_bytes(b"of the user's")
     kept = medium(tmp_path / "kept")
     assert kept.digest()
@@ -97,7 +97,7 @@ def test_a_medium_whose_file_is_a_link_to_another(tmp_path: Path, name: str) -> 
 
 @pytest.mark.parametrize("name", ["data.img", "state.bin"])
 def test_a_medium_whose_file_is_a_pipe(tmp_path: Path, name: str) -> None:
-    """`flashbed medium cut` took its data for one of no size."""
+    """`flashbed medium cut` took its data for a medium of size 0."""
     kept = medium(tmp_path / "kept")
     (kept.folder / name).unlink()
     os.mkfifo(kept.folder / name)
@@ -110,9 +110,9 @@ def test_a_medium_whose_file_is_another_users(tmp_path: Path, monkeypatch: pytes
     real = os.fstat
 
     def of_another(descriptor: int) -> os.stat_result:
-        found = list(real(descriptor))
-        found[stat.ST_UID] += 1
-        return os.stat_result(found)
+        fields = list(real(descriptor))
+        fields[stat.ST_UID] += 1
+        return os.stat_result(fields)
 
     monkeypatch.setattr(os, "fstat", of_another)
     with pytest.raises(InputError, match="belongs to another user than its folder"):
@@ -145,7 +145,7 @@ def test_a_folder_that_is_a_link_to_itself(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_studies(tmp_path: Path, name: bytes, why: str) -> None:
-    """The report of "..." went to the folder above, and a name that is no UTF-8 into no report at all."""
+    """The report of "..." went to the parent directory; a name that is not UTF-8 had no report at all."""
     path = tmp_path / os.fsdecode(name)
     write_study(tmp_path).rename(path)
     with pytest.raises(InputError, match=f"as the name of a study, .* {why}; rename the file"):

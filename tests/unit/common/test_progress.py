@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown of what is under way: lines in a file, on a terminal one picture however many stages there are."""
+"""Progress: lines in a file, and one display on a terminal for any number of stages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Terminal(io.StringIO):
 
 
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", said)
+    output = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", output)
     with progress.stage("Building", total=2) as stage:
         stage.advance()
         stage.note("a warning")
         stage.advance()
-    assert said.getvalue() == "Building ...\na warning\nBuilding: 2/2, about 0 s left\n"
+    assert output.getvalue() == "Building ...\na warning\nBuilding: 2/2, about 0 s left\n"
 
 
 def test_two_stages_at_once_share_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,14 +37,14 @@ def test_two_stages_at_once_share_the_terminal(monkeypatch: pytest.MonkeyPatch) 
             inner.advance()
         outer.advance()
         outer.note("a warning")
-    said = terminal.getvalue()
-    last = said.rpartition("Kernel")[2]
+    output = terminal.getvalue()
+    last = output.rpartition("Kernel")[2]
     assert re.search(r"1/2, 0:00:0\d elapsed, (about 0:00:0\d|time) left", last)
     assert "Emulator" in last
-    assert "a warning" in said
+    assert "a warning" in output
     with progress.stage("Later", total=1):
         pass
-    assert "Kernel" not in terminal.getvalue()[len(said) :]
+    assert "Kernel" not in terminal.getvalue()[len(output) :]
 
 
 def test_where_the_end_is_not_known_only_what_has_elapsed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,11 +55,11 @@ def test_where_the_end_is_not_known_only_what_has_elapsed_is_told(monkeypatch: p
         stage.note("begun")
     with progress.stage("Linking") as stage:
         stage.advance(3)
-    said = terminal.getvalue()
-    assert re.search(r"Building.* 0:00:0\d elapsed", said)
-    assert re.search(r"Linking.* 3 steps, 0:00:0\d elapsed", said)
-    assert "left" not in said
-    assert "?" not in said.replace("\x1b[?25", "")
+    output = terminal.getvalue()
+    assert re.search(r"Building.* 0:00:0\d elapsed", output)
+    assert re.search(r"Linking.* 3 steps, 0:00:0\d elapsed", output)
+    assert "left" not in output
+    assert "?" not in output.replace("\x1b[?25", "")
 
 
 def test_work_goes_on_where_its_lines_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:

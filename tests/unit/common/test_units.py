@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes and durations: what is read, what is refused, and that nothing is lost on the way there and back."""
+"""Sizes and durations: valid and invalid texts, and exact round trips."""
 
 import pytest
 from hypothesis import given

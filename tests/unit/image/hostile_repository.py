@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A repository in which everything that can name a program names one that leaves a mark.
+"""A repository whose every setting that can name a program names one that leaves a mark.
 
-The programs do as git wants them to (a filter passes its bytes on), so that none keeps git from starting the next.
+The programs do what git expects of them (a filter passes its bytes on), so that none keeps git from starting the next.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ATTRIBUTES = "*.c filter=trap diff=trap merge=trap\n"
 
 
 def configuration(programs: Path) -> str:
-    """A configuration that names a program wherever one can be named."""
+    """Return a configuration that names a program in every setting that can name one."""
     trap = {name: trap_at(programs, name) for name in _NAMES}
     aliases = "".join(f"\t{name} = !{trap['alias']}\n" for name in (*COMMANDS, "add", "status"))
     return f"""\
@@ -113,7 +113,7 @@ _NAMES = (
 
 
 def trap_at(programs: Path, name: str) -> Path:
-    """A program that leaves a mark of this name and passes on what it is given."""
+    """Write a program that leaves a mark of this name and passes its input on."""
     programs.mkdir(parents=True, exist_ok=True)
     program = programs / name
     # A file system monitor is asked with its version and a time; nothing more is known
@@ -124,19 +124,19 @@ def trap_at(programs: Path, name: str) -> Path:
 
 
 def marks_of(programs: Path) -> Path:
-    """Where the marks are left."""
+    """Return the directory of the marks."""
     folder = programs.parent / "marks"
     folder.mkdir(exist_ok=True)
     return folder
 
 
 def marks(programs: Path) -> list[str]:
-    """The programs that ran."""
+    """Return the programs that ran."""
     return sorted(path.name for path in marks_of(programs).iterdir())
 
 
 def lay_traps(directory: Path, programs: Path) -> None:
-    """Make a git directory a hostile one."""
+    """Make a git directory hostile."""
     (directory / "info").mkdir(exist_ok=True)
     (directory / "info/attributes").write_text(_ATTRIBUTES)
     (directory / "more").write_text(configuration(programs))
@@ -150,7 +150,7 @@ def lay_traps(directory: Path, programs: Path) -> None:
 
 
 def make_home(folder: Path, programs: Path) -> Path:
-    """A home whose git configuration names the same programs."""
+    """Make a home whose git configuration names the same programs."""
     (folder / ".config/git").mkdir(parents=True)
     (folder / ".gitconfig").write_text(configuration(programs))
     (folder / ".config/git/attributes").write_text(_ATTRIBUTES)
@@ -158,8 +158,8 @@ def make_home(folder: Path, programs: Path) -> Path:
 
 
 def make_tree(folder: Path, programs: Path) -> Path:
-    """A kernel's tree with the tags `one` and `two`, a submodule, a repository in it that is none, and changes that are
-    not committed; all traps are laid.
+    """Make a kernel tree with the tags `one` and `two`, a submodule, a directory that only looks like a repository, and
+    uncommitted changes, with all traps.
     """
     linux = make(folder)
     (linux / ".gitattributes").write_text(_ATTRIBUTES + "Kbuild filter=other\n")
@@ -183,7 +183,7 @@ def make_tree(folder: Path, programs: Path) -> Path:
 
 
 def beside(linux: Path, folder: Path) -> Path:
-    """Another working tree of the same repository, without its traps being sprung while it is made."""
+    """Make another working tree of the same repository, without triggering its traps."""
     config = (linux / ".git/config").read_bytes()
     (linux / ".git/config").write_text("[core]\n\tbare = false\n")
     git(linux, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--detach", str(folder), "two")

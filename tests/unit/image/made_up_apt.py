@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An apt-get and an apt-helper that are made up: they know every package whose name does not begin with "no-", and
-hand out all but those with "gone" in it.
+"""A made-up apt-get and apt-helper: they know every package whose name does not begin with "no-", and deliver all but
+those with "gone" in the name.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ for name in names:
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Puts them first on the path; the file that has what they were asked."""
+    """Put them first on the path. Return the file that logs the requests."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("apt-get", "apt-helper"):
@@ -70,7 +70,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def package(name: str, version: str = "1") -> File:
-    """As they offer it, with version 1."""
+    """Return a package as they offer it, with version 1."""
     data = f"package {name}".encode()
     origin = f"debian pool/{name}_{version}.deb"
     return File(f"{name}_{version}_arm64.deb", hashlib.sha256(data).hexdigest(), len(data), origin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages from Debian's mirror, with an apt-get that is made up: what it gave is noted once, and is what is used."""
+"""Packages from Debian's mirror, with a made-up apt-get. The answer is noted once, and used from then on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for name in sys.argv[2:]:
 
 @pytest.fixture
 def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What apt-get was asked."""
+    """The log of requests to apt-get."""
     return made_up_apt.install(tmp_path, monkeypatch)
 
 
@@ -50,9 +50,9 @@ def test_two_with_a_cold_cache(apt_log: Path, tmp_path: Path) -> None:
     for names in (("a", "b", "c"), ("c", "d", "e"), ("e", "f", "a")):
         command = [sys.executable, "-c", RESOLVE, str(tmp_path / "debian"), *names]
         begun.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
-    said = [process.communicate(timeout=60)[1] for process in begun]
-    assert [process.returncode for process in begun] == [0, 0, 0], said
-    assert "another run is fetching packages from Debian; waiting for it" in "".join(said)
+    messages = [process.communicate(timeout=60)[1] for process in begun]
+    assert [process.returncode for process in begun] == [0, 0, 0], messages
+    assert "another run is fetching packages from Debian; waiting for it" in "".join(messages)
     assert sorted(json.loads((tmp_path / "debian/packages.json").read_text())) == [*"abcdef"]
     assert apt_log.read_text().count("update") == 1
 
@@ -109,7 +109,7 @@ def test_a_package_that_the_mirror_has_changed(archive: Archive) -> None:
 
 
 def test_a_file_stays_where_another_is_not_to_be_had(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
-    """A lock with a wrong digest must not cost the good package."""
+    """A lock with a wrong digest must not remove the good package."""
     resolved = archive.resolve(["a"])
     (path,) = archive.fetch(["a"], resolved)
     other = debian.Packages((replace(resolved.in_archive[0], sha256=hashlib.sha256(b"old").hexdigest()),))
@@ -132,7 +132,7 @@ def test_what_is_not_offered_is_said_after_a_look_at_the_mirror(archive: Archive
 
 
 def test_an_update_that_was_killed(archive: Archive) -> None:
-    """apt's folders are there, and the versions of a run before; there are no lists."""
+    """apt's directories and the versions of an earlier run exist, but no lists."""
     archive.resolve(["a"])
     for path in (archive.root / "state/lists").glob("*_Packages*"):
         path.unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is built once: two that want it share the work, the killed leave nothing, what is damaged is built again."""
+"""The cache of builds: two processes share a build, killed ones leave nothing, and damaged entries are built again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from flashbed.image.cache import LISTING, Cache, Entry
 from flashbed.image.kernel import Kernel
 from flashbed.image.stores import BuiltOnly, NotBuilt
 
-# Builds the entry "thing" in the cache argv[1], until there is a file argv[2]; "begun" is said from inside.
+# Builds the entry "thing" in the cache argv[1], until there is a file argv[2]; "begun" is printed from inside.
 BUILDER = """
 import sys, time, logging
 from pathlib import Path
@@ -43,7 +43,7 @@ def builder(root: Path, until: Path) -> subprocess.Popen[str]:
 
 
 def tree(root: Path) -> Entry:
-    """A big entry of which two files are products, as a kernel tree is."""
+    """A big entry with two products, such as a kernel tree."""
 
     def fill(folder: Path) -> None:
         for name in ("Image", "include/a.h", "include/deep/b.h"):
@@ -72,9 +72,9 @@ def test_the_second_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
     assert first.stdout.readline() == "begun\n"
     second = builder(root, go)
     assert second.stderr is not None
-    said = second.stderr.readline()
-    assert "another run is making thing-" in said
-    assert "waiting for it" in said
+    line = second.stderr.readline()
+    assert "another run is making thing-" in line
+    assert "waiting for it" in line
     go.touch()
     out, _ = second.communicate(timeout=30)
     assert (second.returncode, out) == (0, "")  # it has built nothing
@@ -123,13 +123,13 @@ def test_a_file_that_is_no_product_is_missed_by_who_builds_on_it(tmp_path: Path)
 
 
 def test_a_manifest_with_another_recipe_is_damaged(tmp_path: Path) -> None:
-    """One letter of what nobody reads: the entry would be taken for what it is not."""
+    """A changed letter of a manifest that nobody reads otherwise: the entry would count as another one."""
     whole = tree(tmp_path)
     manifest = whole.path("MANIFEST.json")
-    told = manifest.read_text()
-    manifest.write_text(told.replace('"a": 1', '"a": 2'))
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"a": 1', '"a": 2'))
     assert tree(tmp_path) == whole
-    assert manifest.read_text() == told
+    assert manifest.read_text() == text
 
 
 def test_a_thorough_look_mends(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_what_is_mended_is_the_same_or_told(tmp_path: Path) -> None:
 
 
 def test_a_big_tree_costs_a_run_nothing(tmp_path: Path) -> None:
-    """As many files as a kernel tree has: only its products are looked at."""
+    """An entry with as many files as a kernel tree. Only its products are checked."""
 
     def fill(folder: Path) -> None:
         (folder / "Image").write_text("x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where changed lines lie in a kernel: what a diff, an object with line numbers and a table of symbols say of it."""
+"""Locating changed lines in a kernel: from a diff, an object with line numbers and a table of symbols."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ def test_a_diff_names_lines_of_the_new_file() -> None:
 
 
 def test_lines_of_a_hunk_are_no_heads() -> None:
-    """An added "++ x" is "+++ x" in the diff; a form feed ends no line; a line that has no end is told behind it."""
+    """An added "++ x" is "+++ x" in the diff. A form feed ends no line. A note follows a line without a line end."""
     changes = "+++ other.c\n--- a/other.c\n+\fa\n@@ -1 +9 @@\n\\ No newline at end of file\n"
     more = "@@ -20 +30 @@\n-a\n\\ No newline at end of file\n+b\n"
     diff = f"--- a/one.c\n+++ b/one.c\n@@ -5,2 +5,2 @@\n{changes}{more}"
@@ -87,7 +87,7 @@ int alias(int) __attribute__((alias("second")));
 
 @pytest.fixture(scope="module", params=["-gdwarf-4", "-gdwarf-5"])
 def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Section]:
-    """The sections of an object whose first function is a header's, by their names."""
+    """The sections of an object, by name. Its first function is in a header."""
     folder = tmp_path_factory.mktemp("compiled")
     write(folder / "include/one.h", HEADER)
     write(folder / "fs/one.c", SOURCE)
@@ -97,13 +97,13 @@ def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def places(section: Section, function: str) -> set[str]:
-    """The lines that a function has code of."""
+    """Return the lines that a function has code of."""
     (begin,) = (start for start, names in section.functions.items() if function in names)
     return {place for place, offset, of in section.instructions if of == begin <= offset < section.end_of(begin)}
 
 
 def test_each_instruction_has_its_line_and_its_function(compiled: dict[str, Section]) -> None:
-    """objdump named the lines of the first function after fs/one.c, where it is of a header."""
+    """objdump named the lines of the first function after fs/one.c, although it is in a header."""
     text, init = compiled[".text"], compiled[".init.text"]
     assert sorted(map(sorted, text.functions.values())) == [["alias", "second"], ["first"], ["of_header"]]
     assert text.functions[0] == {"of_header"}
@@ -155,7 +155,7 @@ def test_nobody_asks_whether_a_comment_ran(line: int, nothing: bool) -> None:
 
 
 def test_where_changed_lines_are_in_a_kernel(tmp_path: Path) -> None:
-    """A tree of one object, as make leaves it, and the symbols of what was linked of it."""
+    """A tree of one object, as make leaves it, and the symbols of the linked kernel."""
     tree, flags = tmp_path / "tree", "-O2 -fcf-protection=none -ffile-prefix-map=$(pwd)=. -I."
     write(tree / "include/one.h", HEADER)
     write(tree / "fs/one.c", SOURCE)
@@ -165,21 +165,21 @@ def test_where_changed_lines_are_in_a_kernel(tmp_path: Path) -> None:
     at = {"_text": 0x1000, "of_header": 0x2000, "first": 0x2010, "second": 0x2020, "early": 0x9000}
     table = write(tmp_path / "System.map", "".join(f"{address:x} t {name}\n" for name, address in at.items()))
     lines = {"fs/one.c": [1, 5, 9, 10, 15], "fs/other.c": [1], "include/one.h": [3]}
-    found = locate(tree, table, lines, lambda: os.environ, tmp_path)
-    assert found.not_located == {"fs/other.c": "is no part of this kernel", "fs/one.c:1": "became no code"}
-    of = {line: {address & ~0xF for address in addresses} for line, addresses in found.code.items()}
+    changed = locate(tree, table, lines, lambda: os.environ, tmp_path)
+    assert changed.not_located == {"fs/other.c": "is no part of this kernel", "fs/one.c:1": "became no code"}
+    of = {line: {address & ~0xF for address in addresses} for line, addresses in changed.code.items()}
     assert of == {"include/one.h:3": {0x2000}, "fs/one.c:5": {0x9000}, "fs/one.c:10": {0x2010}, "fs/one.c:15": {0x2020}}
-    assert [begin for begin, _ in found.functions] == [0x2000, 0x2010, 0x2020, 0x9000]
-    assert (found.modules, found.module_area) == ([], (0x1000 - MODULE_AREA_BYTES, 0x1000))
+    assert [begin for begin, _ in changed.functions] == [0x2000, 0x2010, 0x2020, 0x9000]
+    assert (changed.modules, changed.module_area) == ([], (0x1000 - MODULE_AREA_BYTES, 0x1000))
 
 
 def test_an_object_that_cannot_be_compiled_again_is_told(tmp_path: Path) -> None:
     write(tmp_path / "fs/one.c", "int first(int a)\n{\n\treturn a;\n}\n")
     write(tmp_path / "fs/.one.o.cmd", "savedcmd_fs/one.o := false -c -o fs/one.o fs/one.c\n")
     table = write(tmp_path / "System.map", "1000 T _text\n")
-    found = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path)
-    assert (found.code, found.functions) == ({}, [])
-    assert found.not_located["fs/one.o"] == "cannot be compiled with line numbers"
+    changed = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path)
+    assert (changed.code, changed.functions) == ({}, [])
+    assert changed.not_located["fs/one.o"] == "cannot be compiled with line numbers"
 
 
 def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: P
     text = ModuleSection(".text", 1 << 40, b"", frozenset())
     module = Module("fs", sections(tmp_path / "one.o"), [text, ModuleSection(".init.text", 1 << 41, b"", frozenset())])
     table = write(tmp_path / "System.map", "1000 T _text\n")
-    found = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path, [module])
-    assert (found.not_located, found.functions, found.modules) == ({}, [], [text])
-    assert {address >> 4 for address in found.code["fs/one.c:3"]} == {1 << 36}
-    assert found.watched == [found.module_area]
+    changed = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path, [module])
+    assert (changed.not_located, changed.functions, changed.modules) == ({}, [], [text])
+    assert {address >> 4 for address in changed.code["fs/one.c:3"]} == {1 << 36}
+    assert changed.watched == [changed.module_area]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives to the byte, by hand from the description of the format: keys of cells hold their digests."""
+"""Archives, byte by byte, by hand from the format's description. Keys of cells contain their digests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flashbed.image import cpio
 
 
 def header(inode: int, mode: str, links: int, length: int, device: str, name: bytes, holder: str = "3,1") -> bytes:
-    """The thirteen numbers of an entry, and its name, filled up to four bytes."""
+    """Return the thirteen numbers of an entry and its name, padded to four bytes."""
     numbers = [
         inode,
         int(mode, 8),

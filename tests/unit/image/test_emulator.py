@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator's source and what it is built with; that it works is what every test that boots a guest shows."""
+"""The emulator's source and its build requirements. Every test that boots a guest shows that it works."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_what_setup_installs_is_what_the_build_needs() -> None:
 
 
 class Digests(NamedTuple):
-    """Of keys, by part that only observes, and of what is built."""
+    """The digests in keys, by observing part, and the digest of the build."""
 
     keys: str
     observers: dict[str, str]
@@ -111,7 +111,7 @@ Fill = Callable[[Path, Callable[[], object], list[str]], None]
 
 
 def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill: Fill) -> list[str]:
-    """What happens in which order, where the emulator is built by `fill(folder, fetched, seen)`."""
+    """Return the order of events if `fill(folder, fetched, seen)` builds the emulator."""
     seen: list[str] = []
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     monkeypatch.setattr(emulator, "_fill", lambda root, folder, fetched: fill(folder, fetched, seen))

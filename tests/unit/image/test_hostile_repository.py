@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A repository that came with somebody's study: git runs nothing that it names, and it is read as others are."""
+"""A repository that came with a stranger's study: git runs no program that it names, and reads it as any other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FROM_OUTSIDE = {
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where programs lie that leave marks; the user's home and environment name them too."""
+    """The directory of programs that leave marks. The user's home and environment name them, too."""
     programs = tmp_path / "programs"
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # for the git that makes the repositories
     return programs
@@ -54,7 +54,7 @@ def hostile_host(folder: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: bool = True) -> list[KernelSource]:
-    """Every way in which a study's kernel is read, patched, compared and checked out."""
+    """Read, patch, compare and check out a study's kernel in every way."""
     (base / "x.patch").write_text(PATCH)
     words = [f"./{folder}:patch=x.patch", f"./{folder}"] if folder != "bare.git" else []
     words += [f"./{folder}@two", f"./{folder}@one..two", f"./{folder}@HEAD~1:patch=x.patch"] if revisions else []

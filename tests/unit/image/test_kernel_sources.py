@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of the user's: by content, with what is not committed, with patches, and without a byte written to theirs."""
+"""A user's sources: named by content, with uncommitted changes and patches, without writing to the user's tree."""
 
 from pathlib import Path
 
@@ -108,11 +108,11 @@ def test_a_patch_that_does_not_apply_is_named_with_its_place(tmp_path: Path, sou
     (tmp_path / "bad.patch").write_text(PATCH.replace("second", "other"))
     (tmp_path / "away.patch").write_text(PATCH.replace("one.c", "away.c"))
     for name, place in (("bad.patch", "fs/one.c:1"), ("away.patch", "fs/away.c")):
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as refused:
             of(sources, f"./linux:patch=good.patch,patch={name}", tmp_path)
-        assert str(tmp_path / name) in told.value.message
-        assert place in told.value.message
-        assert "does not apply" in told.value.message
+        assert str(tmp_path / name) in refused.value.message
+        assert place in refused.value.message
+        assert "does not apply" in refused.value.message
 
 
 def test_only_what_differs_is_written_to_where_objects_are(tmp_path: Path, sources: Sources) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock: what it names is what is taken, or what is not to be had is told; and it is that of the tree it lies in."""
+"""The lock: its files are used, or the message says which are unavailable. The repository's lock matches its tree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def archive_of(apt_log: Path, tmp_path: Path) -> ArchiveOf:
-    """An archive that keeps to a lock with these requests."""
+    """Return an archive that keeps to a lock with these requests."""
 
     def make(requests: dict[str, tuple[File, ...]], *, strict: bool = False) -> Archive:
         lock = Lockfile(tmp_path / "the.lock", requests={"arm64": requests})
@@ -126,7 +126,7 @@ def test_without_strictness_what_is_gone_is_a_caution(archive_of: ArchiveOf, cap
 def test_what_was_taken_stays_until_it_must_be_as_locked(
     archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And then that stays."""
+    """Afterwards the file stays."""
     archive_of({}).resolve(["c"])
     locked = (replace(package("c"), name="c_2_arm64.deb"),)
     with caplog.at_level(logging.WARNING):
@@ -194,7 +194,7 @@ def test_debian_s_keys_are_asked_for_by_their_package(tmp_path: Path, monkeypatc
 
 
 def test_the_repository_s_lock_is_that_of_its_own_files() -> None:
-    """If this fails, `flashbed image lock` takes the change into it."""
+    """If this fails, `flashbed image lock` writes the change into the lock."""
     lock = pins.shipped()
     assert lock is not None
     assert lock.sources == own_sources.sources()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock beside a study: it knows what the study brings, and the repository's lock does not."""
+"""The lock beside a study: it names the study's own files, and the repository's lock does not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.samples import write, write_study
 
 EXT2 = (paths.profiles() / "filesystems/ext2.toml").read_text()
 LABS = "profiles/schedulers/none.toml"
-"""A profile of the lab's that the study uses."""
+"""A shipped profile that the study uses."""
 
 BROUGHT = 'module = "mine"\nmodule_source = "my-source"\n'
 
@@ -33,7 +33,7 @@ def _no_choice() -> Iterator[None]:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """With a file system and its module of its own."""
+    """A study with a file system and a module of its own."""
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace("\n[mount]", f"\n{BROUGHT}[mount]", 1))
     write(tmp_path / "my-source/Kbuild", "obj-m := mine.o\n")
     write(tmp_path / "my-source/mine.c", "/* 1 */\n")
@@ -42,7 +42,7 @@ def study(tmp_path: Path) -> Study:
 
 @pytest.fixture
 def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lockfile]:
-    """Writes the lock beside it; Debian's archive is not asked."""
+    """Write the lock beside the study, without asking Debian's archive."""
     monkeypatch.setattr(inputs, "_lock", lambda path, profiles, _studies: Lockfile(path, profiles=profiles))
 
     def make(of: Study) -> Lockfile:
@@ -61,14 +61,14 @@ def test_a_changed_module_of_ones_own_is_told(
     write(source / "mine.o", "left by a build")
     inputs.keep_to(study, strict=True)
     write(source / "mine.c", "/* 2 */\n")
-    told = f"{lock.path}: was written for other files than are here: module mine of {source}"
+    message = f"{lock.path}: was written for other files than are here: module mine of {source}"
     with pytest.raises(SetupError) as error:
         inputs.keep_to(study, strict=True)
-    assert error.value.message.startswith(f"{told}. Take them back")
+    assert error.value.message.startswith(f"{message}. Take them back")
     assert f"`flashbed image lock {study.path}`" in error.value.message
     assert not caplog.text
     inputs.keep_to(study, strict=False)
-    assert f"{told}; figures may be others" in caplog.text
+    assert f"{message}; figures may be others" in caplog.text
 
 
 def test_a_lock_of_before_names_no_modules(study: Study, lock_of: Callable[[Study], Lockfile], tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_module_is_the_same_wherever_it_lies(
 def test_the_repository_s_lock_does_not_know_what_a_study_brings(
     study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """But a profile that takes the place of one that it names."""
+    """It does not, except for a profile that replaces one that the lock names."""
     inputs.keep_to(study, strict=True)
     assert not caplog.text
     write(tmp_path / LABS, f"{(paths.profiles().parent / LABS).read_text()}# mine\n")

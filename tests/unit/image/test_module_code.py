@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a guest has a module, told by code that ran."""
+"""The address of a module in a guest, derived from code that ran."""
 
 import random
 
@@ -11,7 +11,7 @@ PLACE = 0xFFFFFFC000123000
 
 
 def loaded(code: bytes) -> bytes:
-    """As the kernel leaves it: instructions with a relocation are others."""
+    """Return the code as the kernel leaves it: instructions with a relocation are changed."""
     words = [code[at : at + 4] for at in range(0, len(code), 4)]
     return b"".join(b"\0\0\0\0" if 4 * place in SECTION.changed else word for place, word in enumerate(words))
 
@@ -22,8 +22,8 @@ def piece(begin: int, end: int) -> tuple[int, bytes]:
 
 def test_what_ran_is_told_by_addresses_of_the_modules_own() -> None:
     elsewhere = (PLACE - 0x10000, random.Random(2).randbytes(400))
-    found = list(SECTION.ran([elsewhere, piece(400, 600), piece(1200, 1300), piece(2000, 2004)]))
-    assert found == [((1 << 40) + begin, (1 << 40) + end) for begin, end in ((400, 600), (1200, 1300), (2000, 2004))]
+    ran = list(SECTION.ran([elsewhere, piece(400, 600), piece(1200, 1300), piece(2000, 2004)]))
+    assert ran == [((1 << 40) + begin, (1 << 40) + end) for begin, end in ((400, 600), (1200, 1300), (2000, 2004))]
 
 
 def test_a_module_that_is_not_there_ran_nowhere() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules load behind what they need, as they say it themselves."""
+"""Modules load after those that they need, by their own .modinfo."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODINFO = {
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Such as lie in files; grace is in the kernel."""
+    """Modules with files; grace is built into the kernel."""
     monkeypatch.setattr(module_order, "_modinfo", lambda file: MODINFO[file.name])
     return {name: Path(name) for name in MODINFO}
 
@@ -42,9 +42,12 @@ def test_no_module_comes_twice_and_what_is_no_file_is_left_out(modules: dict[str
 
 
 def test_a_package_says_what_its_kernel_answers_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    said = {"bfq": [("alias", "bfq-iosched")], "usb-storage": [("alias", "usb:v03F0p4002d*"), ("depends", "usbcore")]}
-    monkeypatch.setattr(module_order, "_modinfo", lambda file: said[file.stem])
-    for name in said:
+    modinfo = {
+        "bfq": [("alias", "bfq-iosched")],
+        "usb-storage": [("alias", "usb:v03F0p4002d*"), ("depends", "usbcore")],
+    }
+    monkeypatch.setattr(module_order, "_modinfo", lambda file: modinfo[file.stem])
+    for name in modinfo:
         (tmp_path / f"{name}.ko").touch()
     (tmp_path / "modules.builtin.modinfo").write_bytes(b"mq_deadline.alias=mq-deadline-iosched\0usbcore.license=GPL\0")
     names = module_order.names_of(tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel modules there are is known before any is built, and a guest builds no more of them than it loads."""
+"""The names of kernel modules are known before any is built, and a guest builds only the modules that it loads."""
 
 from __future__ import annotations
 
@@ -95,6 +95,6 @@ def test_only_the_modules_that_are_wanted_are_built(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(modules, "build", lambda _cache, _kernel, name: Made(name))
     monkeypatch.setattr(modules, "build_of_the_kernel", lambda _cache, _kernel, name: Made(name))
     not_asked: Any = None
-    found = modules.build_chosen(not_asked, not_asked, ["cfq", "exfat", "cfq"])
-    assert found == {"cfq": tmp_path / "cfq.ko", "exfat": tmp_path / "exfat.ko"}
+    files = modules.build_chosen(not_asked, not_asked, ["cfq", "exfat", "cfq"])
+    assert files == {"cfq": tmp_path / "cfq.ko", "exfat": tmp_path / "exfat.ko"}
     assert built == ["iosched", "exfat"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a folder of a user's module is built and digested, and what is told of a build that fails."""
+"""The files of a user's module that are built and digested, and the message of a failed build."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_each_byte_and_each_name_counts_and_no_place(tmp_path: Path) -> None:
 
 
 def test_what_a_link_names_counts_and_is_copied(tmp_path: Path) -> None:
-    """A folder that several modules share, say: a change there is a change of each of them."""
+    """A directory may be shared by several modules: a change there is a change of each of them."""
     folder = source(tmp_path / "mine")
     write(tmp_path / "shared/b.h", "#define B 1\n")
     (folder / "shared").symlink_to(tmp_path / "shared")
@@ -61,8 +61,8 @@ def test_what_a_link_names_counts_and_is_copied(tmp_path: Path) -> None:
 
 def test_the_first_errors_are_told_at_their_places_in_the_users_folder() -> None:
     lines = [f"{BUILT_IN}/a.c:{line}:9: error: ‘x{line}’ undeclared\n" for line in range(1, 99)]
-    told = own_module.errors(["make[1]: Entering\n", *lines, "make: *** [a.o] Error 1\n"], BUILT_IN, MINE)
-    assert told == "; ".join(f"/home/me/mine/a.c:{line}:9: error: ‘x{line}’ undeclared" for line in (1, 2, 3))
+    message = own_module.errors(["make[1]: Entering\n", *lines, "make: *** [a.o] Error 1\n"], BUILT_IN, MINE)
+    assert message == "; ".join(f"/home/me/mine/a.c:{line}:9: error: ‘x{line}’ undeclared" for line in (1, 2, 3))
 
 
 def test_of_an_error_in_a_header_of_the_kernels_the_users_line_is_told() -> None:
@@ -71,9 +71,9 @@ def test_of_an_error_in_a_header_of_the_kernels_the_users_line_is_told() -> None
         "   27 | #define THIS_MODULE (&__this_module)\n",
         f"{BUILT_IN}/super.c:258:13: note: in expansion of macro ‘THIS_MODULE’\n",
     ]
-    told = own_module.errors(macro, BUILT_IN, MINE)
-    assert told.startswith("./include/linux/export.h:27:21: error: the address ")
-    assert told.endswith(" (from /home/me/mine/super.c:258)")
+    message = own_module.errors(macro, BUILT_IN, MINE)
+    assert message.startswith("./include/linux/export.h:27:21: error: the address ")
+    assert message.endswith(" (from /home/me/mine/super.c:258)")
     included = [
         f"In file included from {BUILT_IN}/b.h:3,\n",
         f"                 from {BUILT_IN}/super.c:4:\n",
@@ -88,7 +88,7 @@ def test_what_modpost_and_make_say_is_told() -> None:
         f"make[1]: *** No rule to make target '{BUILT_IN}/b.o', needed by '{BUILT_IN}/mine.o'.  Stop.\n",
         "make: *** [Makefile:2017: modpost] Error 2\n",
     ]
-    told = own_module.errors(lines, BUILT_IN, MINE)
-    assert told.startswith('ERROR: modpost: "nowhere" [/home/me/mine/mine.ko] undefined!; ')
-    assert told.endswith("No rule to make target '/home/me/mine/b.o', needed by '/home/me/mine/mine.o'.  Stop.")
+    message = own_module.errors(lines, BUILT_IN, MINE)
+    assert message.startswith('ERROR: modpost: "nowhere" [/home/me/mine/mine.ko] undefined!; ')
+    assert message.endswith("No rule to make target '/home/me/mine/b.o', needed by '/home/me/mine/mine.o'.  Stop.")
     assert own_module.errors(["all is well\n"], BUILT_IN, MINE) == ""

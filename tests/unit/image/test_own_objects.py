@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the user's own are compiled once: objects are found wherever they lie, and lines only where asked."""
+"""A user's kernels are compiled once: objects are reused from any directory, and lines are located only on request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def place(of: KernelSource, version: str = "6.1") -> Path:
 
 
 def compiled(of: KernelSource, version: str = "6.1") -> Path:
-    """A folder with the objects of this source."""
+    """Make a directory with the objects of this source."""
     folder = place(of, version)
     Work(folder).built.write_text(f"{of.tree} {version}")
     return folder
@@ -47,7 +47,7 @@ def test_each_home_has_objects_of_its_own() -> None:
 
 
 def test_objects_of_the_same_source_are_taken_wherever_they_are() -> None:
-    """A tree that was moved, or checked out twice, was compiled again, all of it, to see where its lines are."""
+    """A moved tree, or a second checkout, was compiled again completely to locate its lines."""
     there = compiled(source("/a/linux"))
     assert place(source("/b/linux")) == there
     assert place(source("/b/linux"), "6.1-debug") != there
@@ -86,9 +86,9 @@ def test_lines_that_nobody_looked_for_are_not_known_and_nothing_is_compiled(
 
     assert changed(False) is None
     assert looked == []
-    found = changed(True)
+    located = changed(True)
     assert looked == ["compiled", "at all"]
-    assert found
-    assert found.code == {"fs/one.c:1": [4]}
-    assert changed(False) == found  # what was looked for once is known
+    assert located
+    assert located.code == {"fs/one.c:1": [4]}
+    assert changed(False) == located  # what was looked for once is known
     assert looked == ["compiled", "at all"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is built for the guest: what fio is built of, and that no program is shipped which only tests use."""
+"""Programs for the guest: the recipe of fio, and that no test program is shipped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATCH = "SPDX-License-Identifier: GPL-2.0-only\n\nbecause\n\n--- a/libfio.c\n"
 
 
 class Recipes:
-    """In place of a cache: notes what an entry is made of, and makes none."""
+    """A stand-in for the cache that notes recipes and builds nothing."""
 
     def __init__(self) -> None:
         self.noted: list[Any] = []
@@ -28,7 +28,7 @@ class Recipes:
 
 @pytest.fixture
 def _own_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tmp_path is guest/, and a toolchain is not looked for."""
+    """tmp_path is guest/, and there is no toolchain."""
     monkeypatch.setattr(paths, "guest", lambda: tmp_path)
     monkeypatch.setattr(toolchain, "sysroot", lambda cache, archive: SimpleNamespace(digests={}))
     monkeypatch.setattr(toolchain, "compiler", lambda cache, archive: SimpleNamespace(identity="gcc"))
@@ -36,7 +36,7 @@ def _own_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def recipe_of_fio(_own_guest: None) -> Callable[[str], Any]:
-    """`recipe_of_fio(version)`: with tmp_path as guest/."""
+    """Return `recipe_of_fio(version)`, with tmp_path as guest/."""
 
     def recipe(version: str) -> Any:
         source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cache holds, and what of it goes: only what can be made again, was not used for long, and nobody is at."""
+"""The cache's content, and which entries are removed: those that can be made again, were not used for long, and are not
+in use.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ DAY_S = 86_400
 
 
 def built(root: Path, name: str, unused_days: float = 0, place: str = "image") -> Path:
-    """An entry of a build that was last used so long ago."""
+    """Make an entry of a build that was last used so long ago."""
     made = Cache(root / place).entry(name, {"of": name}, lambda to: (to / "product").write_bytes(bytes(50_000)))
     age(made.folder / MANIFEST, unused_days)
     return made.folder
@@ -32,7 +34,7 @@ def age(path: Path, days: float) -> None:
 
 
 def objects(root: Path, name: str, unused_days: float) -> Path:
-    """A folder in which kernels are compiled."""
+    """Make a directory in which kernels are compiled."""
     folder = root / name
     (folder / "linux").mkdir(parents=True)
     (folder / "built").touch()
@@ -97,11 +99,11 @@ def test_nothing_goes_while_a_run_is_under_way(root: Path) -> None:
 def test_what_lies_there_is_told_with_its_size(root: Path) -> None:
     built(root, "linux", 31)
     (root / "mine.txt").write_text("x")
-    told = {name: (size, meaning) for name, size, meaning in cached.parts(root)}
-    assert next(iter(told)) == "image"
-    assert told["results"][1] == "what was measured: never removed by itself"
-    assert "Debian" in told["debian-arm64"][1]
-    assert told["mine.txt"][1] == "not the lab's own"
+    parts = {name: (size, meaning) for name, size, meaning in cached.parts(root)}
+    assert next(iter(parts)) == "image"
+    assert parts["results"][1] == "what was measured: never removed by itself"
+    assert "Debian" in parts["debian-arm64"][1]
+    assert parts["mine.txt"][1] == "not the lab's own"
     assert cached.advice(root).startswith("1 entry was not used for 30 days and can be made again (")
     assert cached.advice(root).endswith(": `flashbed cache --remove-unused 30` removes it.")
     list(unused.remove(root, 30))

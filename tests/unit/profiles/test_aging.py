@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system that is used before it is measured: what is refused, what the guest and the report are told."""
+"""A file system that is aged before it is measured: what is refused, and the texts for the guest and the report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel a study means by what it writes, and what it is told where that is none."""
+"""The kernel that a study's text names, and the messages about a text that names none."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a selector makes of profiles: options become commands, numbers change, and what names nothing is told."""
+"""Selectors of profiles: options become commands, numbers change, and an unknown name gets a message."""
 
 import contextlib
 from pathlib import Path

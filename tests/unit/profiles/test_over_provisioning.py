@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much flash media have beyond their capacity, and what is said of one that no device has."""
+"""The flash of media beyond their capacity, and the caution about a share that no device has."""
 
 from __future__ import annotations
 

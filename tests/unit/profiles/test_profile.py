@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles: that those shipped are sound, what is refused, and what a selector makes of them."""
+"""Profiles: the shipped ones are sound, invalid ones are refused, and selectors change them."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ def test_a_boards_cpus_are_alike_and_in_one_socket(name: str, cpus: int) -> None
 
 
 def test_the_largest_board_is_what_the_processor_family_allows() -> None:
-    """Seo et al. 2020: 120 CPUs; the family has up to 15 cores a socket, of two threads each."""
+    """Seo et al. 2020: 120 CPUs; the family has up to 15 cores per socket, with two threads each."""
     board = shipped().board("xeon-e7-v2-120")
     assert board.cpus == 120
     assert board.cpus // board.sockets // board.threads_per_core == 15

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Media that are kept, as files: digests do not see holes, copies keep them, a study starts from them."""
+"""Kept media as files: digests ignore holes, copies keep them, and a study starts from them."""
 
 from __future__ import annotations
 
