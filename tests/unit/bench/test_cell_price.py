@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/cell_price.py tells what the phases of a cell took, out of the emulator's notes."""
+"""bench/cell_price.py derives the cost of a cell's phases from the emulator's notes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_step_that_comes_again_ended_a_phase_at_its_first_time() -> None:
 
 
 def test_a_cell_that_failed_has_the_phases_that_it_came_to() -> None:
-    """What ended it is not taken for a phase that it never began."""
+    """The event that ended it does not count as a phase that it never began."""
     failed = "medium 40 1\nstep prepare failed with exit status 1 60 2\nend 70 3\n"
     assert [phase for phase, _ in cell_price.phases(failed)] == ["boot"]
 

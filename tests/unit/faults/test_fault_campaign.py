@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fault campaign finds what is lost: its own checks are held to homes that were broken by hand."""
+"""The fault campaign's own checks, applied to homes that were broken by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = {
 
 @pytest.fixture
 def bed(tmp_path: Path) -> Bed:
-    """A home as nobody has disturbed it, without a guest; one part of the image is a link to the user's."""
+    """An undisturbed home without a guest. One part of the image is a link to the user's."""
     bed, user = Bed(tmp_path), tmp_path / "user/outbox-0123456789abcdef"
     for name, text in FILES.items():
         (bed.reference / "cache" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def test_a_process_that_is_left_is_seen(bed: Bed) -> None:
 
 
 def test_qemu_that_is_asked_for_its_version_is_no_guest() -> None:
-    """It ends at once, so that to kill it was to kill nothing."""
+    """It ends at once, so killing it would kill nothing."""
     assert not processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 --version ").is_guest
     assert processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 -machine virt -kernel /x/Image ").is_guest
     assert not processes.Process(1, "timeout", "timeout 900 qemu-system-aarch64 -kernel /x/Image ").is_guest

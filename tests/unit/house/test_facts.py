@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/support/facts.py finds what a message has to hold, and sees what is wrong in it."""
+"""tests/support/facts.py finds the required facts of a message, and reports wrong ones."""
 
 from __future__ import annotations
 

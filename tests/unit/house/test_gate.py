@@ -25,7 +25,7 @@ esac
 
 
 def gate(folder: Path, *words: str, failing: str = "nothing", status: int = 3) -> tuple[int, list[str]]:
-    """How the gate ends, and what it called, with a command in flashbed's place."""
+    """Return the gate's status and its calls, with a made-up command in place of flashbed."""
     double = folder / "flashbed"
     double.write_text(DOUBLE.format(failing=failing, status=status))
     double.chmod(0o755)
@@ -47,7 +47,7 @@ def test_both_revisions_are_measured_and_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tree", ["linux", "./linux", ".", "{absolute}"])
 def test_the_kernels_that_the_gate_names_are_source_trees(tmp_path: Path, tree: str) -> None:
-    """As the command understands them that is not there in the other tests."""
+    """Here the real command interprets them; the other tests replace it."""
     linux = tmp_path if tree == "." else tmp_path / "linux"
     for name in ("Makefile", "Kconfig", "Kbuild", "arch/arm64/Makefile"):
         (linux / name).parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def test_the_templates_call_the_gate_and_keep_the_reports_of_a_failure(name: str
 
 
 def test_the_lines_of_the_gitlab_job_run_in_its_container(tmp_path: Path) -> None:
-    """In the shell that GitLab gives them, with doubles of what they call."""
+    """They run in the shell that GitLab uses, with doubles of the programs that they call."""
     job = yaml.safe_load((CI / "gitlab/flashbed.yml").read_text())[".flashbed-gate"]
     for name in ("apt-get", "git", "make"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/calls\n')

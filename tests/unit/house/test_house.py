@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/design.md is the house: its map names every room and every module, and none that is not there. Functions are no
-longer than a reader takes in at once.
-"""
+"""docs/design.md matches the code: its tables name every room and every module, and no other. Functions stay short."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ from tests.support.repository import REPOSITORY
 LAB = REPOSITORY / "src/flashbed"
 
 PACKAGES = {"flashbed": "## Rooms", "flashbed_appliance": "## The appliance's rooms"}
-"""Each with the heading of its map."""
+"""Each package with the heading of its table."""
 
 
 def rooms_on_the_map(package: str) -> dict[str, set[str]]:
-    """The rows of the table of rooms: a room, and the modules in its last column."""
+    """Return the rows of the table of rooms: a room, and the modules in its last column."""
     text = (REPOSITORY / "docs/design.md").read_text().partition(f"{PACKAGES[package]}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([\w./]+)` \| .* \| ([^|]*)\|$", text, re.MULTILINE)
     return {room.rstrip("/"): set(re.findall(r"`([\w/]+)`", modules)) for room, modules in rows}
@@ -105,7 +103,7 @@ def test_the_map_tells_who_names_the_only_kind_of_machine() -> None:
 
 
 def test_the_page_on_studies_names_every_metric() -> None:
-    """By its name, or as what it is of with a suffix: "each of them with `_erases`"."""
+    """By its name, or by its base with a suffix: "each of them with `_erases`"."""
     page = (REPOSITORY / "docs/studies.md").read_text()
     words = {word.replace("-", "_") for word in re.findall(r"`\"?([\w-]+)\"?`", page)}
     suffixes = [word for word in words if word.startswith("_")]
@@ -120,7 +118,7 @@ def test_the_page_on_studies_names_every_metric() -> None:
 
 
 def test_no_line_of_the_docs_is_longer_than_120() -> None:
-    """But for tables, pictures and what a command prints."""
+    """Tables, images and output of commands are exempt."""
     for page in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")):
         prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
         assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))], page
@@ -136,7 +134,7 @@ def test_unit_tests_lie_in_the_folder_of_a_room() -> None:
 
 
 def test_no_program_changes_where_modules_are_looked_for() -> None:
-    """The folders beside the lab are packages: pytest's pythonpath, or `python -m`, has their parent."""
+    """The directories beside the lab are packages: pytest's pythonpath, or `python -m`, has their parent."""
     programs = tracked("tests/*.py", "pages/*.py", "bench/*.py", "faults/*.py")
     assert [name for name, text in programs if re.search(r"^ *sys\.path\.\w+\(", text, re.MULTILINE)] == []
 
@@ -154,11 +152,12 @@ VERBATIM = {
     "workload/test_nfs_output.py": "the arguments of the load",
     "workload/test_own_job.py": "a job file of fio",
 }
-"""Unit tests that compare a long text byte for byte, and what text, which a program reads or a page has as a row."""
+"""Unit tests that compare a long text byte for byte, with the text, which a program reads or which is a row of a page.
+"""
 
 
 def pinned_texts(tree: ast.AST) -> Iterator[str]:
-    """Constants of more than a sentence's length, with spaces, that an assert compares or an error has to match."""
+    """Return constants with spaces, longer than a sentence, that an assert compares or an error must match."""
     compared: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
@@ -172,7 +171,7 @@ def pinned_texts(tree: ast.AST) -> Iterator[str]:
 
 
 def test_tests_pin_facts_and_no_sentences() -> None:
-    """A sentence may be written better at any time. tests/support/facts.py compares what it has to hold."""
+    """A sentence may be reworded at any time. tests/support/facts.py compares the facts that it must hold."""
     pinned = {name: list(pinned_texts(ast.parse(text))) for name, text in tracked("tests/*.py")}
     allowed = {f"tests/unit/{name}" for name in VERBATIM}
     assert {name: texts for name, texts in pinned.items() if texts and name not in allowed} == {}
@@ -182,11 +181,11 @@ def test_tests_pin_facts_and_no_sentences() -> None:
 FUNCTION_LINES, C_LINES = 60, 500
 
 LONG_BECAUSE = re.compile(r"\bLong because\b")
-"""How the sentence begins, in the comment at the head of a C file, that says why it is longer."""
+"""The begin of the sentence in the comment at the head of a C file that says why the file is longer."""
 
 
 def tracked_names(*patterns: str) -> list[str]:
-    """Paths of the repository's files of these names; of all if no name is given."""
+    """Return the paths of the repository's files of these names; of all files if no name is given."""
     listed = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         cwd=REPOSITORY,
@@ -198,19 +197,19 @@ def tracked_names(*patterns: str) -> list[str]:
 
 
 def tracked(*patterns: str) -> Iterator[tuple[str, str]]:
-    """Path and text of the repository's files of these names."""
+    """Return path and text of the repository's files of these names."""
     return ((name, (REPOSITORY / name).read_text()) for name in tracked_names(*patterns))
 
 
 def python_functions(text: str) -> Iterator[tuple[str, int]]:
-    """Name and length of each."""
+    """Return name and length of each function."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def c_functions(text: str) -> Iterator[tuple[str, int]]:
-    """The same, in Linux's style: the braces of a function alone in the first column."""
+    """Return name and length of each C function in Linux's style: its braces stand alone in the first column."""
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if line == "{" and at:
@@ -241,13 +240,13 @@ def test_long_functions_would_be_found() -> None:
 
 
 def test_guests_are_booted_in_one_place() -> None:
-    """Beside the lab itself: tests and pages go through tests/support/guest_rig.py."""
+    """Except in the lab itself, tests and pages boot guests through tests/support/guest_rig.py."""
     text = {name: text for name, text in tracked("tests/*.py", "pages/*.py", "bench/*.py") if "test_house" not in name}
     assert [name for name in text if ".write_initramfs(" in text[name]] == ["tests/support/guest_rig.py"]
 
 
 def test_no_two_files_of_tests_have_one_name() -> None:
-    """Python takes the first module of a name that it finds, so that another file's tests would not run."""
+    """Python imports the first module of a name, so another file's tests would not run."""
     names = [Path(name).name for name, _text in tracked("tests/*.py")]
     assert len(names) > 200
     assert sorted({name for name in names if names.count(name) > 1 and name != "conftest.py"}) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How messages end, as common/errors.py says: one sentence without a full stop, several with one each."""
+"""The end of messages, by the rule in common/errors.py: one sentence has no full stop, several have one each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import flashbed
 LAB = Path(flashbed.__file__).parent
 
 TELLS = re.compile(r"(Error|Problem|InterruptedByUser|NotBuilt|_log\.warning)$")
-"""How the name ends of what takes a message first."""
+"""The end of the name of a callable that takes a message as its first argument."""
 
 ANOTHER_BEGINS = re.compile(r"[.?] +\S")
 
 
 def text(node: ast.expr) -> str:
-    """What stands in the source, with an x for what is put in."""
+    """Return the text in the source, with an x for each inserted value."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

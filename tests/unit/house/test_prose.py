@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What readers read: each C file says first what is in it, pages are wrapped, tests that a page names exist."""
+"""Texts for readers: each C file begins with a summary, pages are wrapped, tests that a page names exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPENING = re.compile(r"(?://|/\*) SPDX-License-Identifier: [^\n]+\n/\*")
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """The repository's files of these names."""
+    """Return the repository's files of these names."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
     listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     return [REPOSITORY / name for name in listed.splitlines() if (REPOSITORY / name).is_file()]
@@ -30,7 +30,7 @@ def test_each_c_file_says_first_what_is_in_it() -> None:
 
 
 def test_each_page_beside_the_docs_is_wrapped() -> None:
-    """But for tables, pictures and what a command prints. A test of the house has the pages of docs/."""
+    """Tables, images and output of commands are exempt. A test of the house checks the pages of docs/."""
     docs = (REPOSITORY, REPOSITORY / "docs", REPOSITORY / "docs/generated")
     pages = [page for page in tracked("*.md") if page.parent not in docs]
     assert pages

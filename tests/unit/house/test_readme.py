@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md and docs/trust.md give the accuracy that docs/generated/accuracy.md has, and their links lead somewhere."""
+"""README.md and docs/trust.md give the same accuracy as docs/generated/accuracy.md, and their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ def like_devices() -> str:
 
 
 def rows() -> list[tuple[float, str]]:
-    """How far each row of a profile's class is off, as a factor above 1, and its marks: fitted, wide."""
+    """Return the factor (above 1) by which each row of a profile's class is off, and its marks: fitted, wide."""
     text = like_devices().partition("\n### Other devices")[0]
     found = [(float(ratio), marks) for ratio, marks in ROW.findall(text)]
     return [(max(ratio, 1 / ratio), marks) for ratio, marks in found]
 
 
 def counts() -> dict[str, list[int]]:
-    """By the set of rows: rows, within 30 %, within 2, beyond 3, by the nearest; and the same of single figures."""
+    """Return, by set of rows: the rows, those within 30 %, within 2 and beyond 3, by the nearest figure; and the same
+    for single figures.
+    """
     return {title: list(map(int, cells)) for title, *cells in COUNTS.findall(like_devices())}
 
 
@@ -57,7 +59,7 @@ def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_to_expect_of_another_device_is_what_the_page_counts(page: str) -> None:
-    """Also after the next row or the next model: no count of the prose is written down but here."""
+    """This also holds after the next row or model, because the counts in prose are written nowhere else."""
     text = " ".join((REPOSITORY / page).read_text().split())
     *_, figures, near, twice, far = counts()["all"]
     assert f"of {figures} published rates" in text
@@ -69,7 +71,7 @@ def test_what_to_expect_of_another_device_is_what_the_page_counts(page: str) -> 
 
 
 def test_no_paper_that_a_study_judges_is_evidence_for_the_models() -> None:
-    """kim2007 calls memory's what was once a row for a disk."""
+    """kim2007 attributes to memory a figure that was once a row for a disk."""
     sources = (REPOSITORY / "pages/devices.toml").read_text()
     names = ("Choi", "Kim and Lee", "Lee, Kang", "Seo, Joo", "Kookmin", "Hanyang")
     assert [name for name in names if name in sources] == []
@@ -79,7 +81,7 @@ PROSE_PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that lead to the headings of a page, as GitHub and GitLab make them."""
+    """Return the fragments of the headings of a page, as GitHub and GitLab make them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

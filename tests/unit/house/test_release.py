@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What says the version, says the same; and what a container's steps name is there."""
+"""All places of the version agree, and the files in a container's steps exist."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cited_date() -> str:
 
 
 def test_no_licence_is_cited_that_is_of_a_part_only() -> None:
-    """A list there would mean a choice; the lab's licences are of its parts, and all of them hold."""
+    """A list there would mean a choice. The lab's licences are each for a part, and all of them hold."""
     assert "license" not in (REPOSITORY / "CITATION.cff").read_text()
 
 

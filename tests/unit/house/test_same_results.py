@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that says whether a change of the lab changes a result (tests/support/same_results.py)."""
+"""The command that reports whether a change of the lab changes a result (tests/support/same_results.py)."""
 
 from pathlib import Path
 

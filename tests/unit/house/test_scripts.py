@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands beside the lab say what they do when asked, and start nothing for a word that they do not know."""
+"""The commands beside the lab describe themselves on request, and start nothing for an unknown argument."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_there_are_scripts() -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_it_tells_how_it_is_called(script: str, tmp_path: Path) -> None:
-    """accuracy.py began to build, whatever it was told."""
+    """accuracy.py began to build for any argument."""
     done = call(script, "--help", cache=tmp_path / "cache")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: {Path(script).name}")

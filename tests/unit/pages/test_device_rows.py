@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of other devices in pages/devices.toml: which are held out, which of them are kept back, and what they owe."""
+"""Rows of other devices in pages/devices.toml: which are held out, which of them are kept back, and what each must
+have.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ def test_what_is_kept_back_is_chosen_by_a_hash_and_complained_of_by_nothing(tmp_
 
 
 def test_no_profile_names_the_source_of_a_held_out_row() -> None:
-    """And the file has some of both halves."""
+    """The file has rows of both halves, too."""
     cited = " ".join(path.read_text().lower() for path in PROFILES.glob("*.toml"))
     rows = [row for row in load() if row.held_out]
     assert [row.name for row in rows if row.device.lower() in cited] == []

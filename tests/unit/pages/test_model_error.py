@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models' error by class of medium and kind of load: how it is computed, and how the package reads it."""
+"""The models' error by class of medium and kind of load: its computation, and how the package reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.device_rows import LOADS, DeviceRow, load
 
 
 def tables() -> dict[str, Any]:
-    """What the package's file says, by class and by load."""
+    """The package's file, by class and by load."""
     return tomllib.loads(model_error.FILE.read_text())
 
 
@@ -36,8 +36,8 @@ def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow
 
 
 def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
-    """100 / 50, 100 / 400; 20 ms where 10 were published is half the rate; a fitted row is no evidence, and a device
-    of no profile's class is named instead.
+    """100 / 50, 100 / 400; 20 ms where 10 were published is half the rate. A fitted row is no evidence, and a device
+    without a profile of its class is only named.
     """
     rows = [
         row("a", (50.0, 400.0)),
@@ -57,7 +57,7 @@ def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
 
 
 def test_the_stated_error_holds_for_nine_of_ten_figures() -> None:
-    """Of nine all count; of ten the farthest may lie outside."""
+    """Of nine figures all count; of ten the farthest may lie outside."""
     assert page.stated([1.0] * 8 + [0.1]) == pytest.approx(10)
     assert page.stated([1.0] * 8 + [3.0, 0.1]) == 3.0
 
@@ -73,7 +73,7 @@ def test_a_shipped_medium_has_the_error_of_its_class() -> None:
 
 
 def test_every_class_and_load_of_the_file_is_one_that_the_rows_have() -> None:
-    """And `make accuracy` writes the file that the package reads."""
+    """`make accuracy` writes the file that the package reads."""
     assert page.FILE == model_error.FILE
     told = {(name, kind) for name, said in tables().items() for kind in said if kind != "media"}
     media = {medium: name for name, of_class in page.CLASSES.items() for medium in of_class}

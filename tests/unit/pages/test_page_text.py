@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages that commands write have lines of at most 120 columns, and mean the same as before they were wrapped."""
+"""Pages that commands write have lines of at most 120 columns, and wrapping does not change their meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCS = REPOSITORY / "docs"
 
 
 def meant(page: str) -> str:
-    """What a reader of the page sees: HTML, in which a line's end is a space."""
+    """Return the page as its reader sees it: HTML, in which a line end is a space."""
     html: str = MarkdownIt("commonmark").enable("table").render(page)
     return html.replace("\n", " ")
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/generated/papers.md: our figures beside the printed ones, reasons with their verdict only, none unmeasured."""
+"""docs/generated/papers.md: the lab's figures beside the printed ones, reasons only with their verdict, and nothing
+unmeasured.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Rows = list[dict[str, Any]]
 
 
 def complete(rows: Rows) -> Rows:
-    """Made-up results for each cell: seconds by file system and size, so that what comes out is known."""
+    """Made-up results for each cell: seconds by file system and size, so that the outcome is known."""
     seconds = {"yaffs2": 1.0, "nilfs2": 2.0, "jffs2": 8.0}
     return [
         row | {"write_s": seconds[row["filesystem"]] * int(row["file"][:-1]), "read_s": 1.0, "outcome": "measured"}
@@ -44,7 +46,7 @@ def one_page(reports: list[Report]) -> str:
 
 
 def claim(text: str, number: int) -> str:
-    """A claim's section."""
+    """Return a claim's section."""
     return text.partition(f"### {number}. ")[2].partition("\n### ")[0]
 
 
@@ -138,18 +140,18 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
 
 
 def headings(text: str) -> list[str]:
-    """Studies and claims, as the page lists them."""
+    """Return the studies and claims in the page's order."""
     return [line for line in text.splitlines() if line.startswith("#")]
 
 
 def sentences(text: str) -> str:
-    """The words of the page, wherever its lines end."""
+    """Return the words of the page, regardless of line ends."""
     return " ".join(text.split())
 
 
 def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
-    """Whatever the results are: a study that changed and a page that did not are found without any. A page that says so
-    itself waits to be written from new results.
+    """This needs no results: it finds a study that changed without its page. A page that says so itself waits to be
+    written from new results.
     """
     studies = papers.studies_after_papers()
     stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/generated/reliability.md: its figures are those of the records, and what was not carried out says so."""
+"""docs/generated/reliability.md: its figures are those of the records, and it names what was not carried out."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def report() -> Report:
 
 
 def report_with(claims: tuple[Claim, ...], name: str = "lee2013") -> Report:
-    """YAFFS2 writes in half of JFFS2's time, and reads in twice of it."""
+    """A report in which YAFFS2 writes in half of JFFS2's time, and reads in twice its time."""
     study = replace(paper("lee2013"), claims=claims, name=name)
     seconds = {"yaffs2": (1.0, 2.0), "nilfs2": (1.0, 1.0), "jffs2": (2.0, 1.0)}
     written = [
@@ -195,7 +195,7 @@ def test_a_condition_belongs_to_a_sentence(tmp_path: Path, first: str, second: s
 
 
 def test_the_way_of_measuring_that_fits_the_paper_best_is_told() -> None:
-    """Conditions of one claim or two are exceptions, and no way in which the whole paper was measured."""
+    """Conditions of one or two claims are exceptions, and no method for a whole paper."""
     texts = {"in order": ">>>", "at random": "<>>>", "once": ">"}
     claims = [
         claim(f"YAFFS2, {condition}, {place}.", relation=(relation,), condition=condition)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of random overwrites in steady state, by hand on round numbers; and that it can fail."""
+"""The arithmetic of random overwrites in steady state, by hand on round numbers, and that it can fail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEADY = Steady(
         "flash_erase_ns": 3_000_000 * 3,
     },
 )
-"""Six programs and five reads a page; 7.5 pages a program."""
+"""Six programs and five reads per page; 7.5 pages per program."""
 
 
 def test_a_page_costs_a_die_its_programs_reads_and_erases() -> None:
@@ -42,7 +42,7 @@ def test_a_page_costs_a_die_its_programs_reads_and_erases() -> None:
 
 
 def test_the_rate_is_what_busy_dies_do() -> None:
-    """194 ms of 16 dies in 20 ms: 60.6 %; 50,000 pages a second, each 194 us of a die."""
+    """194 ms of 16 dies in 20 ms: 60.6 %; 50,000 pages per second, each 194 us of a die."""
     assert STEADY.busy_ns == 194_000_000
     assert STEADY.busy == pytest.approx(0.60625)
     assert STEADY.rate == pytest.approx(50_000)

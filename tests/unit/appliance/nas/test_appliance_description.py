@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An appliance's settings: what is refused, and what its first process is told of the rest."""
+"""An appliance's settings: what is refused, and the description that its first process gets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lines(folder: Path, text: str, *names: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[disks.data]\n", "disks.data: needs exactly one of device, mirror and volume"),
         (DISK + 'mirror = ["/dev/vdb", "/dev/vdc"]\n', "needs exactly one of device, mirror and volume"),
@@ -74,10 +74,10 @@ def lines(folder: Path, text: str, *names: str) -> list[str]:
         ("hostnam = 1\n", 'did you mean "hostname"?'),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert caught.value.message.startswith(f"{tmp_path}/nas.toml:")
 
 
@@ -88,11 +88,11 @@ def test_nothing_is_exported_by_itself(tmp_path: Path) -> None:
 
 def test_an_export_squashes_root_and_wants_reserved_ports(tmp_path: Path) -> None:
     number = compiling.export_number("/data")
-    said = [line for line in lines(tmp_path, DISK + EXPORT) if line.startswith("export ")]
-    assert said == [f"export /data {number} 4 65534 65534 10.0.0.0/8"]
+    conf = [line for line in lines(tmp_path, DISK + EXPORT) if line.startswith("export ")]
+    assert conf == [f"export /data {number} 4 65534 65534 10.0.0.0/8"]
     more = EXPORT + 'read_only = ["1.2.3.4"]\nsquash = "none"\nany_port = true\n'
-    said = [line for line in lines(tmp_path, DISK + more) if line.startswith("export ")]
-    assert said == [
+    conf = [line for line in lines(tmp_path, DISK + more) if line.startswith("export ")]
+    assert conf == [
         f"export /data {number} 2 65534 65534 10.0.0.0/8",
         f"export /data {number} 3 65534 65534 1.2.3.4/32",
     ]
@@ -100,34 +100,34 @@ def test_an_export_squashes_root_and_wants_reserved_ports(tmp_path: Path) -> Non
 
 def test_lines_are_in_the_order_in_which_they_are_carried_out(tmp_path: Path) -> None:
     mirror = '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n'
-    said = lines(tmp_path, mirror + EXPORT + '[log]\nsyslog = "10.0.0.9"\n', "raid1", "lockd", "nfsd")
-    assert [line.split()[0] for line in said] == [
+    conf = lines(tmp_path, mirror + EXPORT + '[log]\nsyslog = "10.0.0.9"\n', "raid1", "lockd", "nfsd")
+    assert [line.split()[0] for line in conf] == [
         "hostname", "syslog", "module", "module", "module", "network", "mirror", "disk", "export", "service", "nfsd",
         "console",
     ]  # fmt: skip
-    assert "mirror md0 assemble /dev/vda /dev/vdb" in said
-    assert "disk /dev/md0 /data ext4 rw" in said
-    assert "nfsd 4 +2,+3,-4 tcp udp" in said
+    assert "mirror md0 assemble /dev/vda /dev/vdb" in conf
+    assert "disk /dev/md0 /data ext4 rw" in conf
+    assert "nfsd 4 +2,+3,-4 tcp udp" in conf
 
 
 def test_users_bring_what_their_shells_need(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
     plain = kernels.fragments(read(tmp_path, DISK), target)
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + "A" * 43
-    found = read(tmp_path, f'{DISK}[[users]]\nname = "root"\nkeys = ["{key}"]\n')
-    assert kernels.fragments(found, target) == [*plain, plain[0].with_name("users.config")]
+    parsed = read(tmp_path, f'{DISK}[[users]]\nname = "root"\nkeys = ["{key}"]\n')
+    assert kernels.fragments(parsed, target) == [*plain, plain[0].with_name("users.config")]
 
 
 def test_version_4_is_an_option_that_brings_its_part_of_the_kernel(tmp_path: Path) -> None:
     target = architecture.named("x86_64")
     plain = kernels.fragments(read(tmp_path, DISK), target)
-    found = read(tmp_path, DISK + EXPORT + "[nfs]\nversions = [4, 3]\n")
-    assert kernels.fragments(found, target) == [*plain, plain[0].with_name("nfs4.config")]
+    parsed = read(tmp_path, DISK + EXPORT + "[nfs]\nversions = [4, 3]\n")
+    assert kernels.fragments(parsed, target) == [*plain, plain[0].with_name("nfs4.config")]
     assert "nfs4.config" not in [file.name for file in plain]
-    assert "nfsd 4 -2,+3,+4 tcp udp" in compiling.lines(found, [])
-    told = "\n".join(usage.lines(found, Ports()))
-    assert "nfs://127.0.0.1/data?version=4&nfsport=20490'" in told
-    assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in told
+    assert "nfsd 4 -2,+3,+4 tcp udp" in compiling.lines(parsed, [])
+    commands = "\n".join(usage.lines(parsed, Ports()))
+    assert "nfs://127.0.0.1/data?version=4&nfsport=20490'" in commands
+    assert "-o vers=4,proto=tcp,port=20490 127.0.0.1:/data" in commands
 
 
 def test_a_console_without_a_shell_takes_words(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_modules_of_raid_are_loaded_where_a_disk_is_a_mirror_only(tmp_path: Path
 
 
 def test_a_volume_is_activated_before_it_is_mounted(tmp_path: Path) -> None:
-    said = lines(tmp_path, VOLUME, "dm_mod", "dm_snapshot", "ext4")
-    assert said.index("volume vg0/data") == said.index("disk /dev/vg0/data /data ext4 rw") - 1
+    conf = lines(tmp_path, VOLUME, "dm_mod", "dm_snapshot", "ext4")
+    assert conf.index("volume vg0/data") == conf.index("disk /dev/vg0/data /data ext4 rw") - 1
 
 
 def test_what_volumes_need_is_there_with_volumes_only(tmp_path: Path) -> None:
@@ -153,10 +153,10 @@ def test_what_volumes_need_is_there_with_volumes_only(tmp_path: Path) -> None:
 
 def test_a_pc_has_drivers_of_its_own_and_is_x86_64(tmp_path: Path) -> None:
     assert "ahci" not in compiling.modules_wanted(read(tmp_path, DISK))
-    found = read(tmp_path, 'hardware = "pc"\n')
-    assert "ahci" in compiling.modules_wanted(found)
+    parsed = read(tmp_path, 'hardware = "pc"\n')
+    assert "ahci" in compiling.modules_wanted(parsed)
     with pytest.raises(InputError, match="a PC is x86_64"):
-        building.build(found, "arm64", tmp_path)
+        building.build(parsed, "arm64", tmp_path)
 
 
 def test_a_machine_that_cannot_turn_off_starts_anew() -> None:
@@ -198,13 +198,13 @@ while True:
 
 
 def test_disks_are_made_once_and_members_of_a_mirror_are_equal(tmp_path: Path) -> None:
-    found = read(tmp_path, '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n')
-    first, second = images(found.disks, tmp_path, 16 << 20)
+    parsed = read(tmp_path, '[disks.data]\nmirror = ["/dev/vda", "/dev/vdb"]\n')
+    first, second = images(parsed.disks, tmp_path, 16 << 20)
     assert first.read_bytes() == second.read_bytes()
     assert first.stat().st_size == 16 << 20
     assert not any(first.read_bytes()[-(128 << 10) :])  # room for a superblock
     first.write_bytes(b"kept")
-    assert images(found.disks, tmp_path, 16 << 20)[0].read_bytes() == b"kept"
+    assert images(parsed.disks, tmp_path, 16 << 20)[0].read_bytes() == b"kept"
 
 
 def test_disks_that_qemu_does_not_have_are_told(tmp_path: Path) -> None:
@@ -213,12 +213,12 @@ def test_disks_that_qemu_does_not_have_are_told(tmp_path: Path) -> None:
 
 
 def test_the_disks_of_volumes_are_those_that_are_there(tmp_path: Path) -> None:
-    found = read(tmp_path, VOLUME + '[disks.more]\ndevice = "/dev/vda"\n').disks
+    parsed = read(tmp_path, VOLUME + '[disks.more]\ndevice = "/dev/vda"\n').disks
     with pytest.raises(InputError, match=r"vdb\.img: no such file.* vg0/data"):
-        images(found, tmp_path, 16 << 20)
+        images(parsed, tmp_path, 16 << 20)
     for name in ("vdb", "vdc", "vde"):
         (tmp_path / f"{name}.img").write_bytes(b"kept")
-    assert [file.name for file in images(found, tmp_path, 16 << 20)] == ["vda.img", "vdb.img", "vdc.img"]
+    assert [file.name for file in images(parsed, tmp_path, 16 << 20)] == ["vda.img", "vdb.img", "vdc.img"]
 
 
 def test_ports_are_forwarded_from_this_host_alone() -> None:
@@ -252,19 +252,21 @@ print("nas: going down\\nnas: down", flush=True)
 
 def test_it_is_asked_again_to_go_down_until_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.1)
-    said: list[str] = []
+    shown: list[str] = []
     with running._started([sys.executable, "-c", STANDS_FOR_QEMU]) as process:
-        watched = running._Watched(process, said.append)
+        watched = running._Watched(process, shown.append)
         watched.until_ready()
         assert watched.ready
         watched.end()
     assert watched.down
-    assert said[-2:] == ["nas: going down", "nas: down"]
+    assert shown[-2:] == ["nas: going down", "nas: down"]
 
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_what_does_not_go_down_is_ended(monkeypatch: pytest.MonkeyPatch, ready: bool) -> None:
-    """Neither one that never becomes ready, nor one that serves: each has its time, and then the plug is pulled."""
+    """An appliance that never becomes ready, and one that serves, each get a limited time to shut down. Then QEMU is
+    killed.
+    """
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.1)
     monkeypatch.setattr(running, "START_S", 0.3)
     monkeypatch.setattr(running, "STOP_S", 0.2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an appliance under QEMU is ended: by whatever tells that nobody wants it any more, and then cleanly."""
+"""How an appliance under QEMU is shut down cleanly, whatever signal or closed terminal asks for it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ print("nas: down", flush=True)
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """What a shell starts in the background ignores SIGQUIT, and what nohup starts SIGHUP: the tests may be such."""
+    """A shell's background process ignores SIGQUIT, and one under nohup ignores SIGHUP. The tests may run in such a
+    process.
+    """
     before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGQUIT)}
     yield
     for number, how in before.items():
@@ -50,7 +52,7 @@ def run(
     program: str = STANDS_FOR_QEMU,
     settings: Settings | None = None,
 ) -> str:
-    """What is left of the appliance's end."""
+    """Run the appliance, and return the text that its stand-in for QEMU wrote at a clean end; "" if it wrote none."""
     monkeypatch.setattr(qemu, "command", lambda *_: [sys.executable, "-c", program, str(place / "end")])
     monkeypatch.setattr("flashbed_appliance.nas.ports.check", lambda *_: None)
     appliance = Appliance(architecture.named("x86_64"), place / "kernel", None, {}, "microvm", 24)
@@ -59,15 +61,15 @@ def run(
 
 
 def saying(text: str) -> str:
-    """A line of a program that stands for QEMU."""
+    """Return a line of the program that stands in for QEMU."""
     return f"print({text!r}, flush=True)\n"
 
 
-def ended_by(said: list[str], number: int = signal.SIGQUIT, at: str = "Ctrl-C ends it.") -> Callable[[str], None]:
-    """Keeps what the appliance says, and ends it when it says `at`: once it serves."""
+def ended_by(shown: list[str], number: int = signal.SIGQUIT, at: str = "Ctrl-C ends it.") -> Callable[[str], None]:
+    """Collect the appliance's output, and end the appliance when it prints `at`, which means that it serves."""
 
     def say(line: str) -> None:
-        said.append(line)
+        shown.append(line)
         if line == at:
             os.kill(os.getpid(), number)
 
@@ -76,9 +78,9 @@ def ended_by(said: list[str], number: int = signal.SIGQUIT, at: str = "Ctrl-C en
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, said = signal.getsignal(number), list[str]()
-    assert run(tmp_path, monkeypatch, ended_by(said, number)) == "clean"
-    assert said[-4:] == [
+    before, shown = signal.getsignal(number), list[str]()
+    assert run(tmp_path, monkeypatch, ended_by(shown, number)) == "clean"
+    assert shown[-4:] == [
         "flashbed: ending the appliance ...",
         "nas: going down",
         "nas: down",
@@ -88,19 +90,19 @@ def test_a_signal_ends_it_as_ctrl_c_does(number: int, tmp_path: Path, monkeypatc
 
 
 def test_no_command_is_given_for_what_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    run(tmp_path, monkeypatch, ended_by(said), saying(LEFT_OUT) + STANDS_FOR_QEMU, shipped.settings(None))
-    assert any(line.startswith("/data: not served") for line in said)
-    assert not [line for line in said if "mount -t nfs" in line]
-    said.clear()
-    run(tmp_path, monkeypatch, ended_by(said), settings=shipped.settings(None))
-    assert [line for line in said if "mount -t nfs" in line]
+    shown: list[str] = []
+    run(tmp_path, monkeypatch, ended_by(shown), saying(LEFT_OUT) + STANDS_FOR_QEMU, shipped.settings(None))
+    assert any(line.startswith("/data: not served") for line in shown)
+    assert not [line for line in shown if "mount -t nfs" in line]
+    shown.clear()
+    run(tmp_path, monkeypatch, ended_by(shown), settings=shipped.settings(None))
+    assert [line for line in shown if "mount -t nfs" in line]
 
 
 def test_what_only_a_terminal_understands_is_not_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    run(tmp_path, monkeypatch, ended_by(said), saying("/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n") + STANDS_FOR_QEMU)
-    assert said[1] == "/ # red [6n"
+    shown: list[str] = []
+    run(tmp_path, monkeypatch, ended_by(shown), saying("/ # \x1b[6n\x1b[1;31mred\x1b[0m [6n") + STANDS_FOR_QEMU)
+    assert shown[1] == "/ # red [6n"
 
 
 def test_an_appliance_that_ends_without_a_word_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,10 +157,10 @@ def test_a_terminal_that_is_gone_twice_does_not_pull_the_plug(tmp_path: Path, mo
 
 
 def test_who_wants_no_hangup_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
+    shown: list[str] = []
 
     def say(line: str) -> None:
-        said.append(line)
+        shown.append(line)
         if line == "Ctrl-C ends it.":
             os.kill(os.getpid(), signal.SIGHUP)
             os.kill(os.getpid(), signal.SIGQUIT)
@@ -168,7 +170,7 @@ def test_who_wants_no_hangup_has_none(tmp_path: Path, monkeypatch: pytest.Monkey
         assert run(tmp_path, monkeypatch, say) == "clean"
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert said.count("flashbed: ending the appliance ...") == 1
+    assert shown.count("flashbed: ending the appliance ...") == 1
 
 
 @pytest.mark.parametrize("last", ["nas: ready 0.5 s after the kernel began", "Ctrl-C ends it.", "nas: going down"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `flashbed nas run` tells before it builds a kernel, and which commands it prints."""
+"""The errors of `flashbed nas run` before it builds a kernel, and the commands that it prints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXPORT = '[[exports]]\ndisk = "data"\nread_write = ["10.0.2.0/24"]\n'
 
 @pytest.fixture(autouse=True)
 def _qemu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test here starts QEMU, and not every host has it."""
+    """No test here starts QEMU, which not every host has."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("qemu-system-x86_64", "qemu-system-aarch64"):
@@ -51,7 +51,7 @@ def disks(count: int) -> str:
 
 
 def free() -> Ports:
-    """Ports of this host that are free."""
+    """Return free ports of this host."""
     with socket.socket() as first, socket.socket() as second, socket.socket() as third:
         for line in (first, second, third):
             line.bind(("127.0.0.1", 0))
@@ -59,7 +59,7 @@ def free() -> Ports:
 
 
 def refused(folder: Path, text: str, **how: Any) -> str:
-    """What is told; nothing is left in the folder of the disks."""
+    """Return the error message, and check that the directory of the disks is empty."""
     asked: dict[str, Any] = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
     place = folder / "disks"
     with (
@@ -72,13 +72,13 @@ def refused(folder: Path, text: str, **how: Any) -> str:
 
 
 def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
-    found, place = read(tmp_path, disks(2)), tmp_path / "disks"
-    with preparing.prepared(found, X86, "small", place, SIZE, free()) as images:
+    parsed, place = read(tmp_path, disks(2)), tmp_path / "disks"
+    with preparing.prepared(parsed, X86, "small", place, SIZE, free()) as images:
         assert [image.name for image in images] == ["vda.img", "vdb.img"]
         there = sorted(file.name for file in place.iterdir())
         with (
             pytest.raises(HostResourceError, match=r"another appliance runs on these disks; .* --folder"),
-            preparing.prepared(found, X86, "small", place, SIZE, free()),
+            preparing.prepared(parsed, X86, "small", place, SIZE, free()),
         ):
             pass
         assert sorted(file.name for file in place.iterdir()) == there
@@ -140,9 +140,9 @@ def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
     assert "QEMU's microvm has room for 7 disks, and there are 8" in refused(tmp_path, disks(8))
     for how in ({"target": ARM}, {"kernel": "debian"}, {"text": disks(7)}):
         asked: dict[str, Any] = {"target": X86, "kernel": "small", "text": disks(16), **how}
-        found = read(tmp_path, str(asked.pop("text")))
-        with preparing.prepared(found, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:
-            assert len(images) == len(found.disks)
+        parsed = read(tmp_path, str(asked.pop("text")))
+        with preparing.prepared(parsed, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:
+            assert len(images) == len(parsed.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
     assert "under QEMU there are at most 26" in refused(tmp_path, mirrors)
 
@@ -258,6 +258,6 @@ def test_the_loopback_is_hidden_and_no_other_address(tmp_path: Path) -> None:
 
 
 def test_a_static_address_is_what_ports_lead_to(tmp_path: Path) -> None:
-    found = read(tmp_path, '[network]\naddress = "10.0.2.20/24"\n')
-    assert {port.to for port in Ports().forwarded(found)} == {"10.0.2.20"}
+    parsed = read(tmp_path, '[network]\naddress = "10.0.2.20/24"\n')
+    assert {port.to for port in Ports().forwarded(parsed)} == {"10.0.2.20"}
     assert {port.to for port in Ports().forwarded(read(tmp_path, ""))} == {""}

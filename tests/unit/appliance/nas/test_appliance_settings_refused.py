@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An appliance's settings that are well formed and senseless: refused with the line, and what the first process has
-room for.
+"""Well-formed settings of an appliance that make no sense are refused with their line; so are settings that exceed the
+limits of its first process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SET = EXPORT + "read_write = "
 
 
 def key(kind: str = "ssh-ed25519", *, inside: str = "", fields: int = 1, cut: int = 0) -> str:
-    """A public key's line; `inside` is the kind that its blob names."""
+    """Return the line of a public key. `inside` is the type that its blob names."""
     parts = [(inside or kind).encode(), *[bytes(range(32))] * fields]
     blob = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
     return f"{kind} {base64.b64encode(blob[: len(blob) - cut]).decode()} ann@desk"
@@ -44,7 +44,7 @@ def read(folder: Path, text: str) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         ('[network]\naddress = "192.168.1.0/24"\n', 2, "is the network's own address"),
         ('[network]\naddress = "192.168.1.255/24"\n', 2, "is the network's broadcast address"),
@@ -103,10 +103,10 @@ def read(folder: Path, text: str) -> Settings:
         *((f'[disks.{name}]\ndevice = "/dev/vda"\n', 1, f"uses /{name}") for name in sorted(settings.TAKEN)),
     ],
 )
-def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
-    assert told in caught.value.message
+    assert message in caught.value.message
     assert caught.value.message.startswith(f"{tmp_path}/nas.toml:{line}:")
 
 
@@ -127,19 +127,19 @@ def test_what_makes_sense_is_taken(tmp_path: Path, text: str) -> None:
 
 
 def test_no_disk_lies_over_what_the_appliance_has_itself(tmp_path: Path) -> None:
-    found = read(tmp_path, user("root", key()) + user("ann", key()))
-    mine = [node.path for node in compiling.nodes(found, {"nfsd": b""})]
+    parsed = read(tmp_path, user("root", key()) + user("ann", key()))
+    mine = [node.path for node in compiling.nodes(parsed, {"nfsd": b""})]
     there = [*mine, *building.FOLDERS, "/init", "/bin/sh", "/sbin/exportd", programs.DROPBEAR[1], programs.LVM[1]]
     assert {path.strip("/").split("/")[0] for path in there} <= settings.TAKEN
 
 
 def test_the_limits_are_those_of_the_appliances_programs() -> None:
-    def said(file: str, name: str) -> int:
-        found = re.search(rf"\b{name} = (\d+)", (paths.appliance() / "user" / file).read_text())
-        assert found is not None, f"{file} has no {name}"
-        return int(found[1])
+    def constant(file: str, name: str) -> int:
+        match = re.search(rf"\b{name} = (\d+)", (paths.appliance() / "user" / file).read_text())
+        assert match is not None, f"{file} has no {name}"
+        return int(match[1])
 
-    assert said("exportd/exports.h", "EXPORT_RULES") == settings.MOST_RULES
-    assert said("init/disks.c", "MOST") == settings.MOST_DISKS
-    assert said("init/mirror.c", "ARRAYS") == settings.MOST_MIRRORS
-    assert said("init/mirror.h", "MIRROR_MEMBERS") == settings.MOST_MEMBERS
+    assert constant("exportd/exports.h", "EXPORT_RULES") == settings.MOST_RULES
+    assert constant("init/disks.c", "MOST") == settings.MOST_DISKS
+    assert constant("init/mirror.c", "ARRAYS") == settings.MOST_MIRRORS
+    assert constant("init/mirror.h", "MIRROR_MEMBERS") == settings.MOST_MEMBERS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A made-up kernel for sweeps over options: nothing is compiled, packed or booted."""
+"""A made-up kernel for sweeps over options. Nothing is compiled, packed or booted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flashbed_appliance.shrinking import architecture, building, distilling, fra
 from flashbed_appliance.shrinking.fragment import Fragment
 
 WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
-"""Bytes that an option adds to the made-up image."""
+"""The bytes that each option adds to the made-up image."""
 
 TEXT = "#: All\n" + "".join(
     f"# A reason.\n{fragment.line_of(option, value)}\n"
@@ -32,7 +32,7 @@ TARGET = architecture.Architecture("made-up", "made-up-", "Image", "Image", "Ima
 
 
 class MadeUpKernel:
-    """Stands for Kconfig, the compiler and QEMU. `compiled` has the options of each build."""
+    """A stand-in for Kconfig, the compiler and QEMU. `compiled` has the options of each build."""
 
     def __init__(self, folder: Path) -> None:
         self.compiled: list[set[str]] = []
@@ -74,7 +74,7 @@ class MadeUpKernel:
 
 
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
-    """It takes the place of the real one until the test ends; its cache is tmp_path/cache."""
+    """Replace the real one until the test ends. The cache is tmp_path/cache."""
     made = MadeUpKernel(tmp_path)
     root = tmp_path / "cache"
     root.mkdir()
@@ -95,7 +95,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
 
 
 def fragment_of(tmp_path: Path) -> Fragment:
-    """Its settings."""
+    """Return the settings of the made-up kernel."""
     file = tmp_path / "made-up.config"
     file.write_text(TEXT)
     return fragment.read([file])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler for kernels that differ by an option: the same objects, and most of them compiled once only."""
+"""The compiler for kernels that differ in one option: it makes the same objects, and compiles most only once."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def compiled(folder: Path, environment: Mapping[str, str] | None = None) -> byte
     return (folder / "a.o").read_bytes()
 
 
-def found(environment: Mapping[str, str]) -> int:
-    """How often ccache had what was asked for."""
+def hits(environment: Mapping[str, str]) -> int:
+    """Return the number of ccache's hits."""
     done = subprocess.run(["ccache", "--print-stats"], env=environment, capture_output=True, text=True, check=True)
     counts = dict(line.split("\t")[:2] for line in done.stdout.splitlines())
     return int(counts["direct_cache_hit"]) + int(counts["preprocessed_cache_hit"])
@@ -67,44 +67,45 @@ def test_the_object_is_what_the_compiler_makes_of_the_whole(environment: dict[st
 
 
 def test_what_a_file_does_not_use_may_change(environment: dict[str, str], folder: Path) -> None:
-    first, before = compiled(folder, environment), found(environment)
+    first, before = compiled(folder, environment), hits(environment)
     change(folder, unused=2)
     assert compiled(folder, environment) == first
-    assert found(environment) == before + 1
+    assert hits(environment) == before + 1
     change(folder, used=2)
     assert compiled(folder, environment) != first
-    assert found(environment) == before + 1
+    assert hits(environment) == before + 1
     assert compiled(folder) == (folder / "a.o").read_bytes()
 
 
 def test_other_words_for_the_compiler_are_other_objects(environment: dict[str, str], folder: Path) -> None:
-    first, before = compiled(folder, environment), found(environment)
+    first, before = compiled(folder, environment), hits(environment)
     words = [GCC, "-Os", "-c", "-o", "a.o", "a.c"]
     subprocess.run(words, cwd=folder, env=environment, check=True)
     assert (folder / "a.o").read_bytes() != first
-    assert found(environment) == before
+    assert hits(environment) == before
 
 
 @pytest.mark.parametrize("text", ["int f(void) { return missing; }\n", "#error not for this\n", "int f(void) {\n"])
 def test_what_does_not_compile_is_told_by_the_compiler(environment: dict[str, str], folder: Path, text: str) -> None:
     (folder / "a.c").write_text(text)
     words = [GCC, "-c", "-o", "a.o", "a.c"]
-    told, wanted = (
-        subprocess.run(words, cwd=folder, env=one, capture_output=True, text=True) for one in (environment, os.environ)
+    distilled, wanted = (
+        subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True)
+        for variables in (environment, os.environ)
     )
     assert wanted.returncode != 0
-    assert (told.returncode, told.stderr) == (wanted.returncode, wanted.stderr)
+    assert (distilled.returncode, distilled.stderr) == (wanted.returncode, wanted.stderr)
     assert not (folder / "a.o").exists()
 
 
 @pytest.mark.parametrize("words", [["--version"], ["-E", "a.c"], ["-S", "-o", "-", "a.c"], ["-c", "-o", "a.o", "b.S"]])
 def test_what_is_no_compilation_is_left_alone(environment: dict[str, str], folder: Path, words: list[str]) -> None:
     (folder / "b.S").write_text(".globl b\nb: nop\n")
-    told, wanted = (
-        subprocess.run([GCC, *words], cwd=folder, env=one, capture_output=True, check=True)
-        for one in (environment, os.environ)
+    distilled, wanted = (
+        subprocess.run([GCC, *words], cwd=folder, env=variables, capture_output=True, check=True)
+        for variables in (environment, os.environ)
     )
-    assert told.stdout == wanted.stdout
+    assert distilled.stdout == wanted.stdout
 
 
 def test_who_has_no_ccache_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +117,7 @@ def test_who_has_no_ccache_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def kernel_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str) -> list[Path]:
-    """What is left of a folder of objects, whose image says "before", when its kernel is made by distilled texts."""
+    """Return the objects that are left when a kernel with the image "before" is compiled from distilled texts."""
     first, objects, left = tmp_path / "first", tmp_path / "objects", list[Path]()
     image = first / TARGET.image
     image.parent.mkdir(parents=True)
@@ -142,7 +143,7 @@ def kernel_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: s
 def test_a_whole_kernel_is_made_once_to_see_that_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All that was compiled from C is compiled again, but for the programs that the build uses itself."""
+    """Everything that was compiled from C is compiled again, except the build's own programs."""
     left = kernel_made_anew(tmp_path, monkeypatch, "before")
     assert left == [Path("fs/b.o"), Path("scripts/a.o")]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fragments of a kernel configuration: what is read, and what is refused."""
+"""Fragments of a kernel configuration: valid and invalid ones."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def _file(folder: Path, text: str, name: str = "some.config") -> Path:
 
 def test_each_setting_has_its_reason_group_and_column(tmp_path: Path) -> None:
     read = fragment.read([_file(tmp_path, GOOD)])
-    assert [(one.option, one.column, one.group, one.reason) for one in read] == [
+    assert [(setting.option, setting.column, setting.group, setting.reason) for setting in read] == [
         ("CONFIG_NET", "built in", "Network", "Sockets."),
         ("CONFIG_E1000", "module", "Network", "A card that is rare."),
         ("CONFIG_IPV6", "left out", "Left out", "Nobody speaks it."),
@@ -59,7 +59,7 @@ def test_the_later_file_has_the_last_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("CONFIG_NET=y\n", "some.config:1: CONFIG_NET has no reason"),
         ("# Why.\nCONFIG_NET=yes\n", "some.config:2: 'CONFIG_NET=yes' is no setting; write CONFIG_NAME=y"),
@@ -68,10 +68,10 @@ def test_the_later_file_has_the_last_word(tmp_path: Path) -> None:
         ("# A.\nNET=y\n", "some.config:2: 'NET=y' is no setting"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         fragment.read([_file(tmp_path, text)])
-    assert told in caught.value.message
+    assert message in caught.value.message
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_shipped_fragments_give_a_reason_for_each_option(name: str) -> None:
     read = list(fragment.read(building.nas_fragments(name)))
     assert len(read) > 50
-    assert all(one.group != fragment.NO_GROUP for one in read)
+    assert all(setting.group != fragment.NO_GROUP for setting in read)
 
 
 def test_values_of_a_whole_configuration() -> None:

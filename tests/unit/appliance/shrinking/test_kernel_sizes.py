@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bytes of a kernel come from: made-up trees, linked by the host's tools as a kernel is."""
+"""The origin of a kernel's bytes: made-up trees, linked by the host's tools as a kernel is."""
 
 import random
 import subprocess
@@ -15,7 +15,9 @@ KIB = 1024
 
 
 def _linked(folder: Path, sources: dict[str, str]) -> tuple[str, Path]:
-    """A program of these sources, as vmlinux is linked: objects by the path of their folder, in one thin archive."""
+    """Link a program of these sources as vmlinux is linked: objects by the path of their directory, in one thin
+    archive.
+    """
     objects = []
     for name, text in sources.items():
         source = folder / name
@@ -30,7 +32,7 @@ def _linked(folder: Path, sources: dict[str, str]) -> tuple[str, Path]:
 
 
 def _raw(vmlinux: Path, *options: str) -> Path:
-    """What is made of it to be packed: as for x86_64, or with -O binary as for arm64."""
+    """Make the file that is packed: as for x86_64, or with -O binary as for arm64."""
     made = vmlinux.with_name("raw")
     subprocess.run(["objcopy", "-R", ".comment", "-S", *options, vmlinux, made], check=True)
     return made
@@ -42,7 +44,7 @@ def _bytes(count: int, seed: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Share]:
+def share_of(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Share]:
     sources = {
         "init/main.c": "void start(void) { for (;;); }\n",
         "net/sunrpc/svc.c": _bytes(6 * KIB, 1),
@@ -56,21 +58,21 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Share]:
     return {share.subsystem: share for share in shares}
 
 
-def test_each_byte_is_of_the_folder_that_its_object_is_in(found: dict[str, Share]) -> None:
-    assert found["net/sunrpc"].image == pytest.approx(8 * KIB, abs=200)  # code's unwind tables come on top
-    assert found["fs/nfsd"].image == pytest.approx(5 * KIB, abs=200)
-    assert found["mm"].image == pytest.approx(32 * KIB, abs=200)
-    assert 0 < found["init"].image < 200
+def test_each_byte_is_of_the_folder_that_its_object_is_in(share_of: dict[str, Share]) -> None:
+    assert share_of["net/sunrpc"].image == pytest.approx(8 * KIB, abs=200)  # code's unwind tables come on top
+    assert share_of["fs/nfsd"].image == pytest.approx(5 * KIB, abs=200)
+    assert share_of["mm"].image == pytest.approx(32 * KIB, abs=200)
+    assert 0 < share_of["init"].image < 200
 
 
-def test_what_begins_as_zeroes_takes_no_byte_of_the_image(found: dict[str, Share]) -> None:
-    assert found["fs/nfsd"].zeroes == 64 * KIB
-    assert found["net/sunrpc"].zeroes == 0
+def test_what_begins_as_zeroes_takes_no_byte_of_the_image(share_of: dict[str, Share]) -> None:
+    assert share_of["fs/nfsd"].zeroes == 64 * KIB
+    assert share_of["net/sunrpc"].zeroes == 0
 
 
-def test_what_cannot_be_packed_stays_large_and_what_can_gets_small(found: dict[str, Share]) -> None:
-    assert found["net/sunrpc"].packed_alone > 8 * KIB
-    assert found["mm"].packed_alone < KIB
+def test_what_cannot_be_packed_stays_large_and_what_can_gets_small(share_of: dict[str, Share]) -> None:
+    assert share_of["net/sunrpc"].packed_alone > 8 * KIB
+    assert share_of["mm"].packed_alone < KIB
 
 
 @pytest.mark.parametrize("options", [(), ("-O", "binary")], ids=["an ELF file", "memory as it is to be"])
@@ -94,7 +96,9 @@ def test_the_rows_add_up_to_what_is_packed(tmp_path: Path, options: tuple[str, .
 def test_a_byte_that_two_objects_are_said_to_have_is_the_first_ones(tmp_path: Path) -> None:
     sources = {"init/main.c": "void start(void) { for (;;); }\n", "fs/a.c": _bytes(KIB, 5)}
     linker_map, vmlinux = _linked(tmp_path, sources)
-    table = next(one for one in sizes.pieces(linker_map) if sizes.subsystem(one.object) == "fs" and one.size == KIB)
+    table = next(
+        piece for piece in sizes.pieces(linker_map) if sizes.subsystem(piece.object) == "fs" and piece.size == KIB
+    )
     before = f" .rodata       {table.address:#x} 0x100 mm/early.o\n"
     twice = linker_map.replace(f"{sizes.BEGIN}\n", f"{sizes.BEGIN}\n\n.rodata\n{before}")
     raw = _raw(vmlinux)
@@ -137,7 +141,7 @@ LOAD vmlinux.a
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "subsystem"),
     [
         ("net/sunrpc/svc.o", "net/sunrpc"),
         ("drivers/net/ethernet/intel/e1000/e1000_main.o", "drivers/net"),
@@ -148,5 +152,5 @@ LOAD vmlinux.a
         (".vmlinux.export.o", ELSEWHERE),
     ],
 )
-def test_the_folder_of_an_object(path: str, told: str) -> None:
-    assert sizes.subsystem(path) == told
+def test_the_folder_of_an_object(path: str, subsystem: str) -> None:
+    assert sizes.subsystem(path) == subsystem

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lists of prices that flashbed comes with."""
+"""flashbed's own price lists."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep over a kernel that flashbed has a list of prices for, and the list written anew: with a made-up kernel."""
+"""A sweep over a made-up kernel that flashbed has a price list for, and the renewed list."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def wanted(tmp_path: Path) -> Fragment:
 
 
 def begin(folder: Path, wanted: Fragment, options: Collection[str]) -> None:
-    """A list of these options, and a host that has measured nothing yet."""
+    """Write a list of these options. The host has measured nothing yet."""
     prices.renew_list(TARGET, wanted, stored=False)
     file = price_list.file_of(TARGET.name)
     first, *rows = file.read_text().splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What options of a small kernel cost, the tables of it, and two kernels side by side: all from made-up figures."""
+"""The prices of a small kernel's options, their tables, and two kernels side by side: all from made-up figures."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def test_a_price_is_what_the_option_adds_with_all_that_goes_with_it() -> None:
 
 
 def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(tmp_path: Path) -> None:
-    """Objects of a kernel packed by gzip, made from those of one packed by xz, whose file is still there."""
+    """The objects of a kernel packed by gzip were made from those of one packed by xz, whose file is still there."""
     target = architecture.named("x86_64")
     holder = tmp_path / target.holder
     holder.parent.mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel for a study holds: what its cells need, and none of the rest."""
+"""The options of a study's kernel: those that its cells need, and no others."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep over options with a made-up kernel: what was measured is kept, and what was stopped goes on."""
+"""A sweep over options with a made-up kernel: measured prices are kept, and a stopped sweep continues."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
 def test_memory_is_measured_again_without_a_build(
     kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when another QEMU is there, or another program looks."""
+    """For example with another QEMU, or another program that measures."""
     first = prices.sweep(TARGET, wanted)
     monkeypatch.setattr(building, "compile_kernel", None)
     assert prices.sweep(TARGET, wanted) == first

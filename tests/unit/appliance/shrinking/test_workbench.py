@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of a kernel's objects: put back as they were after a build, taken elsewhere, asked what depends on what."""
+"""Directories of a kernel's objects: restored after a build, copied, and asked for dependencies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG_AGO_NS = 1_600_000_000_000_000_000
 
 
 def _seen(folder: Path) -> dict[str, tuple[object, ...]]:
-    """All below a folder: what it is, and when it was written."""
+    """Return the type and modification time of everything below a directory."""
     found: dict[str, tuple[object, ...]] = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
