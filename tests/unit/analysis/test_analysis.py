@@ -42,7 +42,7 @@ def test_other_numbers_give_another_answer() -> None:
         Facts("For random write", "b is 2.8 times as fast as a", "2.0 to 4.0 over 2 request sizes")
     ]
     comparison, words = answered(table(flipped))
-    # One line says who wins and by how much; the range over request sizes stands in the sentence alone.
+    # The line says who wins and by how much; only the sentence has the range over request sizes
     assert in_lines(comparison, words) == ["b is fastest: 2.8 times as fast as a."]
 
 
@@ -89,7 +89,7 @@ def test_where_less_is_better_and_two_are_even_no_one_is_called_lowest() -> None
 
 
 def test_seeds_that_disagree_are_no_clear_difference() -> None:
-    # Seed by seed, 10 / 10 and 12 / 11: the first sees no difference; their median is 1.045.
+    # Seed by seed 10 / 10 and 12 / 11: the first shows no difference; the median is 1.045
     even = {"a": {"4k": (10.0, 12.0)}, "b": {"4k": (10.0, 11.0)}}
     assert sentences_of(table(even)) == [
         Facts("random write", "no clear difference between a and b", "5 % apart", "from 1.00 to 1.09 over 2 seeds")
@@ -100,7 +100,7 @@ def test_seeds_that_disagree_are_no_clear_difference() -> None:
 
 
 def test_seeds_that_move_both_alike_hide_no_difference() -> None:
-    # The numbers of a and b overlap, but with each seed a is 10 % ahead: what chance does to both is in neither ratio.
+    # The numbers of a and b overlap, but a is 10 % ahead with each seed: chance cancels in the ratios
     assert sentences_of(table({"a": {"4k": (11.0, 22.0, 16.5)}, "b": {"4k": (10.0, 20.0, 15.0)}})) == [
         "For random write, a is 1.10 times as fast as b."
     ]
@@ -193,7 +193,7 @@ def test_a_missing_cell_is_not_compared_and_is_named() -> None:
     assert sentences_of(replace(thin, repetitions=[*thin.repetitions, missing])) == [
         Facts("random write", "a is 2.0 times as fast as b", "1 of 2 settings", "b has no result at request size 64k")
     ]
-    # What the study leaves out is not missing.
+    # A cell that the study leaves out is not missing
     assert sentences_of(thin) == ["For random write, a is 2.0 times as fast as b."]
 
 
@@ -230,7 +230,7 @@ def test_nothing_to_compare_is_said() -> None:
 def test_zero_is_compared_like_other_numbers() -> None:
     numbers = {"a": {"4k": (0.0,), "64k": (4.0,)}, "b": {"4k": (1.0,), "64k": (2.0,)}}
     comparison, _ = answered(table(numbers))
-    # The cell of 4k was left out, so that a led by 4 / 2: it has nothing at all there, where b has 1.
+    # When the cell of 4k was left out, a led by 4 / 2. At 4k a has 0 and b has 1
     [lead] = comparison.groups[0].leads
     assert (lead.over, lead.factor, lead.lowest, lead.verdict) == ("a", math.inf, 0.5, "depends")
     assert len(comparison.groups[0].settings) == 2

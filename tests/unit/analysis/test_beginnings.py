@@ -50,7 +50,7 @@ def test_the_beginning_of_what_is_not_steady_does_not_decide() -> None:
         "b": {"10M": (5.5, SHORT), "100M": (2.7, FALLS)},
     })  # fmt: skip
     assert reasons["b", "10M"] == Facts("only the beginning", "100M", "not steady")
-    # 7.4 / 6.5 = 1.138: further off than the 10 % by which half of a steady rate may be from all of it
+    # 7.4 / 6.5 = 1.138: more than the 10 % by which half of a steady rate may differ from all of it
     assert reasons["a", "10M"] == Facts("too short", "1.14 times off", "100M")
     assert line == Facts("Not decided: no steady rate", "everywhere")
     assert text.startswith(
@@ -136,7 +136,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     report = report_of(study, rows, {})
     [judgement] = report.judgements()
     trusted = trust(report, judgement)
-    # F2FS and ext2, two sizes of file each; only F2FS's longer one falls, and ext2's two agree
+    # F2FS and ext2 with two file sizes each: only the longer cell of F2FS falls, and both of ext2 agree
     assert (trusted.cells, trusted.number("not steady"), trusted.number("too short")) == (4, 1, 1)
     assert "1 of 4 too short" in trusted.short
     assert "only the beginning of a longer one with another rate in 1" in trusted.sentence

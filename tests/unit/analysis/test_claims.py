@@ -34,7 +34,7 @@ def test_the_data_decide() -> None:
         ((3.0, 4.0, 3.5), "3 to 4 times", "holds"),
         ((3.0, 4.1, 3.5), "3 to 4 times", "undecided"),
         ((4.1, 4.2), "3 to 4 times", "does not hold"),
-        # Ratios of nine seeds: the 95 % interval is from the second to the eighth, so that one stray seed is no doubt.
+        # Ratios of nine seeds: the 95 % interval is from the second to the eighth, so one outlier changes nothing
         ((0.5, 1.3, 1.3, 1.3, 1.4, 1.4, 1.4, 1.4, 9.0), "at least 20 %", "holds"),
         ((0.5, 0.6, 1.3, 1.3, 1.4, 1.4, 1.4, 1.4, 9.0), "at least 20 %", "undecided"),
     ],
@@ -95,8 +95,8 @@ def times(a: Mapping[str, Iterable[float]], b: Mapping[str, Iterable[float]]) ->
 
 
 def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
-    # Small files twice as fast with a, the large one a tenth slower: 1 + 110 s against 2 + 100 s is 1.088 times, and
-    # the geometric mean of the ratios 0.5 and 1.1 is 0.742. The sign turns.
+    # With a, the small file is twice as fast and the large one a tenth slower: 1 + 110 s against 2 + 100 s is 1.088
+    # times, and the geometric mean of the ratios 0.5 and 1.1 is 0.742. The two means give opposite verdicts
     results_ = times({"1M": [1.0, 1.0], "16M": [110.0, 110.0]}, {"1M": [2.0, 2.0], "16M": [100.0, 100.0]})
     wanted = a_against_b("<", metric="write_s", cells="average")
     assert judge(wanted, results_).verdict == "holds"
@@ -129,7 +129,7 @@ def test_an_average_over_some_axes_leaves_the_others_as_cases() -> None:
 
 
 def test_how_a_ratio_changes_along_an_axis() -> None:
-    # a is 2 times ahead at 4k; 3 times at 16k, and 5 times at 64k: 1.5, 2.5 and 1.67 times from one to another.
+    # a is 2 times ahead at 4k, 3 times at 16k and 5 times at 64k: pairs of these differ by 1.5, 2.5 and 1.67 times
     data = {"a": {"4k": [2.0], "16k": [6.0], "64k": [50.0]}, "b": {"4k": [1.0], "16k": [2.0], "64k": [10.0]}}
     gap = a_against_b("flat", "within 2.6 times", gap_along="request")
     judged = judge(gap, results(data))
@@ -149,7 +149,7 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
     assert open_.decisive[0].reason == "failed: mkfs: exit status 1"
 
 
-def test_why_it_is_so_is_told_only_with_the_verdict_that_it_explains() -> None:
+def test_an_explanation_is_shown_only_with_its_verdict() -> None:
     wanted = a_against_b(why={"holds": "a keeps a map."})
     assert judge(wanted, ratios(2.0)).why == "a keeps a map."
     assert judge(wanted, ratios(0.5)).why == ""
@@ -160,7 +160,7 @@ def test_a_failed_cell_leaves_a_claim_open_and_says_why() -> None:
     judged = judge(a_against_b(), results(data))
     assert judged.verdict == "cannot be decided"
     assert [finding.reason for finding in judged.decisive] == ["failed: mkfs: exit status 1"]
-    # A case against it decides all the same.
+    # A case that refutes the claim decides, whatever else is open
     assert judge(a_against_b("<"), results(data)).verdict == "does not hold"
     assert judge(a_against_b(cells="average"), results(data)).verdict == "cannot be decided"
 
@@ -192,7 +192,7 @@ def test_a_chain_holds_each_against_the_next() -> None:
     ("speeds", "relation", "by", "expected"),
     [
         ([1.0, 2.0, 3.0], "rises", "", "holds"),
-        ([1.0, 2.0, 1.9], "rises", "", "does not hold"),  # on the whole it does, but the last step goes back
+        ([1.0, 2.0, 1.9], "rises", "", "does not hold"),  # it rises as a whole, but the last step goes back
         ([1.0, 2.0, 2.0], "rises", "", "holds"),
         ([1.0, 2.0, 3.0], "rises", "at least 4 times", "does not hold"),
         ([3.0, 2.0, 1.0], "falls", "", "holds"),
@@ -203,7 +203,7 @@ def test_a_chain_holds_each_against_the_next() -> None:
     ],
 )
 def test_along_an_axis(speeds: list[float], relation: str, by: str, expected: str) -> None:
-    # On the axis as 64k, 4k, 16k: sizes are put in order.
+    # The axis has 64k, 4k, 16k: sizes are sorted
     data = results(
         {"a": dict(zip(("64k", "4k", "16k"), ([s] for s in (speeds[2], speeds[0], speeds[1])), strict=True))}
     )

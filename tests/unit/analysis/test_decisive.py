@@ -68,7 +68,7 @@ def test_the_reason_is_told() -> None:
 
 
 def test_a_phase_has_its_own_bytes() -> None:
-    # The measurement as a whole reached the medium; of the seeks 8 % did.
+    # The measurement as a whole reached the medium, but only 8 % of the seeks did
     row = repetition(
         "medium", block_output=5.0, block_output_reached_percent=101.0, random_seeks=9.0,
         random_seeks_cpu_percent=99.0, random_seeks_reached_percent=8.4, write_amplification=2.0,
@@ -81,11 +81,11 @@ def test_a_phase_has_its_own_bytes() -> None:
 
 
 def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
-    # A rewrite whose reads all came from memory passes the half that it writes.
+    # If memory answers all reads of a rewrite, the half that it writes still reaches the medium
     assert kind(repetition(rewrite=1.0, rewrite_reached_percent=50.0), "rewrite") == "memory"
     assert kind(repetition(read_s=1.0, read_reached_percent=74.9), "read_s") == "memory"
     assert kind(repetition(read_s=1.0, read_reached_percent=75.0), "read_s") == ""
-    # What the cell as a whole had in memory says nothing of a phase that is told by itself.
+    # The memory of the cell as a whole says nothing about a phase that has its own bytes
     assert kind(repetition("memory", write_bandwidth=1.0, write_reached_percent=100.0), "write_bandwidth") == ""
 
 
@@ -158,7 +158,7 @@ def test_a_transient_takes_more_than_half_of_the_seeds() -> None:
     even, rising = ("medium", "steady"), ("medium", "not steady: it rises")
     assert kind_of(rising) == kind_of(rising, rising, even) == ("not steady", 1)
     assert kind_of(rising, even) == kind_of(rising, even, even) == ("", 0)
-    # What else those seeds say stays
+    # Other doubts of those seeds remain
     assert kind_of(("cpu", "not steady: it rises"), ("cpu", "steady"), even) == ("CPU", 0)
     assert kind_of(("memory", "steady"), rising) == ("memory", 0)
 
@@ -193,7 +193,7 @@ def test_the_others_are_compared_and_nobody_is_called_best() -> None:
 
 def test_where_the_cpu_decides_the_order_still_holds() -> None:
     results_ = results(("disk", 200.0, "cpu"), ("card", 100.0, "medium"))
-    # The picture greys it, so the words do not recommend it either: they say whose order it is
+    # The picture greys the value, so the words do not recommend it either: they say that the CPU decides
     assert answered(results_)[0] == [
         Facts("The CPU decides", "on this board disk is fastest", "2.0 times as fast as card")
     ]
@@ -250,7 +250,7 @@ def flushed(**more: Any) -> Results:
     [
         ({"pattern": "write", "flush": "fsync"}, {}, "memory"),
         ({"pattern": "randwrite", "flush": "fsync", "direct": "false"}, {}, "memory"),
-        # Memory was full for most of the run, so that calls waited for the medium
+        # Memory was full for most of the run, so calls waited for the medium
         ({"pattern": "write", "flush": "fsync"}, {"latency_mean_us": 20.0}, ""),
         ({"pattern": "write", "flush": "fsync", "processes": "4"}, {"latency_mean_us": 50.0}, "memory"),
         ({"pattern": "write", "flush": "fsync-each"}, {}, ""),

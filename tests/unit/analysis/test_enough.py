@@ -61,7 +61,7 @@ def sizes(*values: Any) -> dict[str, Any]:
 
 
 def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
-    # Two of four sizes decide; the means are over these two, of both
+    # Two of four sizes decide; the means of both values are over these two
     fields, line, text = answered({"a": sizes(4.0, 4.0, 9.0, 9.0), "b": sizes(2.0, 2.0, (9.0, RISES), (9.0, RISES))})
     assert fields == [
         ("best", "best", "4.00 MiB/s on 2 of 4 settings"),
@@ -80,7 +80,7 @@ def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
     )
 
 
-def test_fewer_than_half_decide_nothing() -> None:
+def test_fewer_than_half_of_the_settings_decide_nothing() -> None:
     """One of four settings decides for b: no value is best, and both figures are over the same four."""
     fields, line, text = answered({
         "a": sizes(8.0, 8.0, (8.0, RISES), (8.0, RISES)),
@@ -102,7 +102,7 @@ def test_what_decides_too_seldom_does_not_bar_the_others() -> None:
     assert fields == [
         ("leads", "ahead of the rest", "4.00 MiB/s"),
         ("behind", "2.0× slower", "2.00 MiB/s"),
-        ("doubt", "not steady in 3 of 4", "9.00 MiB/s"),  # over all four, as the others are
+        ("doubt", "not steady in 3 of 4", "9.00 MiB/s"),  # over all four settings, as the other figures are
     ]
     assert line.startswith("Not decided")
     assert Facts("a is 2.0 times as fast as b", "at each of 4 request sizes", "Not decided: c", "its rate").within(text)

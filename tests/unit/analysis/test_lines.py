@@ -36,7 +36,7 @@ PATTERNS = ("read", "randread", "write", "randwrite")
 SIZES = ("1k", "4k", "64k")
 
 
-def test_the_same_for_all_sizes_is_said_once() -> None:
+def test_a_verdict_on_all_sizes_has_one_line() -> None:
     table: Table = {(pattern, size): (30.0, 10.0) for pattern in PATTERNS for size in SIZES}
     assert lines_of({"pattern": PATTERNS, "request": SIZES}, table) == [
         "a is fastest throughout: 3.0 times as fast as b."
@@ -53,7 +53,7 @@ def test_sizes_that_differ_are_named() -> None:
     table: Table = {(pattern, size): (30.0, 10.0) for pattern in ("read", "write") for size in SIZES}
     table["write", "1k"] = table["write", "4k"] = (10.0, 10.05)
     assert lines_of({"pattern": ("read", "write"), "request": SIZES}, table) == [
-        # The boxes of a are two, and what is left is one.
+        # Two boxes hold a's loads, and one box holds the rest
         Facts("a is fastest", "all but sequential write, request size 1k and 4k", "3.0 times as fast as b"),
         Facts("No clear difference between b and a", "sequential write, request size 1k and 4k"),
     ]
@@ -208,13 +208,13 @@ def test_an_answer_has_at_most_ten_lines() -> None:
     answers = [[f"{question}{line}" for line in range(6)] for question in "abc"]
     short = shortened(answers)
     assert sum(map(len, short)) == MOST_LINES
-    # The first is what the study asks, and keeps its lines while the others have more than two
+    # The first question is the study's own; it keeps its lines while the others have more than two
     assert short[0] == answers[0]
     assert short[2] == ["c0", "c1 For 4 more verdicts see the picture."]
     assert shortened(answers, 7)[0] == ["a0", "a1", "a2 For 3 more verdicts see the picture."]
     assert shortened(answers, 3)[1] == ["b0 For 5 more verdicts see the picture."]
     memory = "Not decided: memory, everywhere; nothing is recommended there."
-    # What is not decided stays, and stands behind the winners: without these there is no answer
+    # The line on what is not decided stays, after the winners: without winners there is no answer
     assert shortened([["a", "b", memory, "c"]], 3) == [["a", "b", f"{memory} For 1 more verdict see the picture."]]
     left = "For 2 more verdicts, where something is not decided, see the picture."
     assert shortened([["a", "b", memory, "c"]], 2) == [["a", f"b {left}"]]

@@ -31,7 +31,7 @@ def test_a_lead_of_a_size_that_the_seeds_do_not_tell_says_so() -> None:
         Facts("a is fastest", "1.02 to 21 times as fast as b", "seeds do not tell"),
         Facts("sequential read", "a is 1.02 to 21 times as fast as b", "seeds do not tell"),
     ]
-    # 2.0 and 2.5 are 1.25 times apart: both are told, and that it is some two times is known
+    # 2.0 and 2.5 are 1.25 times apart: the line has both, and the size counts as known
     assert one_load((10.0, 10.0), (5.0, 4.0))[0] == "a is fastest: 2.0 to 2.5 times as fast as b."
 
 
@@ -40,7 +40,7 @@ def test_what_the_cpu_decides_is_not_recommended() -> None:
     assert line == Facts("The CPU decides", "on this board a is fastest", "2.0 times as fast as b")
     assert text == Facts("sequential read", "a is 2.0 times as fast as b", "The CPU decides", "this board")
     assert one_load((10.0,), (10.0,), "cpu")[0] == "The CPU decides, and nothing is best there."
-    # Where it decides for the one behind alone, the best is the medium's and is recommended
+    # If the CPU decides only for the value behind, the best figure is the medium's and is recommended
     assert one_load((10.0,), (20.0,), "cpu")[0] == "b is fastest: 2.0 times as fast as a."
 
 

@@ -78,7 +78,7 @@ def test_a_cpu_is_too_fast_and_never_too_slow() -> None:
 
 
 def test_a_ratio_of_ratios_has_what_does_not_cancel_of_four_cells() -> None:
-    # (a at random : b in order) : (a in order : b in order): random once above, in order once below
+    # (a random : b sequential) : (a sequential : b sequential): random is left above, sequential below
     cells: list[tuple[Combination, float]] = [(("r",), 1.0), (("s",), -1.0), (("s",), -1.0), (("s",), 1.0)]
     left = left_over(cells, "bandwidth", by_first(r=RANDOM, s=STICK))
     assert left is not None
@@ -98,20 +98,20 @@ ONE_MEDIUM, TWO_MEDIA = by_first(a=STICK, b=STICK), by_first(a=STICK, b=DISK)
 @pytest.mark.parametrize(
     ("ratio", "relation", "by", "source_of", "expected"),
     [
-        # One medium, one kind of load: 1.01 is asked, 0.99 * 1.03 is 1.0197, and 0.97 * 1.03 is 0.9991.
+        # One medium, one kind of load: the band begins at 1.01; 0.99 * 1.03 is 1.0197, and 0.97 * 1.03 is 0.9991
         (0.99, ">", "", ONE_MEDIUM, "within the model's error"),
         (0.97, ">", "", ONE_MEDIUM, "does not hold"),
         (1.02, ">", "", ONE_MEDIUM, "within the model's error"),  # 1.02 / 1.03 is 0.990
         (1.05, ">", "", ONE_MEDIUM, "holds"),  # 1.05 / 1.03 is 1.019
-        # A factor of 2 of the medium swallows nothing here: 0.7 against 2 stays refuted.
+        # The medium's factor of 2 cancels: 0.7 against 2 stays refuted
         (0.7, ">>", "", ONE_MEDIUM, "does not hold"),
         (2.1, ">>", "", ONE_MEDIUM, "holds"),  # 2.1 / 1.03 is 2.04
         (2.02, "=", "no large difference", ONE_MEDIUM, "within the model's error"),  # 2.02 / 1.03 is 1.96
-        # Sameness that holds is left alone: its band of 1 % is narrower than what is left.
+        # Equality that holds is left alone: its band of 1 % is narrower than the error that is left
         (1.0, "=", "no difference", ONE_MEDIUM, "holds"),
         (1.02, "=", "no difference", ONE_MEDIUM, "within the model's error"),
         (0.995, ">=", "", ONE_MEDIUM, "holds"),
-        # The same to the last digit: no error of the models makes a difference of none.
+        # Equal to the last digit: no error of a model makes a difference
         (1.0, ">", "", ONE_MEDIUM, "does not hold"),
         # Two media, 2.014 times: 0.52 * 2.014 is 1.047, 0.5 * 2.014 is 1.007.
         (0.52, ">", "", TWO_MEDIA, "within the model's error"),
@@ -121,7 +121,7 @@ ONE_MEDIUM, TWO_MEDIA = by_first(a=STICK, b=STICK), by_first(a=STICK, b=DISK)
         (1.28, "=", "about", TWO_MEDIA, "within the model's error"),
         (1.0, "=", "about", TWO_MEDIA, "within the model's error"),
         (2.3, "=", "about", TWO_MEDIA, "does not hold"),  # 2.3 / 2.014 is 1.142, above 1.1
-        # The CPU makes a too fast: what it has still to be behind by is only more.
+        # The CPU makes a too fast: the real a is even further behind
         (0.9, ">", "", by_first(a=CPU, b=STICK), "within the model's error"),
         (0.9, ">", "", by_first(a=CPU, b=None), "does not hold"),
         (3.0, ">", "", by_first(a=CPU, b=None), "within the model's error"),
@@ -142,7 +142,7 @@ def test_seeds_that_disagree_come_before_the_error_and_no_error_makes_or_breaks_
 
 
 def test_the_whole_interval_of_the_seeds_is_widened() -> None:
-    # Asked are 3 times. 2.2 to 2.4 with 1.3 is 1.69 to 3.12; 2.2 to 2.25 ends at 2.93.
+    # The band begins at 3. With an error of 1.3, 2.2 to 2.4 becomes 1.69 to 3.12; 2.2 to 2.25 ends at 2.93
     known = by_first(a=Source("disk", "sequential write", 1.3), b=None)
     wanted = a_against_b(">", "at least 3 times")
     assert judge(wanted, ratios(2.2, 2.4), known).verdict == "within the model's error"
@@ -184,7 +184,7 @@ def test_in_a_mean_of_four_cells_each_error_counts_by_its_part() -> None:
 
 
 def test_a_mean_of_times_weighs_each_error_by_its_time() -> None:
-    # 9 s at random and 1 s in order: exponents 0.9 and 0.1 on a's side; b is exact.
+    # 9 s random and 1 s sequential: exponents 0.9 and 0.1 on a's side; b is exact
     rows = [
         {"filesystem": name, "file": file, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "write_s": s}
         for name, file, s in (("a", "1M", 9.0), ("a", "16M", 1.0), ("b", "1M", 1.0), ("b", "16M", 1.0))
@@ -207,7 +207,7 @@ def test_a_mean_of_times_weighs_each_error_by_its_time() -> None:
         ({}, "read", "4k", "sequential read"),
         ({}, "randwrite", "4k", "random write"),
         ({"host_writes": 2500, "host_written_bytes": 2500 * 4096}, "randwrite", "1k", "random write"),
-        # The page cache has put them in order: 20 requests of 512 KiB.
+        # The page cache has sorted them into 20 requests of 512 KiB
         ({"host_writes": 20, "host_written_bytes": 20 << 19}, "randwrite", "1k", "sequential write"),
         ({"host_writes": 160, "host_written_bytes": 10 << 20}, "randwrite", "64k", "random write"),
         ({"host_writes": 900, "host_written_bytes": 900 * 4096, "host_flushes": 300}, "write", "4k", "flush"),
@@ -233,7 +233,7 @@ def test_a_medium_has_the_error_of_its_class() -> None:
         "usb-stick-2g", "sequential write", known.factor
     )
     assert of_medium("null-2g", "random read") is None
-    # Of the CF cards' random reads no figure was published: about 2 times, as for any other device of a class.
+    # No figure was published of random reads of CF cards: a factor of 2, as for any other device of a class
     assert model_error("cf-2g", "random read") is None
     assert of_medium("cf-2g", "random read") == Source("cf-2g", "random read", OTHER_DEVICE)
 
@@ -251,7 +251,7 @@ def test_what_limits_a_cell_says_whose_error_it_has() -> None:
     cpu = Source("arm64-1000", "", CPU_FACTOR, is_too_fast=True)
     assert source_of_one("bandwidth", limit="cpu") == source_of_one("bandwidth", limit="memory") == cpu
     assert source_of_one("bandwidth", limit="link") is None
-    # A phase has a load of its own, and memory of its own.
+    # A phase has its own load, and its own doubt about memory
     written = of_medium("usb-stick-2g", "sequential write")
     assert source_of_one("block_output", limit="medium", block_output_reached_percent=99.0) == written
     assert source_of_one("block_output", limit="medium", block_output_reached_percent=9.0) == cpu
@@ -276,13 +276,13 @@ def test_what_the_error_leaves_open_is_told_with_whose_it_is() -> None:
         "disk is up to 1.1 times off in sequential writes",
     )
     assert in_words(0.9, by_first(a=None, b=CPU))[1] == Facts("0.87 to 3.2 times", "CPU of board", "3.5 times too fast")
-    assert in_words(0.5, ONE_MEDIUM)[1] == ""  # it does not hold, and no error changes that
+    assert in_words(0.5, ONE_MEDIUM)[1] == ""  # the claim does not hold, and no error changes that
 
 
 def test_the_words_on_a_refuted_claim_explain_figures_that_the_error_leaves_open() -> None:
     wanted = a_against_b(why={"does not hold": "b keeps a map."})
     assert judge(wanted, ratios(0.99), ONE_MEDIUM).why == "b keeps a map."
-    assert judge(wanted, ratios(1.02), ONE_MEDIUM).why == ""  # the figures are for it
+    assert judge(wanted, ratios(1.02), ONE_MEDIUM).why == ""  # the figures support the claim
     own = a_against_b(why={"does not hold": "b keeps a map.", "within the model's error": "A hair's breadth."})
     assert judge(own, ratios(0.99), ONE_MEDIUM).why == "A hair's breadth."
 

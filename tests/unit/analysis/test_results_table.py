@@ -44,7 +44,7 @@ def test_failed_repetitions_are_counted_and_give_no_numbers() -> None:
     assert {cell[2]: s.n for cell, s in results.spreads("bandwidth").items()} == {"4k": 1}
 
 
-def test_nothing_is_nothing_however_pandas_writes_it() -> None:
+def test_a_nan_of_pandas_is_an_absent_value() -> None:
     results = results_of(AXES, [row("a", "read", "4k", 1, reason=math.nan, check=None, bandwidth=1.0)])
     assert (results.repetitions[0].reason, results.repetitions[0].check) == ("", None)
     assert results.metrics == ["bandwidth"]

@@ -59,7 +59,7 @@ def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> N
     result = ratio([({1: 2.0, 2: 4.0}, {1: 1.0, 2: 1.0}), ({1: 8.0, 2: 1.0}, {1: 1.0, 2: 1.0})])
     assert result is not None
     assert (result.low, result.high) == pytest.approx((2.0, 4.0))
-    # No seed in both pairs: sqrt(2 * 1) of what each has.
+    # No seed is in both pairs: sqrt(2 * 1) of their medians
     apart = ratio([({1: 2.0}, {1: 1.0}), ({2: 1.0}, {2: 1.0})])
     assert apart is not None
     assert (apart.n, apart.median) == pytest.approx((1, math.sqrt(2)))
@@ -67,7 +67,7 @@ def test_the_ratio_of_several_pairs_is_their_geometric_mean_within_a_seed() -> N
 
 def test_zeros_are_equal_and_below_all_else() -> None:
     assert ratio([({1: 0.0}, {1: 0.0})]) == spread([1.0])
-    # Both were None: then a cell of zeros counted as not measured, and the second best was recommended.
+    # When both were None, a cell of zeros counted as not measured, and the second best was recommended
     assert ratio([({1: 0.0}, {1: 1.0})]) == spread([0.0])
     assert ratio([({1: 1.0}, {1: 0.0})]) == spread([math.inf])
     assert ratio([({1: 1.0}, {1: -1.0})]) is None

@@ -107,7 +107,7 @@ def test_zeros_in_common_leave_the_rest_to_decide() -> None:
     )
 
 
-def test_where_only_some_settings_have_none_it_is_said_of_how_many() -> None:
+def test_a_line_counts_the_settings_with_zeros() -> None:
     text, _ = answered({"a": {"4k": (0.0,), "64k": (2.0,)}, "b": {"4k": (4.0,), "64k": (2.0,)}})
     assert text == Facts(
         "a has the lowest erases of the most worn block", "b's is 4", "none at all", "1 of 2 request sizes"
@@ -161,7 +161,7 @@ def test_the_picture_has_zeros_in_it() -> None:
         ("best", "best", "3.00 requests/s", ""),
         ("behind", "none at all", "0 requests/s", ""),
     ]
-    # A geometric mean of 0 and 4 is 0, which would say that it never erases.
+    # The geometric mean of 0 and 4 is 0, which would say that the file system never erases
     some = {"a": {"4k": (0.0,), "64k": (4.0,)}, "b": {"4k": (5.0,), "64k": (4.0,)}}
     assert fields(picture(some, "wear_max", better=False)) == [
         ("best", "best", "0 to 4", ""),

@@ -25,10 +25,9 @@ def test_the_answer_says_what_else_it_measured(tmp_path: Path) -> None:
     study = made_up_study()
     page = bring_up_to_date(study, rows_of(limited(study)), MANIFEST, tmp_path).read_text()
     remark = "The CPU limits 2 of 12 cells and the bus 1."
-    assert (
-        page.count(f"F2FS has no result at request size 1k. {remark}") == 1
-    )  # the answer's sentence for random writes
-    # The CPU is busy for 87 %; where the bus limits, the medium still has 41 %
+    # The answer's sentence for random writes
+    assert page.count(f"F2FS has no result at request size 1k. {remark}") == 1
+    # The CPU is busy for 87 %; in the cell that the bus limits, the medium is busy for 41 %
     assert Facts("CPU limits 2 of 48 cells", "the bus 1", "In 2 cells that the CPU limits").within(page)
     table = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
     assert {row["limit"] for row in table} == {"medium", "cpu", "bus"}
@@ -106,7 +105,7 @@ def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -
 def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None:
     study = made_up_study()
     frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
-    # A seed that tells is enough
+    # One seed of which the steadiness is known is enough
     frame.loc[(frame["filesystem"] == "f2fs") & (frame["seed"] == 1), "steady"] = "steady"
     report_ = report_of(study, rows_of(frame), {})
     assert (len(report_.unsteady), set(report_.unknown.values())) == (0, {"bonnie tells no rate within a phase"})
@@ -223,7 +222,7 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     assert in_answer(report_, report_.judgements()) == [("#claim-1", head)]
     explained = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
     reasoned = report_of(replace(study, claims=(explained,)), rows_of(limited(study)), {})
-    # The reason stays with the claim: an answer has ten lines, and a reason alone would take five
+    # The answer leaves the reason to the claim: it has ten lines, and a reason alone may take five
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", head)]
     assert shown(reasoned, reasoned.judgements())[0].remarks.endswith("The stick has no arm.")
 

@@ -88,7 +88,7 @@ def test_a_medium_that_ignores_flushes_keeps_no_commit() -> None:
         ({"kind": "disk", "write_cache_bytes": 4096}, "write back", LOST),
         ({"kind": "disk"}, "write back", ""),
         ({"kind": "null"}, "write back", ""),
-        # Of what is between a raw chip and the file system, Linux knows best
+        # Linux reports the cache of a translation layer between a raw chip and the file system
         ({"kind": "nand"}, "write through", ""),
         ({"kind": "nand"}, "write back", LOST),
     ],
@@ -144,11 +144,11 @@ def fio(*jobs: Mapping[str, Any], **options: str) -> dict[str, bytes]:
         ([{"writes": 100}], {"end_fsync": "1"}, Commits(1, 1)),
         ([{"writes": 100}], {"fsync_on_close": "1"}, Commits(1, 1)),
         ([{"writes": 100}], {"end_fsync": "0"}, Commits(0, 1)),
-        # fio leaves the flush at the end out where the last call was one: the others count
+        # fio omits the flush at the end if the last call was one: the other flushes count
         ([{"writes": 100, "syncs": 99}], {"fsync": "1", "end_fsync": "1"}, Commits(99, 1)),
         ([{"writes": 100}], {"sync": "dsync"}, Commits(100, 1)),
         ([{"writes": 100, "options": {"sync": "1"}}], {"iodepth": "8", "ioengine": "libaio"}, Commits(100, 8)),
-        # An engine of blocking calls has one under way, whatever the job says: 2 flushes are not enough for 99 commits
+        # An engine of blocking calls has one call under way at a time: 2 flushes are too few for 99 commits
         ([{"writes": 100, "syncs": 99}], {"fsync": "1", "iodepth": "64"}, Commits(99, 1)),
         ([{"writes": 100, "syncs": 99, "options": {"ioengine": "mmap"}}], {"iodepth": "64"}, Commits(99, 1)),
         ([{"writes": 100}], {"sync": "none"}, Commits(0, 1)),
@@ -176,7 +176,7 @@ def asked(tool: Workload, files: Mapping[str, bytes] | None = None, **values: An
 
 def test_what_the_other_tools_asked_for() -> None:
     two: dict[str, Any] = {"file": 1 << 20, "processes": 2}
-    # Characters, blocks and the rewrite; what reads is not flushed
+    # Characters, blocks and the rewrite; phases that read are not flushed
     assert asked(Bonnie(), caches="flushed", **two) == asked(Bonnie(), caches="cold", **two) == Commits(6, 2)
     assert asked(Bonnie(), **two).asked == 0
     assert asked(BonniePlus(), **two) == Commits(6, 2)
@@ -255,11 +255,11 @@ def test_the_options_that_lost_the_commits_are_named() -> None:
     assert lines_[0].startswith("NOT DURABLE, and not compared: ext4 (nojournal) for random write, because")
 
 
-def test_it_is_not_in_doubt_and_bars_nobody() -> None:
+def test_a_value_that_is_not_durable_is_not_in_doubt_and_bars_no_other() -> None:
     comparison, _ = compared({("fast", "4k"): LOST})
     group = comparison.groups[1]
     assert (group.winner, group.in_doubt, list(group.not_durable)) == ("middle", [], ["fast"])
-    # Over both sizes, though the one that lost its flushes kept them at 64k
+    # The means are over both sizes, although the value that lost its commits kept them at 64k
     assert (len(group.settings), group.is_partial) == (2, False)
 
 
@@ -282,7 +282,7 @@ def test_where_none_is_durable_nothing_is_recommended() -> None:
 
 
 @pytest.mark.parametrize("metric", ["bandwidth", "write_amplification", "mount_s", "random_seeks"])
-def test_it_bars_every_metric(metric: str) -> None:
+def test_lost_commits_bar_every_metric(metric: str) -> None:
     row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=Durability.parsed(LOST))
     doubt = doubt_of(row, metric)
     assert doubt

@@ -166,7 +166,7 @@ def test_only_the_cells_of_a_question_count() -> None:
     report = report_of(paper("choi2014"), paper_rows(paper("choi2014")), {})
     assert report.study.answer
     [comparison] = report.comparisons(report.study.answer)
-    # Two file sizes and four request sizes; medium and kernel are fixed, so that nobody is told of them.
+    # Two file sizes and four request sizes; medium and kernel are fixed, so the picture does not name them
     assert [group.settings_planned for group in comparison.groups][:3] == [8, 8, 8]
     assert {axis for group in comparison.groups for setting in group.settings for axis, _ in setting} == {
         "file",
@@ -196,7 +196,7 @@ def test_there_is_no_scheduler_to_choose_on_a_raw_chip() -> None:
     nothing = [{field.text for field in row.fields if field} == {"nothing to choose"} for row in written.rows]
     assert nothing == [True, True, False, False]
     assert [bool(row.whole) for row in written.rows] == nothing  # said once, not in each column
-    # That nothing lies between the file system and the chip needs no words
+    # The translation "none" needs no words
     line = "Nothing to choose for JFFS2 and YAFFS2: on a raw chip nothing passes the block layer."
     assert line in writing.lines
 

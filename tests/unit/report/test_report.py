@@ -47,7 +47,7 @@ def test_the_answer_stands_before_figures_tables_and_evidence(page: Page) -> Non
     parts = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
     assert parts == ["answer", "claims", "figures", "tables", "elsewhere", "evidence", "again"]
     assert "F2FS is fastest for sequential write and random write" in page.text
-    # ext2's writes of 64k stayed in memory, so that two of the three sizes that F2FS has are compared.
+    # ext2's writes of 64k stayed in memory, so two of the three sizes that F2FS has are compared
     assert re.search(
         r"For random write, F2FS is 4\.0 times as fast as ext2 \([\d.]+ to [\d.]+ over 2 request", page.text
     )

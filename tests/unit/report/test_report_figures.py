@@ -64,7 +64,7 @@ def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
     assert thin.text.startswith("From fewer seeds than planned: 6 of 24 cells: such as FAT16, sequential read, request")
     # F2FS failed at 1k with both seeds that ran; the third has not run.
     assert f"(9 not run; 1 failed: {REASON} and not run)" in writing.gaps[0].text
-    # Names say only what tells the cells of a figure apart.
+    # Names have only what distinguishes the cells of a figure
     assert "such as FAT16, request size 4k; " in latency.gaps[0].text
     assert [gap.text for gap in cost.gaps] == [Facts("all 3 cells", "3 not run", "FAT16; ext2; F2FS")]
     assert [gap.rest for gap in cost.gaps] == [[]]

@@ -54,7 +54,7 @@ def test_a_file_of_the_users_is_not_written_over(tmp_path: Path, name: str) -> N
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
 
 
-def test_what_a_user_changed_in_a_report_is_his(tmp_path: Path) -> None:
+def test_a_file_that_the_user_changed_is_not_overwritten(tmp_path: Path) -> None:
     folder, study = tmp_path / "reports" / "my", owner_of(tmp_path)
     write(folder, study)
     (folder / "results.csv").write_text("with a column of my own\n")
@@ -77,12 +77,12 @@ def test_two_studies_of_one_name_do_not_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "my.toml").rename(tmp_path / "other" / "my.toml")  # it was only moved
     write(folder, moved, kernel="another")
     (folder / folders.RECORD).unlink()
-    write(folder, shipped, kernel="a third")  # of a report without a record nobody knows whose it is
+    write(folder, shipped, kernel="a third")  # without a record it is not known to whom the report belongs
     with pytest.raises(InputError, match="has the report of another study, the shipped study my"):
         write(folder, moved)
 
 
-def test_a_report_that_was_cut_short_is_still_ours(tmp_path: Path) -> None:
+def test_an_interrupted_report_still_belongs_to_its_study(tmp_path: Path) -> None:
     folder, study = tmp_path / "reports" / "my", owner_of(tmp_path)
     write(folder, study)
     folders.begin(folder, study)
@@ -98,7 +98,7 @@ def test_study_and_report_can_be_moved_together(tmp_path: Path) -> None:
     write(tmp_path / "b" / "reports" / "my", owner_of(tmp_path / "b"), kernel="another")
 
 
-def test_it_is_asked_before_anything_is_measured(tmp_path: Path) -> None:
+def test_the_directory_is_checked_before_anything_is_measured(tmp_path: Path) -> None:
     study = load_study(write_study(tmp_path))
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "results.csv").write_text("mine")

@@ -58,7 +58,7 @@ def test_nothing_is_said_where_the_medium_decides() -> None:
     assert (trusted.short, trusted.sentence) == ("", "")
 
 
-def test_it_says_whether_the_comparison_that_decides_is_one_of_them() -> None:
+def test_the_sentence_says_whether_the_deciding_comparison_is_in_doubt() -> None:
     # F2FS has no result at 1k, which leaves the claim open: that comparison decides
     for size, decides in (("1k", True), ("4k", False)):
         report_ = report(limit={size: "memory"})
@@ -87,7 +87,7 @@ def test_of_several_metrics_figures_are_counted() -> None:
     assert trusted.short == "2 of 16 figures not steady"
 
 
-def test_it_stands_beside_the_verdict_everywhere() -> None:
+def test_trust_stands_beside_every_verdict() -> None:
     report_ = report(steady={"64k": "not steady: it rises"})
     [judgement] = report_.judgements()
     [row] = overview(report_, [judgement]).rows

@@ -32,7 +32,7 @@ def report(*metric: str, programmed: dict[str, float] = PROGRAMMED) -> Report:
 
 def test_the_flash_programmed_stands_below_an_answer_about_speed(tmp_path: Path) -> None:
     line = "Wear: for each byte written to a file, flash programs 2.0 bytes with ext2 and 8.0 with FAT16 "
-    # Settings, as everywhere in a report: its loads are the rows of the picture, and one has several settings.
+    # "Settings" as everywhere in a report: a load is a row of the picture, and has several settings
     line += "(geometric mean of 4 settings)."
     [question] = questions(report())
     assert question.wear == line
