@@ -30,7 +30,7 @@ def test_it_names_the_source(name: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     ["No rule to make target 'fs/inode.o', needed by 'fs/built-in.a'.", "No rule to make target 'x'.", "cc1: error"],
 )
 def test_all_else_is_told_as_it_was(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
