@@ -89,20 +89,20 @@ def _check_labs(client: Client) -> None:
     from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab
 
-    def told(where: str, found: object) -> None:
-        if isinstance(found, BaseException):
-            raise SetupError(f"{where}: {NO_LAB.format(_line(found))}")
-        if found != identity():
-            raise SetupError(f"{where}: {other_lab(identity(), str(found))}")
+    def check(where: str, answer: object) -> None:
+        if isinstance(answer, BaseException):
+            raise SetupError(f"{where}: {NO_LAB.format(_line(answer))}")
+        if answer != identity():
+            raise SetupError(f"{where}: {other_lab(identity(), str(answer))}")
 
     try:
-        found: object = client.run_on_scheduler(identity)
+        of_scheduler: object = client.run_on_scheduler(identity)
     except Exception as error:
-        found = error
-    told("the scheduler", found)
+        of_scheduler = error
+    check("the scheduler", of_scheduler)
     client.register_plugin(Keeper())
     for address, answer in sorted(client.run(identity, on_error="return").items()):
-        told(f"worker {address}", answer)
+        check(f"worker {address}", answer)
 
 
 def _line(error: BaseException) -> str:

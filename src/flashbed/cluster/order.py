@@ -96,8 +96,8 @@ def order(
 
 def file_id(path: Path) -> FileId:
     """Return the ID of a file of this host. A kept medium may change while a study runs; then it has another ID."""
-    told = path.stat()
-    return _file_id(path, told.st_size, told.st_mtime_ns)
+    status = path.stat()
+    return _file_id(path, status.st_size, status.st_mtime_ns)
 
 
 @cache

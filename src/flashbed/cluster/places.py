@@ -41,7 +41,7 @@ class _Worker:
         self.under_way[beginning] += 1
         if more and beginning not in self.has:
             if len(self.has) >= self.threads:  # it drops unused beginnings, as execution/beginnings.py does
-                self.has = {one: made for one, made in self.has.items() if self.under_way[one]}
+                self.has = {name: made for name, made in self.has.items() if self.under_way[name]}
             self.has[beginning] = False
 
 
@@ -87,7 +87,7 @@ class Places:
             free = [(address, worker) for address, worker in self._workers.items() if worker.free > 0]
             if not free:
                 return None
-            address, worker = min(free, key=lambda one: (one[1].rank(beginning), -one[1].free))
+            address, worker = min(free, key=lambda pair: (pair[1].rank(beginning), -pair[1].free))
             worker.take(beginning, more=more)
             return address
 

@@ -36,7 +36,7 @@ class Keeper(SchedulerPlugin):
     async def lacks(self, file_ids: list[list[Any]]) -> list[str]:
         """Return the digests of the files that are missing here."""
         wanted = [FileId(*fields) for fields in file_ids]
-        return [one.digest for one in wanted if not await asyncio.to_thread(self._file_store.has, one)]
+        return [file_id.digest for file_id in wanted if not await asyncio.to_thread(self._file_store.has, file_id)]
 
     async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
         """Add the next piece of a file that the client `who` sends. Return an error message, or ""."""

@@ -85,8 +85,8 @@ class Cluster:
         """
         if time.monotonic() - self._looked_at >= WORKERS_POLL_S:
             self._look()
-        there = max(self._places.count, 1)
-        return min(there, self._most or there)
+        capacity = max(self._places.count, 1)
+        return min(capacity, self._most or capacity)
 
     def _look(self) -> None:
         before, first = self._threads, self._looked_at < 0
@@ -99,10 +99,10 @@ class Cluster:
 
     def _workers(self) -> Mapping[str, int]:
         try:
-            told: Mapping[str, int] = self._client.nthreads()
+            threads: Mapping[str, int] = self._client.nthreads()
         except (OSError, TimeoutError, ValueError) as error:
             raise self._scheduler_is_gone(error) from None
-        return told
+        return threads
 
     def next_of(self, left: Pending) -> str:
         return self._places.next_of(left)

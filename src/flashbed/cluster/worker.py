@@ -110,16 +110,16 @@ _lock = threading.Lock()
 def kept(run: str, guests: int) -> Iterator[ThisHost]:
     """Yield this host as the site of a run, with the beginnings kept for it. Raises HostResourceError."""
     with _lock:
-        its = _runs.get(run) or _runs.setdefault(run, _Kept(guests))
-        its.users += 1
-        its.used += 1
+        shared = _runs.get(run) or _runs.setdefault(run, _Kept(guests))
+        shared.users += 1
+        shared.used += 1
     try:
-        yield its.site
+        yield shared.site
     finally:
         with _lock:
-            its.users -= 1
-            if not its.users:
-                idle = threading.Timer(IDLE_S, _end, (run, its.used))
+            shared.users -= 1
+            if not shared.users:
+                idle = threading.Timer(IDLE_S, _end, (run, shared.used))
                 idle.daemon = True
                 idle.start()
 
@@ -127,17 +127,17 @@ def kept(run: str, guests: int) -> Iterator[ThisHost]:
 def _end(run: str, used: int) -> None:
     """Close what is kept for a run, unless it was used again since it had been used `used` times."""
     with _lock:
-        its = _runs.get(run)
-        if its is not None and not its.users and its.used == used:
+        shared = _runs.get(run)
+        if shared is not None and not shared.users and shared.used == used:
             del _runs[run]
-            its.close()
+            shared.close()
 
 
 @atexit.register
 def _end_all() -> None:
     """Close everything when the worker ends."""
-    for its in _runs.values():
-        its.close()
+    for shared in _runs.values():
+        shared.close()
 
 
 @cache

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An attempt at a repetition, and where attempts are made: on this host, or wherever else there is a site.
+"""Make attempts at repetitions, on this host or at any other site.
 
-A site knows neither studies nor the store: it gets a repetition and gives back what it came to.
+A site knows neither studies nor the store. It gets a repetition and returns its result and artefacts.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ class Limits:
 
 
 class Site(Protocol):
-    """Where attempts are made."""
+    """A place where attempts run."""
 
     @property
     def guests(self) -> int:
-        """How many attempts it takes at a time, at least 1. May change while a run is under way."""
+        """Return how many attempts it runs at a time, at least 1. May change during a run."""
 
     def next_of(self, left: Pending) -> str:
-        """The beginning of which one is to be attempted next."""
+        """Return the beginning from which the next repetition should come."""
 
     def announce(self, wanted: Repetition, *, more: bool) -> None:
-        """Says that this is attempted next, and whether others with its beginning are still to be. Called by the thread
-        that asks for `next_of`.
+        """Announce that this repetition is attempted next. `more` says whether others with its beginning will follow.
+        The thread that calls `next_of` calls it.
         """
 
     def attempt(self, wanted: Repetition, limits: Limits, stop: threading.Event) -> Finished:
-        """What one attempt came to; it ends early when `stop` is set. Called by several threads at a time. One that was
-        not announced, as each second one, runs from power-on.
+        """Make an attempt and return its result and artefacts. End early if `stop` is set. Several threads may call it
+        at a time. An attempt that was not announced, such as a second one, runs from power-on.
 
-        Raises HostResourceError for a site that refuses what the lab itself writes, InterruptedByUser.
+        Raises HostResourceError if the site refuses the lab's own files, and InterruptedByUser.
         """
 
 
@@ -90,7 +90,7 @@ class ThisHost:
 
 @contextmanager
 def this_host(guests: int) -> Iterator[ThisHost]:
-    """This host, for so many guests at a time; what they leave is removed at the end. Raises HostResourceError."""
+    """Yield this host for `guests` guests at a time. Their files are removed at the end. Raises HostResourceError."""
     with locks.scratch(work_folder()) as work, memory.scratch(guests) as host:
         beginnings = Beginnings(guests, work)
         try:
@@ -100,5 +100,5 @@ def this_host(guests: int) -> Iterator[ThisHost]:
 
 
 def work_folder() -> Path:
-    """What is under way, of all runs; each has a folder there that it holds by a lock."""
+    """Return the directory of running work. Each run has a directory there, and holds its lock."""
     return paths.cache_root() / "work"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The beginnings that guests share: boot, mkfs and preparation are done once for all that differ in their load alone.
+"""Share beginnings between guests: boot, mkfs and preparation run once for all guests that differ only in their load.
 
-A beginning is made by the first that comes, if others are still to come, and ends with the last. Whatever goes wrong
-with one, those that wait for it run from power-on: the results are the same bytes. So does what found no room beside
-beginnings, once these have ended. Must not know what a guest is of: a cell of a study, or a recipe of a pack.
+The first guest makes the beginning if others are to follow, and the last one ends it. If a beginning fails, the guests
+that wait for it run from power-on; the results have the same bytes. If a guest finds no room beside the beginnings, it
+runs from power-on once they have ended. Must not know whether a guest runs a cell of a study or a recipe of a pack.
 """
 
 from __future__ import annotations
@@ -26,34 +26,32 @@ from flashbed.machine.process import STOP_POLL_S
 T = TypeVar("T")
 
 Begun = Beginning | Outcome | None
-"""What a guest has to go on from: a beginning, or what came of it if it did not come to its end; None for one that is
-to run from power-on.
-"""
+"""The start of a guest: a beginning; its outcome if it failed; None for a guest that runs from power-on."""
 
 Pending = Mapping[str, Sized]
-"""What is still to run, by beginning; by "" what shares none."""
+"""The guests that are still to run, by their beginning; under "" those that share none."""
 
 
 @dataclass(frozen=True)
 class Guest:
-    """One that is to run, of those with the same `beginning`; "" if it shares that with none."""
+    """A guest to run. Guests with the same `beginning` share it; "" is shared by none."""
 
     key: str
     beginning: str
     content_bytes: int
     ram_bytes: int
     begin: Callable[[Path, float, threading.Event], Beginning | Outcome]
-    """Makes its beginning in an empty folder, within so many seconds of the host's time."""
+    """Makes the beginning in an empty directory, within a number of seconds of the host's time."""
 
 
 class GroupedQueue(Generic[T]):
-    """What is still to run, grouped by beginning. Groups and their items are in the order of the items."""
+    """The items that are still to run, grouped by beginning. Groups and their items are in the order of the items."""
 
     def __init__(self, items: Iterable[T], beginning_of: Callable[[T], str]) -> None:
         self._left: dict[str, deque[T]] = {}
         self._count = 0
-        for self._count, one in enumerate(items, 1):
-            self._left.setdefault(beginning_of(one), deque()).append(one)
+        for self._count, item in enumerate(items, 1):
+            self._left.setdefault(beginning_of(item), deque()).append(item)
 
     def __len__(self) -> int:
         return self._count
@@ -70,21 +68,21 @@ class GroupedQueue(Generic[T]):
 
 
 class _Shared:
-    """A beginning, from when the first is to come for it."""
+    """A beginning, from the announcement of its first guest on."""
 
     def __init__(self) -> None:
         self.users = 0
-        """Those that have come and those that were announced."""
+        """The number of guests that use it or were announced."""
         self.more = True
-        """Whether others are still to be announced."""
+        """True if others are still to be announced."""
         self.is_taken_on = False
-        """Whether somebody makes it, or has."""
+        """True if a guest makes it, or has made it."""
         self.made, self.ended = threading.Event(), threading.Event()
         self.begun: Begun = None
         self._held = ExitStack()
 
     def make(self, guest: Guest, work: Path, host: Memory, limit_s: float, stop: threading.Event) -> None:
-        """Raises InterruptedByUser."""
+        """Make the beginning for this guest and the others. On failure `begun` stays None. Raises InterruptedByUser."""
         try:
             place = self._held.enter_context(host.place(guest.content_bytes, guest.ram_bytes))
             folder = place or Path(self._held.enter_context(TemporaryDirectory(dir=work, prefix="beginning-")))
@@ -96,7 +94,7 @@ class _Shared:
         except InterruptedByUser:
             raise
         except (FlashbedError, OSError):
-            self.close()  # each meets it again, and says so: with as much room as it would have had
+            self.close()  # each guest meets the error again and reports it, with the room that this one took
         finally:
             self.made.set()
 
@@ -106,8 +104,8 @@ class _Shared:
 
 
 class Beginnings:
-    """As many as `guests` at a time, with their files in the folder `work` where memory has no room. Its methods may be
-    called by several threads at a time, but for `close`.
+    """At most `guests` beginnings at a time. Their files are in memory, or in the directory `work` if it has no room.
+    The methods are thread-safe, except `close`.
     """
 
     def __init__(self, guests: int, work: Path) -> None:
@@ -115,20 +113,20 @@ class Beginnings:
         self._lock = threading.Lock()
         self._shared: dict[str, _Shared] = {}
         self._announced: dict[str, _Shared] = {}
-        """What those share that have not come yet, by key."""
+        """The beginnings of announced guests that have not come yet, by the guest's key."""
         self._given_up: set[str] = set()
 
     def next_of(self, left: Pending) -> str:
-        """Of what is left the first that would not wait for a beginning; the first, if all would."""
-        return next((one for one in left if not self._is_being_made(one)), next(iter(left)))
+        """Return the first beginning in `left` that no guest would have to wait for; the first if there is none."""
+        return next((beginning for beginning in left if not self._is_being_made(beginning)), next(iter(left)))
 
     def _is_being_made(self, beginning: str) -> bool:
         shared = self._shared.get(beginning)
         return shared is not None and not shared.made.is_set()
 
     def announce(self, key: str, beginning: str, *, more: bool) -> None:
-        """Says that this guest comes next, once, and whether others of its beginning are to be announced. What comes
-        without that runs from power-on.
+        """Announce that this guest comes next. `more` says whether others with its beginning will be announced. A guest
+        that comes unannounced runs from power-on.
         """
         with self._lock:
             if not beginning or beginning in self._given_up:
@@ -137,7 +135,7 @@ class Beginnings:
             if shared is None:
                 if not more:
                     return
-                if len(self._shared) >= self._guests:  # others measure what some wait for, or it has not come yet
+                if len(self._shared) >= self._guests:  # another run measures their guests, or these have yet to come
                     self._end_unused()
                 shared = self._shared[beginning] = _Shared()
             shared.users += 1
@@ -145,8 +143,8 @@ class Beginnings:
             self._announced[key] = shared
 
     def carry(self, guest: Guest, host: Memory, limit_s: float, stop: threading.Event, run: Callable[[Begun], T]) -> T:
-        """What `run` gives, with the guest's beginning; from power-on, if there was no room beside beginnings. Raises
-        what it raises, InterruptedByUser.
+        """Return what `run` returns for the guest's beginning. If there was no room beside beginnings, end them and run
+        again from power-on. Raises what `run` raises, and InterruptedByUser.
         """
         begun: Begun = None
         try:
@@ -159,7 +157,7 @@ class Beginnings:
 
     @contextmanager
     def of(self, guest: Guest, host: Memory, limit_s: float, stop: threading.Event) -> Iterator[Begun]:
-        """The beginning of a guest; it is made if it is not there. Raises InterruptedByUser."""
+        """Yield the beginning of a guest, and make it if it is missing. Raises InterruptedByUser."""
         with self._lock:
             shared = self._announced.pop(guest.key, None)
             is_first = shared is not None and not shared.is_taken_on
@@ -188,15 +186,15 @@ class Beginnings:
             shared.close()
 
     def _end_unused(self) -> None:
-        """Ends those that nobody uses. To be called with the lock held."""
+        """End unused beginnings. The caller holds the lock."""
         for beginning, shared in list(self._shared.items()):
             if not shared.users:
                 del self._shared[beginning]
                 shared.close()
 
     def _end(self, stop: threading.Event) -> bool:
-        """Ends all that there are, those in use once nobody uses them; what was to share them runs from power-on. False
-        if there was none. Raises InterruptedByUser.
+        """End all beginnings, and wait for those in use; their other guests run from power-on. Return False if there
+        was none. Raises InterruptedByUser.
         """
         with self._lock:
             ending = dict(self._shared)
@@ -211,7 +209,7 @@ class Beginnings:
         return bool(ending)
 
     def close(self) -> None:
-        """Ends those that are left: another run has measured what they were made for."""
+        """End the remaining beginnings, whose guests another run has measured."""
         for shared in self._shared.values():
             shared.close()
         self._shared.clear()

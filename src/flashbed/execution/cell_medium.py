@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The medium of a cell, before and behind its guest: what it starts from (new, in a condition, or a copy of one that is
-kept), and what the file system's own checker says of the image that the cell leaves.
+"""Make the medium of a cell before its guest runs (new, in a condition, or a copy of a kept one), and run the file
+system's own checker on the image that the guest leaves.
 
 Must not know how a cell runs.
 """
@@ -21,16 +21,17 @@ from flashbed.study.plan import Cell
 
 
 def conditioned(cell: Cell, image: GuestImage) -> Path | None:
-    """The state that the cell's medium starts from, made if it is not there yet; None where it starts otherwise."""
+    """Return the state file in the cell's condition, and make it if it is missing; None if the medium is new or a copy
+    of a kept one.
+    """
     if cell.medium.start is not None or not cell.medium.conditioned:
         return None
     return conditioning.state(image.media_tool, cell.medium.core_parameters, cell.medium.condition)
 
 
 def make_medium(cell: Cell, image: GuestImage, to: StoredMedium) -> None:
-    """Writes a medium's files: a new one, one in a condition, or a copy of the one that is kept.
-
-    Raises InputError if the kept one is no longer what it was.
+    """Write the files of a cell's medium: a new one, one in a condition, or a copy of a kept one. Raises InputError if
+    the kept one has changed.
     """
     if cell.medium.start is not None:
         _copy_medium(cell, image, to, cell.medium.start)
@@ -43,7 +44,9 @@ def make_medium(cell: Cell, image: GuestImage, to: StoredMedium) -> None:
 
 
 def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredMedium) -> None:
-    """Raises InputError if the medium is no longer what the key says, or another than the cell's profile describes."""
+    """Copy a kept medium. Raises InputError if it is not the one in the key, if it is damaged, or if the cell's profile
+    describes another.
+    """
     stored_medium.copy(start.state, to.state)
     stored_medium.copy(start.data, to.data)
     if to.digest() != cell.medium.start_digest:
@@ -62,7 +65,9 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
 
 
 def check_command(cell: Cell, data: Path) -> list[str] | None:
-    """What looks at the image that the cell leaves; None where nothing can, or where a translation lies between."""
+    """Return the arguments of the checker for the image `data`; None if the file system has none, or if a translation
+    is between file system and medium.
+    """
     return None if cell.translation.device else cell.filesystem.check_command(data)
 
 

@@ -86,10 +86,10 @@ def keep(key: str, changed: Changed, log: Path) -> None:
     in_modules = [piece for piece in pieces if changed.module_area[0] <= piece[0] < changed.module_area[1]]
     for section in changed.modules:
         ranges |= set(section.ran(in_modules))
-    told = {"watched": changed.digest, "ran": sorted(ranges)}
+    document = {"watched": changed.digest, "ran": sorted(ranges)}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(place, json.dumps(told).encode())
+        atomic.write(place, json.dumps(document).encode())
     except OSError as error:
         raise host_refusal(place, error) from None
 
@@ -97,9 +97,9 @@ def keep(key: str, changed: Changed, log: Path) -> None:
 def kept(key: str, changed: Changed) -> Ranges | None:
     """Return the code that ran in a guest; None if this code was not watched in it."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told = json.loads(_place(key).read_text())
-        if told["watched"] == changed.digest:
-            return [(begin, end) for begin, end in told["ran"]]
+        document = json.loads(_place(key).read_text())
+        if document["watched"] == changed.digest:
+            return [(begin, end) for begin, end in document["ran"]]
     return None
 
 
@@ -122,9 +122,9 @@ def line_coverage(kernel: str, changed: Changed, guests: Iterable[tuple[str, Ran
     left = dict(changed.code)
     first = ""
     for cell, ranges in guests:
-        found = [place for place, addresses in left.items() if _any(addresses, ranges)]
-        first = first or (cell if found else "")
-        for place in found:
+        newly_run = [place for place, addresses in left.items() if _any(addresses, ranges)]
+        first = first or (cell if newly_run else "")
+        for place in newly_run:
             del left[place]
     ran = len(changed.code) - len(left)
     never = sorted(left, key=_in_order)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why cells cannot run, or did not: what can be known before any of them runs (a CPU that no guest starts on, a checker
-that is not there), and what failed cells say of the study's profiles (a module that the guest's kernel does not take, a
-name that the kernel does not know when it has taken the module).
+"""Explain why cells cannot run, or failed. Before any cell runs, find CPUs that no guest starts on, and missing
+checkers. After a failure, find the line of a profile that is the likely cause: a module that the guest's kernel
+refused, or a name that the kernel does not know.
 
-What only shows when a cell runs is that cell's own failure, and stops no other. The reason in a result is the guest's,
-and holds no place of this host; who runs the study is told the file and line. Must not know how a cell is run.
+A failure that only shows when a cell runs is that cell's own, and stops no other. The reason in a result comes from the
+guest, and contains no path of this host; the hints name file and line. Must not know how a cell is run.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from flashbed.study.plan import Cell
 
 
 def check_beforehand(study: Study, cells: Sequence[Cell]) -> None:
-    """Raises InputError, with the line, for the CPU of a board that QEMU does not take; SetupError for checkers that
-    are missing on this host. Only what `cells` use is looked at.
+    """Check the boards and checkers of `cells`. Raises InputError, with the line, for a CPU that QEMU does not accept,
+    and SetupError for checkers that are missing on this host.
     """
     check_programs(cells)
     # Last: the first time, it builds the emulator
@@ -38,12 +38,12 @@ def check_beforehand(study: Study, cells: Sequence[Cell]) -> None:
 
 
 def refusal(cpu: str) -> str:
-    """Why the lab's emulator, which is built if it is missing, starts no guest on this CPU; "" if it does."""
+    """Return why the lab's emulator starts no guest on this CPU; "" if it does. Build the emulator if it is missing."""
     return qemu.refusal(emulator.program(), cpu)
 
 
 def check_programs(cells: Sequence[Cell]) -> None:
-    """Raises SetupError for checkers of these cells that are missing on this host."""
+    """Raise SetupError if this host lacks a checker of these cells."""
     commands = [check_command(cell, Path()) for cell in cells]
     checker.installed(dict.fromkeys(command[0] for command in commands if command), paths.checkers())
 
@@ -59,19 +59,19 @@ def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
 
 
 NOT_TAKEN = "insmod: can't insert '/lib/flashbed/{}.ko': "
-"""What the guest says of a module; why comes behind it."""
+"""The guest's message for a module that the kernel refused; the reason follows."""
 
 
 def hints(study: Study, failures: Iterable[Record]) -> list[str]:
-    """A sentence for each line of a profile that is the likely cause, with file and key."""
-    return list(dict.fromkeys(hint for one in failures for hint in _hints_of(study, one)))
+    """Return a sentence for each line of a profile that is the likely cause of failures, with file and key."""
+    return list(dict.fromkeys(hint for record in failures for hint in _hints_of(study, record)))
 
 
 def _hints_of(study: Study, record: Record) -> Iterator[str]:
     cell, reason = record.repetition.cell, record.result.reason
     for module, folder in own_modules(cell):
-        _, found, why = reason.partition(NOT_TAKEN.format(module))
-        if found:
+        _, is_refused, why = reason.partition(NOT_TAKEN.format(module))
+        if is_refused:
             kind: Kind = "filesystem" if module == cell.filesystem.module else "scheduler"
             refused = f"the guest's kernel did not take {module}, made from {folder} ({why})"
             what = "look at what its init returns, and at the names that it wants of the kernel"
@@ -89,5 +89,5 @@ def _hints_of(study: Study, record: Record) -> Iterator[str]:
 
 
 def _message(study: Study, record: Record, kind: Kind, keys: tuple[str, ...], text: str) -> str:
-    said = {**study.fixed, **record.repetition.cell.coordinates}[kind]
-    return study.library.file(kind, Selector.parse(said).name).message(keys, text)
+    profile = {**study.fixed, **record.repetition.cell.coordinates}[kind]
+    return study.library.file(kind, Selector.parse(profile).name).message(keys, text)

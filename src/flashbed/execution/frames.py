@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results and requests as data frames, for notebooks and scripts: what `import flashbed` offers.
+"""Return results and requests as data frames, for notebooks and scripts: the functions of `import flashbed`.
 
-Who calls this writes Python, so also a wrong type gets a sentence. Must not know how anything is measured.
+The callers write Python, so an argument of a wrong type gets a clear message too. Must not know how anything is
+measured.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _REQUEST = {
 
 
 def results(study: object) -> pandas.DataFrame:
-    """What the store has of a study, a row a repetition. `study` is a file or a name, as for the commands. Raises
-    InputError.
+    """Return the stored results of a study, a row for each repetition. `study` is a file or a name, as for the
+    commands. Raises InputError.
     """
     if not isinstance(study, str | os.PathLike) or not (name := os.fspath(study)) or not isinstance(name, str):
         raise InputError(f'results({_said(study)}): wants the name of a study or its file, such as results("quick")')
@@ -47,14 +48,14 @@ def results(study: object) -> pandas.DataFrame:
 
 
 def _frame(rows: Sequence[ResultRow], axes: Mapping[str, Sequence[str]]) -> pandas.DataFrame:
-    """The rows with the axes first. An axis of numbers has a type of numbers, one of true and false is boolean. Without
-    a row there are all columns that a row may have.
+    """Return the rows as a frame, with the axes first. An axis of numbers has a numeric type; one of true and false is
+    boolean. A frame without rows has all columns that a row may have.
     """
-    known = columns.columns_of(rows)
+    of_rows = columns.columns_of(rows)
     frame = pandas.DataFrame(
         {
             **dict(zip(axes, row.combination, strict=True)),
-            **columns.values(row, known),
+            **columns.values(row, of_rows),
             **row.metrics,
             **{columns.COUNTED + name: count for name, count in row.counted.items()},
         }
@@ -71,7 +72,7 @@ def _frame(rows: Sequence[ResultRow], axes: Mapping[str, Sequence[str]]) -> pand
 
 
 def _type_of(values: Sequence[str]) -> tuple[Any, Callable[[str], object]]:
-    """The type of an axis, and what makes a value of a text."""
+    """Return the type of an axis, and the function that parses its values."""
     if all(_WHOLE.fullmatch(value) for value in values):
         return "int64", int
     if all(_NUMBER.fullmatch(value) for value in values):
@@ -80,8 +81,8 @@ def _type_of(values: Sequence[str]) -> tuple[Any, Callable[[str], object]]:
 
 
 def requests(key: object) -> pandas.DataFrame:
-    """The requests of the repetition whose key starts with `key`, a row a request in order of arrival: operation,
-    begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
+    """Return the requests of the repetition whose key starts with `key`, a row for each request in order of arrival:
+    operation, begun_ns and done_ns since the measurement began, offset_bytes, length_bytes.
 
     Raises InputError if there is no such repetition, or if it kept no log.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lock that a study is under: what it names beside what is here, and a lock of what is used here.
+"""Hold a study to its lock: compare the lock with this host's files, and make a lock of the files used here.
 
 Must not know apt, nor how anything is built.
 """
@@ -28,10 +28,10 @@ _log = logging.getLogger("flashbed")
 
 
 def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
-    """From now on this process takes inputs from the lock that `study` is under.
+    """Make this process take its inputs from the lock of `study`.
 
-    What is of another content here than it says is told, unless `quiet`; or raised as SetupError, if `strict`. Raises
-    InputError for a damaged lock, or if there is none to be strict about.
+    Warn of files whose content differs from the lock, unless `quiet`. If `strict`, raise SetupError for them, and
+    InputError if there is no lock. Raises InputError for a damaged lock.
     """
     path = pins.path_for(study.path)
     if not path.is_file():
@@ -43,19 +43,19 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
     pins.choose(Pins(lock, strict=strict))
     if quiet or not (other := list(differences(lock, study))):
         return
-    told = f"{path}: was written for other files than are here: {', '.join(other)}"
+    text = f"{path}: was written for other files than are here: {', '.join(other)}"
     if strict:
         command = f"flashbed image lock {study.path}" if _is_own(lock) else "flashbed image lock"
         raise SetupError(
-            f"{told}. Take them back to what it was written for (git says what changed), or let `{command}` write it "
+            f"{text}. Take them back to what it was written for (git says what changed), or let `{command}` write it "
             "anew; without --locked this is a caution."
         )
-    _log.warning("%s; figures may be others than those of the lock", told)
+    _log.warning("%s; figures may be others than those of the lock", text)
 
 
 def differences(lock: Lockfile, study: Study) -> Iterator[str]:
-    """What of the lab's own files, and of the profiles and modules that a study uses, is not what the lock says. Only
-    its own lock can know the profiles and modules that it brings.
+    """Yield the names of the lab's own files, and of the study's profiles and modules, that differ from the lock. Only
+    a study's own lock has the user's profiles and modules.
     """
     here = own_sources.sources()
     yield from (name for name in sorted(here) if lock.sources.get(name, here[name]) != here[name])
@@ -75,12 +75,12 @@ def differences(lock: Lockfile, study: Study) -> Iterator[str]:
 
 
 def _is_own(lock: Lockfile) -> bool:
-    """Whether it is that of one study."""
+    """Return True if the lock is that of one study."""
     return lock.path != pins.shipped_path()
 
 
 def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
-    """The profiles that a study uses, by kind and name."""
+    """Yield the profiles that a study uses: "KIND/NAME", and the file."""
     for kind, folder in FOLDERS.items():
         names = {Selector.parse(text).name for text in study.values_of(kind)}
         for name in sorted(names):
@@ -88,26 +88,27 @@ def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
 
 
 def modules_of(study: Study) -> Iterator[tuple[str, Path]]:
-    """The modules that a study brings, by name, with the folder of each one's source."""
-    yield from sorted({own for cell in plan(study) for own in repetition.own_modules(cell)})
+    """Yield the user's modules in a study: the name, and the directory of its source."""
+    yield from sorted({module for cell in plan(study) for module in repetition.own_modules(cell)})
 
 
 def lock_study(study: Study) -> Lockfile:
-    """A lock beside a study, of what is used for it here. Not written yet."""
+    """Return a lock for the file beside a study, of the files that are used for it here. Write nothing."""
     profiles = {name: digest_file(file) for name, file in profiles_of(study)}
     brought = {name: own_module.digest(folder) for name, folder in modules_of(study)}
     return replace(_lock(study.path.with_suffix(pins.ENDING), profiles, [study]), modules=brought)
 
 
 def lock_shipped() -> Lockfile:
-    """The lock of the repository's own studies, of what is used here. Not written yet."""
+    """Return the lock of the repository's own studies, of the files that are used here. Write nothing."""
     more = sets_of_filesystems()
     return _lock(pins.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more)
 
 
 def sets_of_guests(version: str) -> set[ProgramSet]:
-    """What guests with this kernel of the lab's may have: of a kernel for servers, what the shipped studies give it; of
-    any other, the programs of all file systems, and every module. Debian's is both, and no module is built for it.
+    """Return the sets of parts that guests with this kernel of the lab may have. For a kernel for servers, these are
+    the sets of the shipped studies; for any other, the programs of all file systems, and every module. Debian's kernel
+    counts as both, and no module is built for it.
     """
     if version not in NAS_KERNELS:
         return sets_of_filesystems(tuple(modules.to_choose()))
@@ -117,7 +118,7 @@ def sets_of_guests(version: str) -> set[ProgramSet]:
 
 
 def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[ProgramSet]:
-    """The programs of each shipped file system, all with the modules `chosen`."""
+    """Return the programs of each shipped file system, each with the modules `chosen`."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
     return {ProgramSet(system.packages, system.programs, chosen) for system in systems}
@@ -130,23 +131,23 @@ def _lock(
     kernels: Iterable[str] = (),
     more: Iterable[ProgramSet] = (),
 ) -> Lockfile:
-    """Of what these studies ask for, and of these kernels and programs besides."""
+    """Return a lock of the packages that these studies need, and of those of more kernels and sets of parts."""
     cells = [cell for study in studies for cell in plan(study)]
     versions = sorted({*kernels, *(version for cell in cells if (version := _of_archive(cell)))})
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
     archive = stores.open_archive()
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
-    for one in requests.of_guests(archive, versions, sets):
-        asked.setdefault(one.architecture, {})[one.name] = one.files(archive).in_archive
+    for request in requests.of_guests(archive, versions, sets):
+        asked.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
     return Lockfile(path, pins.current().suite, own_sources.sources(), profiles, asked)
 
 
 def _of_archive(cell: Cell) -> str:
-    """The version of Linux that a cell has from Debian's archive; none if its kernel is out of a tree of the user's."""
+    """Return the version of a cell's Linux from Debian's archive; "" if its kernel is built from a user's tree."""
     return cell.kernel if cell.own_kernel is None or cell.own_kernel.tree is None else ""
 
 
 def without_packages() -> Pins:
-    """The lock as it is, but for what Debian's archive gave: that is asked for anew."""
+    """Return the current pins without packages, so that Debian's archive is asked again."""
     lock = pins.current().lock
     return Pins(replace(lock, requests={}) if lock else None)

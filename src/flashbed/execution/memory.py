@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A place in the host's memory for the files of a guest while it runs: on a disk they cost a twelfth of a cell's CPU
-time, and gigabytes of writes that nobody reads.
+"""Keep the files of running guests in the host's memory. On a disk they cost a twelfth of a cell's CPU time, and
+gigabytes of writes that nobody reads.
 
-A place is given only where it does no harm: in a tmpfs, in a folder that is this user's alone, and of what that and
-the host have free no more than half, were each guest that runs at a time to fill its medium. Beginnings that guests
-share may take as much again. Nothing is held for them, so what comes to nothing for want of memory has to be tried
-again on the disk. Knows no medium.
+The files are in a directory of a tmpfs that only this user may enter. All guests that run at a time get at most half of
+the free space of the tmpfs, and half of the host's free memory, as if each filled its medium. Beginnings that guests
+share may take the same amount again. Nothing is reserved: if memory runs out, the caller tries again on the disk. Must
+not know a medium.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flashbed.common import locks
 from flashbed.common.errors import HostResourceError
 
 CHOICE = "FLASHBED_MEMORY"
-"""The environment's word for the tmpfs; empty: none."""
+"""The environment variable that names the tmpfs. If it is empty, no tmpfs is used."""
 
 T = TypeVar("T")
 
@@ -33,16 +33,18 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class Memory:
-    """What a run has of the host's memory."""
+    """The host's memory as far as a run may use it."""
 
     folder: Path | None
-    """None: nothing."""
+    """The run's directory; None if it may use no memory."""
     guests: int
-    """How many run at a time."""
+    """The number of guests that run at a time."""
 
     @contextmanager
     def place(self, content_bytes: int, ram_bytes: int) -> Iterator[Path | None]:
-        """A folder of its own for a guest with so much RAM and so much on its medium; None where there is no room."""
+        """Yield a new directory for a guest with `ram_bytes` of RAM and at most `content_bytes` on its medium; None if
+        there is no room.
+        """
         with ExitStack() as held:
             place = None
             with suppress(OSError):
@@ -54,17 +56,17 @@ class Memory:
     def carried(
         self, content_bytes: int, ram_bytes: int, run: Callable[[Path], T], is_lost: Callable[[T], bool]
     ) -> T | None:
-        """What `run` gives in such a folder. None if there is none, or if the host's memory, or this place in it, was
-        not there to the end: on the disk it may be.
+        """Return what `run` returns for such a directory. Return None if there is no room, if the host refuses a file
+        there, or if `is_lost` says of the result that memory ran out. On the disk it may succeed.
         """
         with self.place(content_bytes, ram_bytes) as place:
             if place is None:
                 return None
             try:
-                found = run(place)
+                result = run(place)
             except (HostResourceError, OSError):
                 return None
-            return None if is_lost(found) else found
+            return None if is_lost(result) else result
 
     def _has_room(self, folder: Path, content_bytes: int, ram_bytes: int) -> bool:
         fits = 2 * self.guests * content_bytes <= shutil.disk_usage(folder).free
@@ -76,7 +78,9 @@ NONE = Memory(None, 1)
 
 @contextmanager
 def scratch(guests: int) -> Iterator[Memory]:
-    """What a run may have that starts `guests` at a time: held and removed as `locks.scratch` has it."""
+    """Yield the memory for a run with `guests` guests at a time. Its directory is locked and removed as by
+    locks.scratch().
+    """
     with ExitStack() as held:
         folder = None
         if (ours := _ours()) is not None:
@@ -86,34 +90,38 @@ def scratch(guests: int) -> Iterator[Memory]:
 
 
 def clean() -> None:
-    """Removes what killed runs have left."""
+    """Remove the files of killed runs."""
     if (ours := _ours()) is not None:
         locks.clean(ours)
 
 
 def available_bytes() -> int:
-    """Memory that this process and its children can get without swapping: by the host's own estimate, and by what
-    control groups leave them. 0 where the host does not tell.
+    """Return the bytes of memory that this process and its children can get without swapping: the least of the host's
+    own estimate and of the limits of their control groups. Return 0 if the host does not report it.
     """
     try:
-        told = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text().splitlines()
         group = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
     except (OSError, StopIteration):
         return 0
-    host = [int(line.split()[1]) << 10 for line in told if line.startswith("MemAvailable:")]
+    host = [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
     return min(*host, *_left_by(CGROUPS / group.lstrip("/"))) if host else 0
 
 
 def _left_by(group: Path) -> Iterator[int]:
-    """What a control group and those around it have left; as much as there is, if none has a limit."""
+    """Yield the free bytes of a control group and of each group around it. A group without a limit yields nothing; the
+    first value is larger than any memory.
+    """
     yield 1 << 62
-    for one in (group, *group.parents):
+    for parent in (group, *group.parents):
         with suppress(OSError, ValueError):
-            yield int((one / "memory.max").read_text()) - int((one / "memory.current").read_text())
+            yield int((parent / "memory.max").read_text()) - int((parent / "memory.current").read_text())
 
 
 def _ours() -> Path | None:
-    """The folder of this user, made if it is not there; None where it is not this user's alone: all know its name."""
+    """Return this user's directory, and create it if it is missing. Return None if others may enter it, or own it: its
+    name is known to all.
+    """
     chosen = os.environ.get(CHOICE, "/dev/shm")
     tmpfs = Path(chosen)
     folder = tmpfs / f"flashbed-{os.getuid()}"
@@ -121,8 +129,8 @@ def _ours() -> Path | None:
         if not chosen or not tmpfs.is_mount():
             return None
         folder.mkdir(mode=0o700, exist_ok=True)
-        told = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return None
-    alone = stat.S_ISDIR(told.st_mode) and told.st_uid == os.getuid() and not told.st_mode & 0o077
+    alone = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
     return folder if alone else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One repetition from beginning to end: job, fresh medium, machine, the file system's own checker, result.
+"""Run a repetition from beginning to end: job, new medium, machine, the file system's own checker, result.
 
-What comes out depends on the cell and the guest alone: no time of day, no path and no name of this host is in it.
+The result depends only on the cell and the guest. It contains no time of day, no path and no name of this host.
 """
 
 from __future__ import annotations
@@ -39,30 +39,32 @@ from flashbed.workload import WORKLOADS, nfs_output
 
 @dataclass(frozen=True)
 class Repetition:
-    """A cell that knows its key and its guest."""
+    """A cell with its key and its guest."""
 
     cell: Cell
     image: GuestImage
     environment: Mapping[str, str]
     key: str
     beginning: str = ""
-    """The same for all that are the same until their load comes; "" if it shares its beginning with none."""
+    """A digest that is equal for repetitions that are equal until their load begins; "" if it shares its beginning with
+    none.
+    """
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a repetition came to, and its artefacts by name."""
+    """The result of a repetition, and its artefacts by name."""
 
     result: Result
     files: dict[str, bytes]
 
 
 class TooLargeError(HostResourceError):
-    """A medium for which the disk of the work has no room."""
+    """The disk has no room for a medium."""
 
 
 def program_set(cell: Cell) -> ProgramSet:
-    """What the cell's file system, translation, scheduler and tool need in the guest."""
+    """Return the parts that the cell's file system, translation, scheduler and tool need in the guest."""
     tool = WORKLOADS[cell.workload.tool]
     needs = tool.needs(cell.workload.parameters)
     parts = (cell.filesystem, cell.translation, needs)
@@ -78,28 +80,28 @@ def program_set(cell: Cell) -> ProgramSet:
 
 
 def samples(cell: Cell) -> bool:
-    """Whether the cell has samples taken of where its CPUs are."""
+    """Return True if the emulator samples where the cell's CPUs spend their time."""
     return WORKLOADS[cell.workload.tool].needs(cell.workload.parameters).samples
 
 
 def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
-    """The modules of a cell that are made from a folder of the user's, with the folder."""
-    sources = ((one.module, one.module_source) for one in (cell.filesystem, cell.scheduler))
+    """Return the modules of a cell that are built from a user's directory, each with that directory."""
+    sources = ((part.module, part.module_source) for part in (cell.filesystem, cell.scheduler))
     return tuple((module, Path(source)) for module, source in sources if module and source)
 
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
-    """Gives a cell its key, over everything that can change its result."""
-    its_job = job(cell, image)
+    """Return the repetition of a cell, with its key over everything that can change its result."""
+    files = job(cell, image)
     environment = {
         "emulator": emulator.digest(),
         **({emulator.PROFILE: emulator.observer_digest(emulator.PROFILE)} if samples(cell) else {}),
         "machine": " ".join(machine(cell, image)),
-        "job": _digest(its_job.files),
+        "job": _digest(files.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **image.digest(program_set(cell)),
     }
-    begins = _beginning(cell, image, {**environment, "job": _digest(its_job.beginning)})
+    begins = _beginning(cell, image, {**environment, "job": _digest(files.beginning)})
     return Repetition(cell, image, environment, key(cell, environment), begins)
 
 
@@ -109,8 +111,8 @@ def _digest(files: Mapping[str, bytes]) -> str:
 
 
 def _beginning(cell: Cell, image: GuestImage, environment: Mapping[str, str]) -> str:
-    """A digest of all that a guest has until its load comes. None is shared where code is noted when it first runs:
-    a forked guest has code that ran before.
+    """Return a digest of everything that a guest has until its load begins. Return "" if the run of changed code is
+    watched: code that ran before the fork would not be seen again.
     """
     if image.kernel.changed is not None:
         return ""
@@ -126,16 +128,16 @@ def _beginning(cell: Cell, image: GuestImage, environment: Mapping[str, str]) ->
 
 
 def guest(repetition: Repetition) -> Guest:
-    """It, to who has beginnings."""
+    """Return the repetition as a guest for beginnings."""
     cell = repetition.cell
     begins = partial(begin, repetition)
     return Guest(repetition.key, repetition.beginning, content_bytes(cell), cell.board.ram, begins)
 
 
 def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
-    """Runs a repetition in the empty folder `folder` until its load comes; what came of it if it does not come so far
-    within `limit_s` seconds of the host's time. Raises InputError for a kept medium that is no longer what it was,
-    TooLargeError, HostResourceError, InterruptedByUser.
+    """Run a repetition in the empty directory `folder` until its load begins. Return its outcome if it does not come so
+    far within `limit_s` seconds of the host's time. Raises InputError for a kept medium that has changed,
+    TooLargeError, HostResourceError, and InterruptedByUser.
     """
     cell, image = repetition.cell, repetition.image
     _need_room(cell.medium.size_bytes, folder)
@@ -155,11 +157,11 @@ def execute(
     host: Memory = memory.NONE,
     begun: Begun = None,
 ) -> Finished:
-    """Runs a repetition in the empty folder `folder`, or in the host's memory where that has room, within `limit_s`
-    seconds of the host's time: from power-on, or from a beginning that was made for it or one that shares it.
+    """Run a repetition within `limit_s` seconds of the host's time, from power-on or from `begun`. Its files are in the
+    host's memory if that has room, else in the empty directory `folder`.
 
-    A guest that misbehaves gives a result that says so, and so does a kept medium that is no longer what it was. Raises
-    TooLargeError, HostResourceError, InterruptedByUser.
+    If a guest misbehaves or a kept medium has changed, the result is a failure with that reason. Raises TooLargeError,
+    HostResourceError, and InterruptedByUser.
     """
     cell = repetition.cell
     _need_room(cell.medium.size_bytes, folder)
@@ -168,8 +170,8 @@ def execute(
 
 
 def _need_room(size: int, folder: Path) -> None:
-    """Also if the guest runs in memory: what is free there now does not decide on what can be measured. Raises
-    TooLargeError.
+    """Raise TooLargeError if the disk has no room for a medium of `size` bytes. It must have room also if the guest
+    runs in memory, so that free memory does not decide which cells can be measured.
     """
     free = shutil.disk_usage(folder).free
     if size > free:
@@ -180,7 +182,7 @@ def _need_room(size: int, folder: Path) -> None:
 
 
 def content_bytes(cell: Cell) -> int:
-    """More than the cell's medium can store; of a raw chip all of it, spare areas too."""
+    """Return an upper bound of the bytes of the medium's content; for a raw chip with its spare areas."""
     medium = cell.medium
     return medium.size_bytes if medium.kind != "nand" else 2 * medium.capacity_bytes
 
@@ -216,14 +218,14 @@ def _files(image: GuestImage, folder: Path) -> qemu.Files:
 def _outcome(
     repetition: Repetition, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
 ) -> Outcome:
-    """Raises InputError for a kept medium that is no longer what it was."""
+    """Run the guest and return its outcome. Raises InputError for a kept medium that has changed."""
     cell, image = repetition.cell, repetition.image
-    its_job = job(cell, image)
+    of_cell = job(cell, image)
     if begun is not None:
-        return begun.run(its_job.packed_load(), folder, limit_s, stop)
+        return begun.run(of_cell.packed_load(), folder, limit_s, stop)
     files, changed = _files(image, folder), image.kernel.changed
-    image.write_initramfs(program_set(cell), its_job.beginning, files.initramfs)
-    (folder / qemu.LOAD).write_bytes(its_job.packed_load())
+    image.write_initramfs(program_set(cell), of_cell.beginning, files.initramfs)
+    (folder / qemu.LOAD).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
     outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
@@ -233,41 +235,41 @@ def _outcome(
 
 
 def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Finished:
-    """What a repetition comes to that cannot even begin, or whose host was lost."""
+    """Return the failure of a repetition that could not begin, or whose host was lost."""
     return _finished(repetition, Outcome(status, reason))
 
 
 def job(cell: Cell, image: GuestImage) -> Job:
-    """The files of the cell's /job."""
+    """Return the files of the cell's /job."""
     workload = cell.workload
     tool = WORKLOADS[workload.tool]
     scripts = tool.files(workload.parameters, cell.seed)
-    told = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
+    packed_kernel = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
     begins = {name: data for name, data in scripts.items() if name in tool.begins_with}
     prepare = guest_job.aging(cell) + scripts["prepare"]
     load = {name: data for name, data in scripts.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}
-    return Job(beginning, {**load, **workload.files, **told})
+    return Job(beginning, {**load, **workload.files, **packed_kernel})
 
 
 @cache
 def _packed_bytes(kernel_image: Path) -> bytes:
-    """How small a kernel's image becomes, as a bzImage of old packs it: the bytes as text."""
+    """Return the size of a kernel's image packed by gzip, as an old bzImage packs it: the bytes as text."""
     return f"{packed_bytes(kernel_image, GZIP)}\n".encode()
 
 
 def medium_digest(cell: Cell, image: GuestImage) -> str:
-    """Of the parameters of the cell's medium: by it the medium's model knows that it has got the right one."""
+    """Return the digest of the medium's parameters, by which the medium's model checks that it has the right one."""
     return image.media_tool.digest(cell.medium.core_parameters)
 
 
 def machine(cell: Cell, image: GuestImage) -> list[str]:
-    """The emulator's arguments that shape the cell's result."""
+    """Return the emulator's arguments that shape the cell's result."""
     return qemu.fixed_arguments(machine_setup(cell, image))
 
 
 def machine_setup(cell: Cell, image: GuestImage) -> qemu.Setup:
-    """The machine of the cell's board; the seed is the cell's."""
+    """Return the machine of the cell's board, with the cell's seed."""
     board = cell.board
     prices = (board.line_transfer_ns, board.line_transfer_other_ns)
     cpus = Cpus(board.cpus, board.sockets, board.threads_per_core, *prices)

@@ -115,11 +115,11 @@ def _of_profile(study: Study, error: PartError) -> InputError:
 
 def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
     """Yield the keys under which a profile names a part: as a value, in a list, or in one of its options."""
-    said = profile.get(key)
-    if said == name:
+    value = profile.get(key)
+    if value == name:
         yield (key,)
-    elif isinstance(said, list) and name in said:
-        yield key, said.index(name)
+    elif isinstance(value, list) and name in value:
+        yield key, value.index(name)
     if profile.get("mount", {}).get(key) == name:
         yield "mount", key
     for option, table in profile.get("options", {}).items():
@@ -169,8 +169,8 @@ class _Incomplete:
 
     def __init__(self, wanted: Iterable[Repetition], known: Mapping[str, Record]) -> None:
         cells: dict[str, list[Repetition]] = {}
-        for one in wanted:
-            cells.setdefault(" ".join(one.cell.coordinates.values()), []).append(one)
+        for r in wanted:
+            cells.setdefault(" ".join(r.cell.coordinates.values()), []).append(r)
         self._with: dict[str, list[tuple[list[Repetition], set[str]]]] = {}
         """By a missing key, the cells that lack it: all repetitions of each, and all keys that it lacks."""
         for cell in cells.values():
@@ -259,7 +259,7 @@ def _row_inputs(record: Record, study: Study) -> RowInputs:
 
 def _different(store: Store, wanted: Sequence[Repetition]) -> list[Different]:
     keys = {r.key for r in wanted}
-    return [one for one in store.different() if one.key in keys]
+    return [pair for pair in store.different() if pair.key in keys]
 
 
 def _condition(study: Study, missing: Sequence[Repetition]) -> None:

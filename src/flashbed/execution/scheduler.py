@@ -83,9 +83,7 @@ def _record(wanted: Repetition, result: Result, folder: Path) -> Record:
 
 
 def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:
-    """Yields a record for each repetition as soon as there is one, whether it is measured here or by another run;
-    `site` is where.
-    """
+    """Measure repetitions at `site`. Yield the record of each as soon as it is finished, here or by another run."""
     if not missing:
         return
     stop = threading.Event()
@@ -113,15 +111,15 @@ def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Lim
 
 
 class Queue:
-    """What is still to be measured, those with one beginning behind each other. Who measures a repetition has its
-    claim; what others have is left to the end.
+    """The repetitions that are still to be measured, grouped by beginning. The run that measures a repetition holds its
+    claim; those that other runs have come last.
     """
 
     def __init__(self, store: Store, missing: Sequence[Repetition]) -> None:
         self._store = store
         self._mine = GroupedQueue(missing, attrgetter("beginning"))
         self._others: list[tuple[Repetition, object]] = []
-        """What others measured when this run came to it, and what was known of its failures then."""
+        """The repetitions that other runs held, each with the state of its failures at that time."""
         self._finished: list[Record] = []
         self._has_noted = False
 
@@ -130,8 +128,8 @@ class Queue:
         return len(self._mine) + len(self._others)
 
     def take(self, next_of: Callable[[Pending], str]) -> tuple[locks.Lock, Repetition, bool] | None:
-        """The next repetition that nobody measures, with its claim, and whether others with its beginning are left;
-        None if there is none at the moment. `next_of` chooses a beginning.
+        """Return the claim of the next repetition that no run measures, the repetition, and whether others with its
+        beginning are left; None if there is none at the moment. `next_of` chooses a beginning.
         """
         while self._mine:
             wanted, more = self._mine.take(next_of)
@@ -139,16 +137,16 @@ class Queue:
                 self._others.append((wanted, _state_of_failure(wanted.key)))
             elif not self._is_finished(claim, stored(self._store, wanted)):
                 return claim, wanted, more
-        for one in list(self._others):
-            wanted, before = one
+        for other in list(self._others):
+            wanted, before = other
             if (claim := self._store.claim(wanted.key)) is not None:
-                self._others.remove(one)
+                self._others.remove(other)
                 if not self._is_finished(claim, stored(self._store, wanted) or _failed_since(wanted, before)):
                     return claim, wanted, False
         return None
 
     def _is_finished(self, claim: locks.Lock, record: Record | None) -> bool:
-        """Whether another run has measured it since this one began; nobody needs its claim then."""
+        """Return True if another run has measured it since this one began. Then release the claim."""
         if record is None:
             return False
         claim.release()
@@ -250,7 +248,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
 def _state_of_failure(key: str) -> object:
     """Return a value that changes whenever a failure is kept; None if there is none."""
     try:
-        told = (failure_folder(key) / RESULT).stat()
+        status = (failure_folder(key) / RESULT).stat()
     except OSError:
         return None
-    return told.st_ino, told.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns

@@ -127,7 +127,7 @@ def kept(study: Study) -> Kept:
             )
     left_out += _lost_sight_of(study)
     order = {name: place for place, name in enumerate(study.systems)}
-    return Kept(sorted(results, key=lambda one: (order.get(one.system, len(order)), one.system)), left_out)
+    return Kept(sorted(results, key=lambda result: (order.get(result.system, len(order)), result.system)), left_out)
 
 
 def _count(results: int) -> str:
@@ -286,7 +286,7 @@ def _keep(
         for file in files:
             shutil.copy(file, new / file.name)
         (new / ROWS).write_text(
-            json.dumps([one.to_json() for one in results], indent=1, sort_keys=True) + "\n", encoding="utf-8"
+            json.dumps([result.to_json() for result in results], indent=1, sort_keys=True) + "\n", encoding="utf-8"
         )
         if place.exists():
             place.rename(old)  # rename() may replace an empty directory

@@ -118,7 +118,7 @@ def named(raw: str, symbols: Iterable[str]) -> str:
     counts: dict[str, int] = {}
 
     def finish() -> None:
-        text.extend(f"{many} {name}\n" for name, many in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+        text.extend(f"{many} {name}\n" for name, many in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
         counts.clear()
 
     for line in raw.splitlines():

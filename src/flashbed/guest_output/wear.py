@@ -39,7 +39,7 @@ from typing import Any
 from flashbed.guest_output import medium_counters
 from flashbed.guest_output.assessment import Assessment
 
-SYNCED, FINISHED = "wear.synced", "wear.finished"
+WEAR_SYNCED, WEAR_FINISHED = "wear.synced", "wear.finished"
 """Moments, as in medium_counters. Only media that wear have these files."""
 
 ERASES_BEFORE, ERASES_SYNCED = "erases.before", "erases.synced"
@@ -80,9 +80,9 @@ def metrics(
     written, in blocks of `block_bytes`. `asked_bytes` is the written amount with the warm-up, 0 if unknown. If write
     amplification had not `settled`, only the upper bound is reported. Raises KeyError or ValueError.
     """
-    if FINISHED not in out:
+    if WEAR_FINISHED not in out:
         return {}
-    synced, finished = (medium_counters.parse(out[name]) for name in (SYNCED, FINISHED))
+    synced, finished = (medium_counters.parse(out[name]) for name in (WEAR_SYNCED, WEAR_FINISHED))
     known = {"wear_max": float(finished["erase_count_max"])}
     if not finished["blocks"]:
         return known

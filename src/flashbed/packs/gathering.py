@@ -52,13 +52,15 @@ def linked(program: Path) -> Linked:
         if file.read(4) != b"\x7fELF":
             raise SetupError(f"{program}: is a script; a pack can contain programs only")
     done = children.run(["ldd", program])
-    said = done.stdout + done.stderr
-    if any(word in said for word in _STATIC):
+    output = done.stdout + done.stderr
+    if any(word in output for word in _STATIC):
         return Linked(program, None, {})
-    if done.returncode or (missing := _MISSING.search(said)):
-        raise SetupError(f"{program}: lacks {missing[1]}" if not done.returncode and missing else f"{program}: {said}")
-    found = [match for line in said.splitlines() if (match := _FOUND.match(line))]
-    paths = {match["name"] or Path(match["path"]).name: Path(match["path"]).resolve() for match in found}
+    if done.returncode or (missing := _MISSING.search(output)):
+        raise SetupError(
+            f"{program}: lacks {missing[1]}" if not done.returncode and missing else f"{program}: {output}"
+        )
+    matches = [match for line in output.splitlines() if (match := _FOUND.match(line))]
+    paths = {match["name"] or Path(match["path"]).name: Path(match["path"]).resolve() for match in matches}
     loader = next((path for name, path in paths.items() if _LOADER.match(Path(name).name)), None)
     if loader is None:
         raise SetupError(f"{program}: ldd reports no loader for it")
@@ -129,11 +131,11 @@ class PackShelf:
     def program(self, name: str, path: Path) -> str:
         """Add a program of this host and return its name in the pack. Raises SetupError if it cannot be packed."""
         if name not in self.programs:
-            found = linked(path)
-            self.of_host += found.files
-            loader = self.put(found.loader, found.loader.name) if found.loader else None
-            its = {library: self.put(file, library) for library, file in found.libraries.items()}
-            self.programs[name] = asdict(Program(self.put(path, f"the program {name}"), loader, its))
+            program = linked(path)
+            self.of_host += program.files
+            loader = self.put(program.loader, program.loader.name) if program.loader else None
+            libraries = {library: self.put(file, library) for library, file in program.libraries.items()}
+            self.programs[name] = asdict(Program(self.put(path, f"the program {name}"), loader, libraries))
         return name
 
     def job(self, wanted: Repetition) -> tuple[str, str]:
@@ -149,16 +151,16 @@ class PackShelf:
         empty, its size in bytes.
         """
         inputs = cell_inputs(wanted.cell)["medium"]
-        known = json.dumps(inputs, sort_keys=True)
-        if known not in self._media:
+        text = json.dumps(inputs, sort_keys=True)
+        if text not in self._media:
             folder = self._scratch / f"medium-{len(self._media)}"
             folder.mkdir()
             made = StoredMedium(folder)
             cell_medium.make_medium(wanted.cell, wanted.image, made)
-            state, told = self.put(made.state, "the state of a medium"), made.data.stat()
-            content = told.st_size if told.st_blocks == 0 else self.put(made.data, "the content of a medium")
-            self._media[known] = state, content
-        return self._media[known]
+            state, status = self.put(made.state, "the state of a medium"), made.data.stat()
+            content = status.st_size if status.st_blocks == 0 else self.put(made.data, "the content of a medium")
+            self._media[text] = state, content
+        return self._media[text]
 
 
 def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:

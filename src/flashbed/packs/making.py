@@ -55,8 +55,8 @@ def _archive(
 ) -> None:
     digests = {name: digest_bytes(data) for name, data in texts.items()}
     digests |= {name: digest_file(path) for name, path in files.items()}
-    told = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
-    if len(told.encode()) > pack_file.MOST_READ_BYTES:
+    document = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
+    if len(document.encode()) > pack_file.MOST_READ_BYTES:
         raise InputError(
             f"a pack cannot hold {len(contents['recipes'])} repetitions; pack a part of the study (--where)"
         )
@@ -65,7 +65,7 @@ def _archive(
         zipfile.ZipFile(out, "w", allowZip64=True) as archive,
         stage("Packing (MiB)", total=all_bytes // pack_file.PIECE_BYTES) as progress,
     ):
-        archive.writestr(members.member(pack_file.CONTENTS, len(told), packing), told)
+        archive.writestr(members.member(pack_file.CONTENTS, len(document), packing), document)
         begun = 0
 
         def note(size_bytes: int) -> None:
@@ -162,8 +162,8 @@ def prepare(to: Path) -> None:
     HostResourceError.
     """
     folder = to.absolute().parent
-    there = next(one for one in (folder, *folder.parents) if one.exists())
-    if to.suffix != pack_file.ENDING or to.is_dir() or not there.is_dir():
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if to.suffix != pack_file.ENDING or to.is_dir() or not existing.is_dir():
         raise InputError(f"{to}: cannot be a pack; give a file name that ends with {pack_file.ENDING}, in a directory")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -225,5 +225,5 @@ def travelling() -> dict[str, Path]:
 
 def _names(record: Record) -> list[str]:
     """Return the files of a result, without the store's list of digests: a pack has its own."""
-    found = (str(path.relative_to(record.folder)) for path in record.folder.rglob("*") if path.is_file())
-    return sorted(name for name in found if name != DIGESTS)
+    names = (str(path.relative_to(record.folder)) for path in record.folder.rglob("*") if path.is_file())
+    return sorted(name for name in names if name != DIGESTS)

@@ -54,12 +54,12 @@ def put_built(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, diges
         return False
     packed = _packed(path, digest).open("rb")
     with packed, zipfile.ZipFile(packed) as kept:
-        (its,) = kept.infolist()
-        packed.seek(its.header_offset)
+        (packed_info,) = kept.infolist()
+        packed.seek(packed_info.header_offset)
         *_, name_bytes, extra_bytes = _HEADER.unpack(packed.read(_HEADER.size))
         packed.seek(name_bytes + extra_bytes, 1)
         for field in ("CRC", "compress_size", "file_size", "create_version", "extract_version", "flag_bits"):
-            setattr(info, field, getattr(its, field))
+            setattr(info, field, getattr(packed_info, field))
         _add(archive, info, packed)
     return True
 

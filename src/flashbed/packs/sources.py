@@ -37,11 +37,11 @@ The texts of the licences are in LICENSES/; Debian's packages have theirs in /us
 
 def files(study: Study) -> dict[str, Path]:
     """Return the study, profiles, sources and licences, by path in the pack."""
-    found = {f"{STUDY}/{study.path.name}": study.path}
-    found |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
-    found |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
-    found |= {f"{SOURCES}/own/{name}": path for name, path in _of_modules(study)}
-    return found | {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
+    members = {f"{STUDY}/{study.path.name}": study.path}
+    members |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
+    members |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
+    members |= {f"{SOURCES}/own/{name}": path for name, path in _of_modules(study)}
+    return members | {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
 
 
 def _of_modules(study: Study) -> Iterator[tuple[str, Path]]:
@@ -55,24 +55,28 @@ def texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]) -> d
     `kernels` the measured kernels.
     """
     lock = f"{study.name}.lock"
-    found = {
+    members = {
         f"{SOURCES}/README.txt": _ABOUT.format(lock=lock, blank=""),
         f"{SOURCES}/{lock}": lockfile.text(inputs.lock_study(study)),
         f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in gathering.packages(of_host)),
     }
     if own := own_kernels(kernels):
-        found[f"{SOURCES}/own-kernels.txt"] = own
-    found |= {f"{STUDY}/jobs/{name}": text for name, text in (study.job or {}).items()}
-    return {**patches(study), **{name: text.encode() for name, text in found.items()}}
+        members[f"{SOURCES}/own-kernels.txt"] = own
+    members |= {f"{STUDY}/jobs/{name}": text for name, text in (study.job or {}).items()}
+    return {**patches(study), **{name: text.encode() for name, text in members.items()}}
 
 
 def patches(study: Study) -> dict[str, bytes]:
     """Return the user's kernel patches by path in the pack: SHA-256 and name, since two patches may have one name."""
-    found = {patch for kernel in study.kernels.values() for patch in kernel.patches}
-    return {f"{SOURCES}/own/{digest_bytes(one.data)[:12]}-{one.path.name}": one.data for one in found}
+    used = {patch for kernel in study.kernels.values() for patch in kernel.patches}
+    return {f"{SOURCES}/own/{digest_bytes(patch.data)[:12]}-{patch.path.name}": patch.data for patch in used}
 
 
 def own_kernels(kernels: Iterable[Kernel]) -> str:
     """Return a line for each kernel that is built from the user's own source."""
-    told = {f"{one.package_version}: git's hash of all its source is {one.source}\n" for one in kernels if one.source}
-    return "".join(sorted(told))
+    lines = {
+        f"{built.package_version}: git's hash of all its source is {built.source}\n"
+        for built in kernels
+        if built.source
+    }
+    return "".join(sorted(lines))

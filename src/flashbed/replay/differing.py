@@ -36,19 +36,19 @@ def doubts(recipe: Recipe, result: Mapping[str, Any], key_version: int) -> Itera
             yield from _other(f"archive {name}", environment.get(name), digest)
 
 
-def _machine(wanted: str, found: str) -> Iterator[str]:
-    if wanted == found:
+def _machine(wanted: str, here: str) -> Iterator[str]:
+    if wanted == here:
         return
-    pairs = zip(wanted.split(), found.split(), strict=False)
-    mine, its = next(((a, b) for a, b in pairs if a != b), (wanted, found))
-    yield f"the machine is not the measured one: {its} instead of {mine}"
+    pairs = zip(wanted.split(), here.split(), strict=False)
+    measured_word, word_here = next(((a, b) for a, b in pairs if a != b), (wanted, here))
+    yield f"the machine is not the measured one: {word_here} instead of {measured_word}"
 
 
-def _other(what: str, wanted: str | None, found: str) -> Iterator[str]:
-    if wanted is None:
+def _other(what: str, measured: str | None, here: str) -> Iterator[str]:
+    if measured is None:
         yield f"the {what} was not part of the measurement"
-    elif wanted != found:
-        yield f"the {what} is not the measured one: {found[:12]} instead of {wanted[:12]}"
+    elif measured != here:
+        yield f"the {what} is not the measured one: {here[:12]} instead of {measured[:12]}"
 
 
 MOST_LETTERS = 60
@@ -56,45 +56,45 @@ MOST_SENTENCES = 4
 RESULT, CONSOLE, OUT = "result.json", "console.log", "out/"
 
 
-def differences(kept: Mapping[str, bytes], result: Mapping[str, Any], found: Outcome) -> list[str]:
+def differences(kept: Mapping[str, bytes], result: Mapping[str, Any], outcome: Outcome) -> list[str]:
     """Return sentences on the differences; none if all bytes are the same. `kept` are the files of the result, and
-    `found` is the outcome on this host.
+    `outcome` is the outcome on this host.
     """
-    sentences = list(_all(kept, result, found))
+    sentences = list(_all(kept, result, outcome))
     more = len(sentences) - MOST_SENTENCES
     return [*sentences[:MOST_SENTENCES], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _all(kept: Mapping[str, bytes], result: Mapping[str, Any], found: Outcome) -> Iterator[str]:
-    if found.status != result["outcome"]:
-        yield f"was {result['outcome']}, and is {found.status} here: {found.reason}"
-    elif found.medium_check != result["check"]:
-        yield f"the checker said {_said(result['check'])}, and says {_said(found.medium_check)}"
-    mine = {name: data for name, data in kept.items() if name != RESULT}
-    its = {CONSOLE: found.console, **{f"{OUT}{name}": data for name, data in found.files.items()}}
-    for name in sorted(mine.keys() | its.keys()):
-        if name not in its or name not in mine:
-            yield f"{name}: {'is missing' if name not in its else 'is new'}"
-        elif mine[name] != its[name]:
-            yield f"{name}: {_first(mine[name], its[name])}"
+def _all(kept: Mapping[str, bytes], result: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
+    if outcome.status != result["outcome"]:
+        yield f"was {result['outcome']}, and is {outcome.status} here: {outcome.reason}"
+    elif outcome.medium_check != result["check"]:
+        yield f"the checker said {_said(result['check'])}, and says {_said(outcome.medium_check)}"
+    kept_files = {name: data for name, data in kept.items() if name != RESULT}
+    new_files = {CONSOLE: outcome.console, **{f"{OUT}{name}": data for name, data in outcome.files.items()}}
+    for name in sorted(kept_files.keys() | new_files.keys()):
+        if name not in new_files or name not in kept_files:
+            yield f"{name}: {'is missing' if name not in new_files else 'is new'}"
+        elif kept_files[name] != new_files[name]:
+            yield f"{name}: {_first(kept_files[name], new_files[name])}"
 
 
 def _said(check: str | None) -> str:
     return "nothing (not checked)" if check is None else f'"{_short(check)}"' if check else "clean"
 
 
-def _first(mine: bytes, its: bytes) -> str:
+def _first(old: bytes, new: bytes) -> str:
     """Describe the first line that differs, or the first byte if a file is no text."""
     try:
-        lines, others = mine.decode().splitlines(), its.decode().splitlines()
+        old_lines, new_lines = old.decode().splitlines(), new.decode().splitlines()
     except UnicodeDecodeError:
-        pairs = zip(mine, its, strict=False)
-        at = next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(mine), len(its)))
-        return f"{len(mine)} bytes, {len(its)} here, and they differ from byte {at} on"
-    for number, (a, b) in enumerate(zip(lines, others, strict=False), start=1):
+        pairs = zip(old, new, strict=False)
+        at = next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
+        return f"{len(old)} bytes, {len(new)} here, and they differ from byte {at} on"
+    for number, (a, b) in enumerate(zip(old_lines, new_lines, strict=False), start=1):
         if a != b:
             return f"line {number} was {_short(a)}, and is {_short(b)}"
-    return f"had {len(lines)} lines, and has {len(others)}"
+    return f"had {len(old_lines)} lines, and has {len(new_lines)}"
 
 
 def _short(text: str) -> str:

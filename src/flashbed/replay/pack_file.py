@@ -73,15 +73,15 @@ def parsed_json(data: bytes) -> Any:
 
 def open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
     """Open a member. Raises KeyError, OSError, or another one of Damaged, also if unpacking takes too much memory."""
-    found = archive.getinfo(member)
-    if found.compress_type == zipfile.ZIP_LZMA:
+    info = archive.getinfo(member)
+    if info.compress_type == zipfile.ZIP_LZMA:
         assert archive.fp is not None
-        archive.fp.seek(found.header_offset)
+        archive.fp.seek(info.header_offset)
         archive.fp.seek(sum(_LOCAL.unpack(archive.fp.read(_LOCAL.size))), 1)
         *_, dictionary = _LZMA.unpack(archive.fp.read(_LZMA.size))
         if dictionary > MOST_DICTIONARY_BYTES:
             raise ValueError(f"unpacking it takes {dictionary} bytes of memory")
-    return archive.open(found)
+    return archive.open(info)
 
 
 def member_pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
@@ -92,15 +92,15 @@ def member_pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
 
 def copy_with_holes(source: IO[bytes], out: BinaryIO) -> str:
     """Copy a file into an empty one, with holes in place of zeros. Return its SHA-256."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while piece := source.read(READ_BYTES):
-        found.update(piece)
+        digest.update(piece)
         if piece.count(0) == len(piece):
             out.seek(len(piece), 1)
         else:
             out.write(piece)
     out.truncate(out.tell())
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 FORMAT = 1
@@ -151,13 +151,13 @@ class Sealed:
     def read(self, member: str) -> bytes:
         """Read a member into memory. Raises InputError, also if its digest is not the one in pack.json."""
         try:
-            found = read_member(self._archive, member)
+            data = read_member(self._archive, member)
         except KeyError:
             raise InputError(f"{self.path}: has no {member}; get it again") from None
         except Unreadable as error:
             raise InputError(f"{self.path}: {member} cannot be read: {error}; get the pack again") from None
-        self._compare(member, hashlib.sha256(found).hexdigest(), self.members.get(member))
-        return found
+        self._compare(member, hashlib.sha256(data).hexdigest(), self.members.get(member))
+        return data
 
     def unpack(self, digest: str, to: Path) -> None:
         """Write the file of this digest to `to`, with holes. Raises OSError, and InputError, also if its digest
@@ -166,29 +166,29 @@ class Sealed:
         member = f"{FILES}/{digest}"
         try:
             with open_member(self._archive, member) as source, to.open("wb") as out:
-                found = copy_with_holes(source, out)
+                unpacked = copy_with_holes(source, out)
         except KeyError:
             raise InputError(f"{self.path}: has no {self._named(member)}; get it again") from None
         except Damaged as error:
             raise InputError(
                 f"{self.path}: {self._named(member)} cannot be read: {error}; get the pack again"
             ) from None
-        self._compare(member, found, digest)
+        self._compare(member, unpacked, digest)
 
     def fault(self, member: str) -> str:
         """Return why a member is damaged; "" if it is not."""
         try:
-            found = hashlib.sha256()
+            digest = hashlib.sha256()
             for piece in member_pieces(self._archive, member):
-                found.update(piece)
+                digest.update(piece)
         except Unreadable:
             return f"{self._named(member)} cannot be unpacked"
         wanted = self.members[member]
-        return "" if found.hexdigest() == wanted else self._other(member, found.hexdigest(), wanted)
+        return "" if digest.hexdigest() == wanted else self._other(member, digest.hexdigest(), wanted)
 
-    def _compare(self, member: str, found: str, wanted: str | None) -> None:
-        if found != wanted:
-            raise InputError(f"{self.path}: {self._other(member, found, wanted or 'named')}; get the pack again")
+    def _compare(self, member: str, digest: str, wanted: str | None) -> None:
+        if digest != wanted:
+            raise InputError(f"{self.path}: {self._other(member, digest, wanted or 'named')}; get the pack again")
 
     def _other(self, member: str, found: str, wanted: str) -> str:
         return f"{self._named(member)} was changed: its SHA-256 is {found[:12]}..., not {wanted[:12]}..."
@@ -206,8 +206,8 @@ class Pack(Sealed):
 
     def __init__(self, path: Path, digest: str, archive: zipfile.ZipFile, contents: Mapping[str, Any]) -> None:
         super().__init__(path, digest, archive, contents)
-        self.recipes: list[Recipe] = [Recipe.from_json(one) for one in contents["recipes"]]
-        self._programs = {name: Program(**one) for name, one in contents["programs"].items()}
+        self.recipes: list[Recipe] = [Recipe.from_json(recipe) for recipe in contents["recipes"]]
+        self._programs = {name: Program(**program) for name, program in contents["programs"].items()}
         self._results: dict[str, list[str]] = {}
         """The names of a repetition's result files, by key."""
         for member in sorted(self.members):
@@ -228,13 +228,13 @@ class Pack(Sealed):
 
     def check_result(self, key: str) -> None:
         """Raise InputError if a repetition's result is damaged. Keeps none of it in memory."""
-        its = self._members_of(key).values()
-        if missing := next((member for member in its if member not in self._archive.NameToInfo), ""):
+        members = self._members_of(key).values()
+        if missing := next((member for member in members if member not in self._archive.NameToInfo), ""):
             raise InputError(f"{self.path}: has no {missing}; get it again")
-        size = sum(self._archive.getinfo(member).file_size for member in its)
+        size = sum(self._archive.getinfo(member).file_size for member in members)
         if size > 2 * MOST_READ_BYTES:
             raise InputError(f"{self.path}: the result {key[:12]} claims to have {size} bytes; get the pack again")
-        if fault := next(filter(None, map(self.fault, its)), ""):
+        if fault := next(filter(None, map(self.fault, members)), ""):
             raise InputError(f"{self.path}: {fault}; get the pack again")
 
     def _members_of(self, key: str) -> dict[str, str]:
@@ -278,7 +278,7 @@ def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str,
         contents = parsed_json(read_member(archive, CONTENTS))
         if isinstance(contents["format"], int) and contents["format"] != FORMAT:
             raise InputError(f"{path}: is a pack of format {contents['format']}; this flashbed reads format {FORMAT}")
-        found = kind(path, digest, archive, contents)
+        pack = kind(path, digest, archive, contents)
     except Unreadable as error:
         if not _begins_like_one(path):
             none = f"{path}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again."
@@ -286,8 +286,8 @@ def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str,
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is no pack ({error})"
         raise InputError(f"{path}: {why}; get it again") from None
     if damage:
-        raise InputError(f"{path}: is damaged: {_which(found) or damage}; get it again")
-    return found
+        raise InputError(f"{path}: is damaged: {_which(pack) or damage}; get it again")
+    return pack
 
 
 def _begins_like_one(path: Path) -> bool:
@@ -301,12 +301,12 @@ def sealed(file: BinaryIO) -> hashlib._Hash:
     """
     left = file.seek(0, 2) - DIGEST_LETTERS
     file.seek(0)
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while left:
         piece = file.read(min(left, PIECE_BYTES))
-        found.update(piece)
+        digest.update(piece)
         left -= len(piece)
-    return found
+    return digest
 
 
 def _examined(path: Path) -> tuple[str, str]:
@@ -315,13 +315,13 @@ def _examined(path: Path) -> tuple[str, str]:
         with own_file.opened(path) as file:
             if (size := file.seek(0, 2)) <= DIGEST_LETTERS:
                 return f"it has {size} bytes", ""
-            found = sealed(file)
+            sha256 = sealed(file)
             end = file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    damage = _damage(found.hexdigest(), end.decode("ascii", errors="replace"))
-    found.update(end)
-    return damage, found.hexdigest()
+    damage = _damage(sha256.hexdigest(), end.decode("ascii", errors="replace"))
+    sha256.update(end)
+    return damage, sha256.hexdigest()
 
 
 def _damage(body: str, end: str) -> str:

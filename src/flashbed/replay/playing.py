@@ -24,7 +24,9 @@ from flashbed.replay.pack_file import Pack, Program
 from flashbed.replay.recipe import EMULATOR, Check, Recipe
 
 STATE, DATA = "state.bin", "data.img"
-"""The files of a guest's medium, in its directory."""
+"""The files of a guest's medium, in its directory: the names of profiles/stored_medium.py, which no pack contains. The
+checker's output, which is compared, names them.
+"""
 
 _STARTS = """#!/bin/sh
 unset LD_PRELOAD LD_AUDIT
@@ -63,10 +65,10 @@ class Unpacked:
         return self.programs / name
 
     def _start_script(self, name: str, program: Program) -> None:
-        its = self.program(name)
+        script = self.program(name)
         self.file(program.program).chmod(0o755)
         if program.loader is None:
-            its.symlink_to(self.file(program.program))
+            script.symlink_to(self.file(program.program))
             return
         self.file(program.loader).chmod(0o755)
         libraries = self.programs / f".{name}"
@@ -74,8 +76,8 @@ class Unpacked:
         for library, digest in program.libraries.items():
             (libraries / library).symlink_to(self.file(digest))
         words = {"loader": self.file(program.loader), "libraries": libraries, "program": self.file(program.program)}
-        its.write_text(_STARTS.format(**{name: shlex.quote(str(path)) for name, path in words.items()}))
-        its.chmod(0o755)
+        script.write_text(_STARTS.format(**{name: shlex.quote(str(path)) for name, path in words.items()}))
+        script.chmod(0o755)
 
 
 def play(

@@ -27,13 +27,13 @@ def main(pack: Path) -> int:
     parser.add_argument("--jobs", type=_count, metavar="N", help="guests at a time; default: one for each core")
     parser.add_argument("--limit", type=_seconds, default=900.0, metavar="SECONDS", help="host time limit of a guest")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="directory for temporary files")
-    said = parser.parse_args()
+    arguments = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    options = VerifyOptions(said.cells, said.jobs or children.cores(), said.limit, said.folder)
+    options = VerifyOptions(arguments.cells, arguments.jobs or children.cores(), arguments.limit, arguments.folder)
     try:
         return _status(pack, options)
     finally:

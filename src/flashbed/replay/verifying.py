@@ -70,31 +70,31 @@ def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
     chosen = sample(pack.recipes, options.cells)
     say(f"{path}: {pack.contents['study']['title']} ({pack.contents['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.contents['flashbed']}; SHA-256 {pack.digest}")
-    results = {one.key: _result(pack, one) for one in pack.recipes}
+    results = {recipe.key: _result(pack, recipe) for recipe in pack.recipes}
     doubts = _doubts(pack, results)
     for sentence, labels in doubts.items():
         say(f"Not as measured: {sentence} ({_listed(labels)})")
     differences = Differences()
     with _scratch(options.folder) as folder, memory.scratch(options.jobs) as host:
         files = Unpacked(pack, folder)
-        programs = [EMULATOR, *(one.check.program for one in chosen if one.check)]
-        files.take((digest for one in chosen for digest in one.files), programs)
+        programs = [EMULATOR, *(recipe.check.program for recipe in chosen if recipe.check)]
+        files.take((digest for recipe in chosen for digest in recipe.files), programs)
         _check_emulator(files)
         for group, outcome in _played(_groups(chosen), files, folder, options, host):
             _compare(group, outcome, pack, results, differences)
     _tell(pack, chosen, differences, bool(doubts), say)
 
 
-def _result(pack: Pack, one: Recipe) -> dict[str, Any]:
-    pack.check_result(one.key)
-    member = f"{pack_file.RESULTS}/{one.key}/{RESULT}"
+def _result(pack: Pack, recipe: Recipe) -> dict[str, Any]:
+    pack.check_result(recipe.key)
+    member = f"{pack_file.RESULTS}/{recipe.key}/{RESULT}"
     if member not in pack.members:
-        raise InputError(f"{pack.path}: has no result of {one.label}; get it again")
+        raise InputError(f"{pack.path}: has no result of {recipe.label}; get it again")
     try:
         result = pack_file.parsed_json(pack.read(member))
         check_result(result)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{pack.path}: the result of {one.label} is invalid: {error}; get it again") from None
+        raise InputError(f"{pack.path}: the result of {recipe.label} is invalid: {error}; get it again") from None
     return dict(result)
 
 
@@ -103,8 +103,8 @@ def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
     if cells is None:
         return list(recipes)
     by_cell: dict[str, list[Recipe]] = {}
-    for one in recipes:
-        by_cell.setdefault(one.cell, []).append(one)
+    for recipe in recipes:
+        by_cell.setdefault(recipe.cell, []).append(recipe)
     all_cells = list(by_cell.values())
     wanted = min(cells, len(all_cells))
     places = [(2 * place + 1) * len(all_cells) // (2 * wanted) for place in range(wanted)]
@@ -122,8 +122,8 @@ def _doubts(pack: Pack, results: Mapping[str, dict[str, Any]]) -> dict[str, list
 
 def _groups(chosen: Iterable[Recipe]) -> list[list[Recipe]]:
     groups: dict[str, list[Recipe]] = {}
-    for one in chosen:
-        groups.setdefault(one.guest, []).append(one)
+    for recipe in chosen:
+        groups.setdefault(recipe.guest, []).append(recipe)
     return list(groups.values())
 
 
@@ -143,9 +143,9 @@ def _played(
             while line or under_way:
                 while line and len(under_way) < options.jobs:
                     group, more = line.take(beginnings.next_of)
-                    one = group[0]
-                    beginnings.announce(one.key, one.beginning, more=more)
-                    future = pool.submit(playing.play, one, files, folder, options.limit_s, stop, host, beginnings)
+                    first = group[0]
+                    beginnings.announce(first.key, first.beginning, more=more)
+                    future = pool.submit(playing.play, first, files, folder, options.limit_s, stop, host, beginnings)
                     under_way[future] = group
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     outcome = future.result()
@@ -198,9 +198,9 @@ def _listed(labels: Sequence[str]) -> str:
 @contextmanager
 def _scratch(folder: Path | None) -> Iterator[Path]:
     place = (folder or Path(tempfile.gettempdir())).absolute()
-    if found := [letter for letter in NO_LETTERS if letter in str(place)]:
+    if forbidden := [letter for letter in NO_LETTERS if letter in str(place)]:
         raise InputError(
-            f"{place}: has a {found[0]} in its name, and programs cannot find their libraries there; give another "
+            f"{place}: has a {forbidden[0]} in its name, and programs cannot find their libraries there; give another "
             "--folder"
         )
     try:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of results: a row a repetition, and what its columns are called, hold and mean.
+"""Define the table of results: a row for each repetition; the names, values and meanings of its columns.
 
-The one place that knows the columns. Data frames, results.csv, .parquet and .json, the comparison of two reports and
-the table in docs/studies.md are all made of COLUMNS. Beside these a table has the axes of its study, and the metrics.
+This is the only place that knows the columns. Data frames, results.csv, .parquet and .json, the comparison of two
+reports and the table in docs/studies.md are all made from COLUMNS. A table also has the axes of its study, and the
+metrics.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ Combination = tuple[str, ...]
 """One value for each axis, in the axes' order: the coordinates of a cell."""
 
 COUNTED = "counted."
-"""What columns of `flashbed.results()` begin with that hold what was counted: the names in LAYERS."""
+"""The prefix of columns of `flashbed.results()` with counts: the names in LAYERS."""
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One row of the results. Metrics hold finite numbers only: what could not be told is absent."""
+    """A row of the results. Metrics are finite numbers; an unknown one is absent."""
 
     combination: Combination
     seed: int
@@ -36,26 +37,26 @@ class ResultRow:
     reason: str = ""
     key: str = ""
     check: str | None = None
-    """What the file system's own checker said of the image left behind: "" is clean, None is not checked."""
+    """The output of the file system's own checker: "" if the image is clean, None if it was not checked."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     limit: Limit = ""
-    """What was measured; "" where nothing tells."""
+    """What was measured; "" if it is unknown."""
     mounted: str = ""
-    """How the kernel had its file system mounted."""
+    """The mount, as the kernel reports it."""
     durable: Durability = field(default_factory=Durability)
     steady: Steadiness = field(default_factory=Steadiness)
     settled: Settling = field(default_factory=Settling)
     fresh: Freshness = field(default_factory=Freshness)
     writes: str = ""
-    """Whether its writes allocated or overwrote, where a pattern tells."""
+    """Whether its writes allocated or overwrote, if a pattern determines it."""
     counted: Mapping[str, int] = field(default_factory=dict)
-    """CPU time, and what the medium did until all had reached it, by name."""
+    """CPU time in ns, and the medium's work until all data had reached it, by the names of LAYERS."""
     kernel_source: str = ""
-    """What a kernel of the user's own was made of: a short name, and git's hash; "" where it was one of the lab's."""
+    """The source of a user's own kernel: a short name, and git's hash; "" for a kernel of the lab."""
     waits_for_memory: bool = False
-    """Whether its writes ended in memory, so that their latency leaves out the flush that most of its run was."""
+    """True if its writes ended in memory. Then their latency leaves out the flush, which took most of the run."""
     compresses: bool = False
-    """Whether its file system may have stored fewer bytes than it was given."""
+    """True if its file system may have stored fewer bytes than it was given."""
 
     @property
     def is_measured(self) -> bool:
@@ -64,25 +65,25 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class RowInputs:
-    """What a row needs of its cell and its study, beside the result."""
+    """The inputs of a row beside the result: those of its cell and its study."""
 
     tool: str
     parameters: Mapping[str, Any]
-    """Of the tool."""
+    """The parameters of the tool."""
     medium: Mapping[str, Any]
     """The parameters of the medium's model."""
     pio: bool = False
-    """Whether the board's CPU moves the data."""
+    """True if the board's CPU moves the data."""
     polls: bool = False
-    """Whether the CPU is busy while the medium is."""
+    """True if the CPU is busy while the medium is."""
     kernel_source: str = ""
     bytes_per_day: int | None = None
-    """What the study says is written a day."""
+    """The bytes written a day, as the study says."""
 
 
 def row_of(result: Result, axes: Iterable[str], inputs: RowInputs) -> ResultRow:
-    """The row of a repetition. What depends on the study's questions, and not on how it was measured, is made here, and
-    is in no key.
+    """Return the row of a repetition. Values that depend on the study's questions, and not on the measurement, are
+    computed here; they are in no key.
     """
     measurement, tool = result.measurement, WORKLOADS[inputs.tool]
     figures = {**measurement.metrics, **wear.years(measurement.metrics, inputs.bytes_per_day)}
@@ -117,15 +118,15 @@ class Column:
     meaning: str
     """For docs/studies.md."""
     value: Callable[[ResultRow], str | int | None]
-    """What it holds of a row."""
+    """Returns the column's value for a row."""
     kind: Literal["str", "int64", "object"] = "str"
-    """Its type in a data frame; None is a value of "object" only."""
+    """The type in a data frame. Only "object" has the value None."""
     if_any: bool = False
-    """Whether it is there only where a row has it."""
+    """True if a table has the column only if a row has a value."""
     compared: bool = False
-    """Whether two reports differ that differ in it."""
+    """True if the comparison of two reports looks at it."""
     optional: bool = False
-    """Whether a results.json of before may lack it: then it is empty."""
+    """True if an older results.json may lack it. Then it is empty."""
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -178,25 +179,25 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def names() -> tuple[str, ...]:
-    """Of all columns. No axis of a study has such a name."""
+    """Return the names of all columns. No axis of a study may have one of them."""
     return tuple(column.name for column in COLUMNS)
 
 
 def columns_of(rows: Iterable[ResultRow]) -> list[Column]:
-    """The columns that a table of these rows has."""
-    known = list(rows)
-    return [column for column in COLUMNS if not column.if_any or any(map(column.value, known))]
+    """Return the columns of a table with these rows."""
+    all_rows = list(rows)
+    return [column for column in COLUMNS if not column.if_any or any(map(column.value, all_rows))]
 
 
 def values(row: ResultRow, columns: Iterable[Column]) -> dict[str, str | int | None]:
-    """What a row holds, by column."""
+    """Return the values of a row by the names of `columns`."""
     return {column.name: column.value(row) for column in columns}
 
 
-def compared_of(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a row of results.json, what two reports are compared by, beside numbers; not among it is the key: it changes
-    with what changes no figure. Raises KeyError for a row that lacks what each has.
+def compared_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row of results.json by which two reports are compared, beside numbers. The key is not
+    among them, because it also changes with inputs that change no figure. Raises KeyError if the row lacks one.
     """
     compared = [column for column in COLUMNS if column.compared]
-    plain = {column.name: told[column.name] for column in compared if not column.optional}
-    return plain | {column.name: told.get(column.name, "") for column in compared if column.optional}
+    plain = {column.name: row[column.name] for column in compared if not column.optional}
+    return plain | {column.name: row.get(column.name, "") for column in compared if column.optional}

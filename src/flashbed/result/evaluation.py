@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a repetition measured, out of the files that its guest left: the medium's counters, all metrics, the series.
+"""Compute the measurement of a repetition from the files that its guest left: the medium's counters, all metrics, the
+series.
 
-No result holds it. It is worked out from the output, so that a mended formula changes every report at once and runs no
-guest. What was worked out is kept until the code changes: for 10,000 repetitions it takes minutes. Knows of a cell what
-its result says of it (`cell_inputs`), so that a result can be read without its study.
+No result contains it. It is computed from the output, so that a corrected formula changes every report at once and runs
+no guest. It is kept until the code changes, because computing it takes minutes for 10,000 repetitions. The cell is
+known from the result (`cell_inputs`), so that a result can be read without its study.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
 _UNREADABLE = (WorkloadOutputError, ValueError, TypeError, ArithmeticError, RecursionError, LookupError, AttributeError)
-"""What readers raise for output that no tool writes: the guest is not trusted, and any of its files may hold anything.
+"""The exceptions of readers for output that no tool writes. The guest is not trusted: its files may have any content.
 """
 
 _MOST_MOUNTED = 2000
@@ -40,11 +41,11 @@ Cell = Mapping[str, Any]
 
 
 class UnreadableError(Exception):
-    """The output does not tell what it should; the text says what."""
+    """The output cannot be read; the text says why."""
 
 
 class OutFiles(Mapping[str, bytes]):
-    """A guest's files by name, in a folder; one is read when it is asked for."""
+    """A guest's files in a directory, by name. A file is read when it is looked up."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,15 +60,17 @@ class OutFiles(Mapping[str, bytes]):
         return isinstance(name, str) and (self._folder / name).is_file()
 
     def __iter__(self) -> Iterator[str]:
-        there = self._folder.iterdir() if self._folder.is_dir() else ()
-        return (path.name for path in sorted(there) if path.is_file())
+        paths_inside = self._folder.iterdir() if self._folder.is_dir() else ()
+        return (path.name for path in sorted(paths_inside) if path.is_file())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
 def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
-    """What a cell measured whose file system got so many bytes of the medium. Raises UnreadableError."""
+    """Return the measurement of a cell from its guest's files. The file system got `medium_bytes` of the medium. Raises
+    UnreadableError.
+    """
     workload = WORKLOADS[cell["workload"]["tool"]]
     try:
         parameters = cell["workload"]["parameters"]
@@ -90,7 +93,7 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
 
 
 def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """The metrics, each one that there is, and a finite number. Raises WorkloadOutputError."""
+    """Return the metrics. Raises WorkloadOutputError for an unknown name, and for a value that is no finite number."""
     for name, value in metrics.items():
         if name not in METRICS:
             raise WorkloadOutputError(f"{name} is no metric")
@@ -100,7 +103,7 @@ def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _checked_series(moved: Sequence[Series]) -> list[Series]:
-    """Raises WorkloadOutputError if a number in them is none."""
+    """Return the series with printable names. Raises WorkloadOutputError for a number that is not finite."""
     if not all(isfinite(number) for series in moved for number in (series.seconds, series.grain, *series.parts)):
         raise WorkloadOutputError("its rate over time is not a number")
     return [replace(series, name=foreign_text.line(series.name)) for series in moved]
@@ -129,15 +132,15 @@ def with_measurement(result: Result, folder: Path) -> Result:
 
 
 _MEASUREMENTS = "measurements"
-"""The directory of the cache with measurements that were worked out before. They are those of one state of the code."""
+"""The cache's directory of computed measurements. They are those of one state of the code."""
 
 
 @dataclass(frozen=True)
 class _Keeping:
-    """Where the measurement of a stored result is kept, and what it must have been worked out from.
+    """The file that keeps the measurement of a stored result, and the digest of the output that it was computed from.
 
-    The file's first line is the digest of what it was worked out from and of the rest of the file, so that neither a
-    damaged file nor one of another output is taken for this result's.
+    The file's first line is a digest of `source` and of the rest of the file. So neither a damaged file nor one of
+    another output is taken for this result's.
     """
 
     place: Path
@@ -145,8 +148,8 @@ class _Keeping:
 
     @staticmethod
     def of(result: Result, folder: Path) -> _Keeping | None:
-        """Return None for a result that is not in the cache's store or has no tool or output, and for a workload of
-        another package, whose code is in no digest here.
+        """Return the file of a result. Return None if the result is not in the cache's store, if it has no tool or
+        output, or if its workload is of another package, whose code is in no digest here.
         """
         root = paths.cache_root()
         try:
@@ -160,7 +163,7 @@ class _Keeping:
         return _Keeping(place, digest_json([files, result.medium_bytes]))
 
     def load(self) -> Measurement | None:
-        """Return None if there is no measurement, or it is damaged or of another output."""
+        """Return the kept measurement; None if there is none, or if it is damaged or of another output."""
         try:
             digest, _, text = self.place.read_bytes().partition(b"\n")
             if digest != self._digest(text):
@@ -170,7 +173,9 @@ class _Keeping:
             return None
 
     def save(self, measurement: Measurement) -> None:
-        """Remove measurements of other states of the code. A cache that cannot be written keeps none."""
+        """Keep the measurement, and remove those of other states of the code. Do nothing if the cache cannot be written
+        to.
+        """
         of_this_code = self.place.parents[1]
         with suppress(OSError):
             if not of_this_code.is_dir():
@@ -196,14 +201,16 @@ def _measurements() -> TypeAdapter[Measurement]:
 def _medium_and_metrics(
     cell: Cell, out: Out, medium_bytes: int, settled: Settling
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """What the medium counted, and all metrics. A life is told only where write amplification had settled."""
+    """Return the medium's counters by phase, and all metrics. Lifetimes are among them only if write amplification had
+    settled.
+    """
     numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
     tool = WORKLOADS[cell["workload"]["tool"]]
     page_bytes = numbers.get("page_bytes")
     medium = medium_counters.phases(out)
     of_tool = tool.metrics(out)
     marked, reached = _reached(cell, out, page_bytes)
-    # What a warm-up writes, only the medium knows: then no ratio of the two is told
+    # Only the medium counts what a warm-up writes, so there is no ratio of the two then
     has_ratio = "warm_up_s" not in of_tool
     written, block = of_tool.get("written_bytes", 0.0) if has_ratio else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
@@ -235,15 +242,15 @@ def _medium_and_metrics(
 
 
 def _with_warm_up(metrics: Mapping[str, float]) -> float:
-    """What the tool wrote, bytes, with its warm-up: as much as later, in its time."""
+    """Return the bytes that the tool wrote, warm-up included. The warm-up is taken to write at the later rate."""
     return metrics.get("written_bytes", 0.0) * (1 + metrics.get("warm_up_s", 0.0) / (metrics.get("runtime_s") or 1.0))
 
 
 def _reached(
     cell: Cell, out: Out, page_bytes: int | None
 ) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
-    """For a tool with phases, the medium's counters of each, how much of what it asked for reached the medium, and how
-    many blocks of flash were erased in it.
+    """Return the medium's counters of each phase, and metrics: the percentage of the requested bytes that reached the
+    medium, and the erased blocks of flash. Return two empty mappings for a tool without phases.
     """
     phases: Sequence[Any] = WORKLOADS[cell["workload"]["tool"]].phases(cell["workload"]["parameters"])
     if not phases:
@@ -255,7 +262,7 @@ def _reached(
         read, written = medium_counters.moved_bytes(marked[phase.name], page_bytes)
         moved = {"read": read, "write": written, "either": read + written}[phase.direction]
         metrics[f"{phase.name}_reached_percent"] = 100.0 * moved / phase.requested_bytes
-        # Not more than it asked for: what one moves beside its own does not make up for what memory kept of another
+        # At most the requested bytes count: surplus of one phase does not make up for what memory kept of another
         metrics[limit.REACHED_PERCENT] += 100.0 * min(moved, phase.requested_bytes) / requested
         if "flash_erased_blocks" in marked[phase.name]:
             metrics[f"{phase.name}_erases"] = float(marked[phase.name]["flash_erased_blocks"])

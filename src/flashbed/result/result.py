@@ -25,41 +25,41 @@ class ResultError(ValueError):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What follows from the files of a guest, and is kept nowhere: worked out whenever a result is read. Of a
-    repetition without an output it is empty.
+    """What follows from a guest's files. It is in no result, but computed when a result is read. For a repetition
+    without output it is empty.
     """
 
     mounted: str = ""
-    """How the kernel had its file system mounted."""
+    """The mount, as the kernel reports it."""
     durable: Durability = field(default_factory=Durability)
     """Whether commits were carried out."""
     settled: Settling = field(default_factory=Settling)
     """Whether write amplification was the same in both halves."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     medium: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """The medium's counters, by the moment or the phase that they are of."""
+    """The medium's counters, by moment or phase."""
     counted: Mapping[str, int] = field(default_factory=dict)
-    """CPU time, ns, and what the medium did until all had reached it, by the names of LAYERS."""
+    """CPU time in ns, and the medium's work until all data had reached it, by the names of LAYERS."""
     series: Sequence[Series] = ()
-    """What was moved over time."""
+    """The bytes that were moved over time."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a repetition. Nothing of the host is in it: no time of day, no path, no name."""
+    """The result of a repetition. It contains nothing of the host: no time of day, no path, no name."""
 
     key: str
     coordinates: Mapping[str, str]
-    """Axis to value, as the study that first ran it says."""
+    """Maps each axis to its value, as in the study that first ran the repetition."""
     seed: int
     outcome: str
     reason: str
     check: str | None
-    """What the file system's own checker said: "" is clean, None is not checked."""
+    """The output of the file system's own checker: "" if the image is clean, None if it was not checked."""
     cell: Mapping[str, Any]
-    """All that the cell is made of, as in its key."""
+    """The inputs of the cell, as in its key."""
     environment: Mapping[str, str]
-    """Digests of all else that is in the key."""
+    """The digests of everything else in the key."""
     medium_bytes: int
     """The bytes of the medium that the file system got."""
     measurement: Measurement = Measurement()
@@ -69,7 +69,7 @@ class Result:
         return self.outcome == MEASURED
 
     def to_json(self) -> dict[str, Any]:
-        """What result.json holds: all but the measurement."""
+        """Return the document of result.json: everything but the measurement."""
         return {
             "key": self.key,
             "coordinates": dict(self.coordinates),
@@ -84,21 +84,22 @@ class Result:
 
     @classmethod
     def from_json(cls, document: object, medium_bytes: int | None = None) -> Result:
-        """The result of a document; `medium_bytes` is for documents of before, which do not tell: without it, what the
-        cell says of its medium. Of a partition of a raw chip the cell does not tell either. Raises ResultError.
+        """Return the result of a document. Older documents lack the bytes of the medium: then `medium_bytes` counts, or
+        without it the cell's medium. For a partition of a raw chip the cell does not have them either. Raises
+        ResultError.
         """
         if not isinstance(document, Mapping):
             raise ResultError("is not a table")
         for name, kind in _KINDS.items():
             if not isinstance(document.get(name), kind) or (name == "check" and name not in document):
                 raise ResultError(f'has no "{name}", or one of another kind')
-        known = document.get(_MEDIUM_BYTES, medium_bytes)
-        if known is None:
+        bytes_of_medium = document.get(_MEDIUM_BYTES, medium_bytes)
+        if bytes_of_medium is None:
             medium = document["cell"].get("medium", {})
-            known = medium.get("used_bytes") or medium.get("capacity_bytes", 0)
-        if type(known) is not int:
+            bytes_of_medium = medium.get("used_bytes") or medium.get("capacity_bytes", 0)
+        if type(bytes_of_medium) is not int:
             raise ResultError(f'its "{_MEDIUM_BYTES}" are no number')
-        return cls(**{name: document[name] for name in _KINDS}, medium_bytes=known)
+        return cls(**{name: document[name] for name in _KINDS}, medium_bytes=bytes_of_medium)
 
 
 _KINDS: Mapping[str, Any] = {

@@ -187,10 +187,10 @@ class Study:
         varied = {
             axis: [v for v in self.axes[axis] if v in values] for axis, values in present.items() if len(values) > 1
         }
-        said = {**{k: (v,) for k, v in self.workload.items()}, **self.axes}
+        values_by_name = {**{k: (v,) for k, v in self.workload.items()}, **self.axes}
         if self.job:
-            said["job"] = tuple(self.job.values())
-        default = questions.defaults(varied, WORKLOADS[self.tool].headline(said))
+            values_by_name["job"] = tuple(self.job.values())
+        default = questions.defaults(varied, WORKLOADS[self.tool].headline(values_by_name))
         put: dict[str, Any] = {}
         if answer and self.answer is None and default.answer is not None:
             put["answer"] = default.answer

@@ -27,8 +27,8 @@ AFTER = [511, 41] + [12] * 98
 OUT = {
     wear.ERASES_BEFORE: erases(BEFORE),
     wear.ERASES_SYNCED: erases(AFTER),
-    wear.SYNCED: noted(100, 511, sum(AFTER)),
-    wear.FINISHED: noted(100, 512, sum(AFTER) + 10),
+    wear.WEAR_SYNCED: noted(100, 511, sum(AFTER)),
+    wear.WEAR_FINISHED: noted(100, 512, sum(AFTER) + 10),
 }
 MEAN = (99 * 11 + 40) / 100
 
@@ -99,7 +99,7 @@ def test_a_long_one_knows_the_pace_to_a_tenth() -> None:
     for erased in range(wear.ENOUGH_OVERWRITES * blocks, wear.ENOUGH_OVERWRITES * blocks + period):
         counts = [erased // blocks + (place < erased % blocks) for place in range(blocks)]
         out = OUT | {wear.ERASES_BEFORE: erases([0] * blocks), wear.ERASES_SYNCED: erases(counts)}
-        out[wear.SYNCED] = noted(blocks, max(counts), erased)
+        out[wear.WEAR_SYNCED] = noted(blocks, max(counts), erased)
         lives.append(wear.metrics(out, 1000, 1e6 * erased, erased)["tbw_bytes"])
     endless = 1000 * blocks * 1e6
     assert all(0.9 * endless < life <= endless for life in lives)
@@ -117,10 +117,10 @@ def test_what_was_programmed_will_have_to_be_erased() -> None:
 def test_bad_blocks_share_no_wear() -> None:
     # of 4 blocks 1 is bad, and the others are erased 20 times each
     out = OUT | {wear.ERASES_BEFORE: erases([0] * 4), wear.ERASES_SYNCED: erases([20, 0, 20, 20])}
-    out[wear.SYNCED] = noted(3, 20, 60, bad=1)
+    out[wear.WEAR_SYNCED] = noted(3, 20, 60, bad=1)
     assert wear.metrics(out, 1000, 8_000_000, 45)["tbw_level_bytes"] == pytest.approx(8e9 / 20)
     # and with two planes, of which each block is one in the counts and two in the sums
-    out[wear.SYNCED] = noted(6, 20, 120, bad=2)
+    out[wear.WEAR_SYNCED] = noted(6, 20, 120, bad=2)
     assert wear.metrics(out, 1000, 8_000_000, 90)["tbw_level_bytes"] == pytest.approx(8e9 / 20)
 
 

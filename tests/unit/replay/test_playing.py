@@ -14,6 +14,7 @@ from flashbed.execution.beginnings import Beginnings
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.profiles import stored_medium
 from flashbed.replay import pack_file, playing
 from flashbed.replay.playing import Unpacked
 from tests.unit.replay.made_up_pack import JOB, recipe, write
@@ -43,3 +44,8 @@ def test_what_is_killed_behind_its_beginning_is_run_from_power_on(
     beginnings.close()
     assert began == [JOB]
     assert outcome.status == "measured"
+
+
+def test_the_files_of_a_medium_have_the_names_that_a_measurement_gave_them() -> None:
+    """The checker's output names the content's file, and is compared."""
+    assert (playing.STATE, playing.DATA) == (stored_medium.STATE, stored_medium.DATA)

@@ -198,7 +198,7 @@ def with_warm_up(job_text: str) -> str:
     """
     if _RAMP_TIME.search(job_text):
         return job_text
-    return _TIME_BASED.sub(lambda found: f"{found[0]}\nramp_time={WARM_UP_S}", job_text)
+    return _TIME_BASED.sub(lambda match: f"{match[0]}\nramp_time={WARM_UP_S}", job_text)
 
 
 _OWN_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
