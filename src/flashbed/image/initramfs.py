@@ -65,6 +65,7 @@ def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[File]:
     return [
         File("/init", guest / "init"),
         File("/lib/flashbed/cell", guest / "cell"),
+        File("/lib/flashbed/steps", guest / "steps", 0o644),
         File("/lib/flashbed/insert", guest / "insert"),
         File("/lib/flashbed/mark", guest / "mark"),
         File("/lib/flashbed/remount", guest / "remount"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translate a cell into the files of /job that guest/cell reads, except those of the workload.
+"""Translate a cell into the files of /job that guest/cell and guest/steps read, except those of the workload.
 
-This module and guest/cell change together: the variables of cell.env and the names of the scripts are a contract.
+This module and guest/steps change together: the variables of cell.env and the names of the scripts are a contract.
 """
 
 from __future__ import annotations

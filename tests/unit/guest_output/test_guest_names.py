@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that guest_output/ reads by name are those that guest/cell and guest/mark write, or have noted."""
+"""The files that guest_output/ reads by name are those that guest/{cell,steps,mark} write, or have noted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def noted(cell: str, mark: str) -> set[str]:
 
 
 def written() -> set[str]:
-    """Names in /out, where a moment is given to a function of guest/cell or to guest/mark as its only word."""
-    cell, mark = ((paths.guest() / name).read_text() for name in ("cell", "mark"))
+    """Names in /out, where a moment is given to a function of guest/steps or to guest/mark as its only word."""
+    steps, cell, mark = ((paths.guest() / name).read_text() for name in ("steps", "cell", "mark"))
+    cell = steps + cell
     functions = dict(re.findall(r"^(\w+)\(\) \{.*\n((?:\t.*\n)+)\}", cell, re.MULTILINE))
     functions["mark"] = mark
     names = set()
