@@ -44,7 +44,7 @@ NAMED_SETTINGS = 3
 def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     """Return the verdict on one group in one or two sentences."""
     metric = metric_of(comparison.metric)
-    verdict = _finding(comparison, group, metric, words)
+    verdict = _verdict_text(comparison, group, metric, words)
     if group.cpu_decides_best:
         verdict += f" {ON_THIS_BOARD}"
     verdict += _omissions(comparison, group, words)
@@ -55,7 +55,7 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     return verdict if begins_with_a_name else capitalized(verdict)
 
 
-def _finding(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
+def _verdict_text(comparison: Comparison, group: Group, metric: Metric, words: Words) -> str:
     """Return the verdict as the rest of a sentence that may begin with the place."""
     if group.best is None and group.not_durable and not group.in_doubt:
         return "nothing that was measured kept what the load committed."

@@ -196,9 +196,8 @@ def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
         parameters = {**fixed, **results.coordinates(cell)}
         limit, doubt = results.limits.get(cell, ""), doubts_of(metric).get(cell)
         if limit == "cpu" or (doubt and doubt.kind in (*MEMORY, "CPU")):
-            return (
-                Source(_name(parameters["board"]), "", CPU_FACTOR, is_too_fast=True) if "board" in parameters else None
-            )
+            board = parameters.get("board")
+            return None if board is None else Source(_name(board), "", CPU_FACTOR, is_too_fast=True)
         if limit in ("link", "load") or "medium" not in parameters:
             return None
         phase = PHASES.get(metric.removesuffix("_s").removesuffix("_bandwidth"))

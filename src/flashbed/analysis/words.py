@@ -132,11 +132,11 @@ class Words:
         contain.
         """
         if JOINT in axis:
-            names_, values = axis.split(JOINT), value.split(JOINT)
-            if len(names_) != len(values):  # a value of a job's axis has it, too
+            axis_names, values = axis.split(JOINT), value.split(JOINT)
+            if len(axis_names) != len(values):  # a value of a job's axis has it, too
                 return value
-            parts = list(zip(names_, values, strict=True))
-            shown = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in names_]
+            parts = list(zip(axis_names, values, strict=True))
+            shown = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in axis_names]
             return ", ".join(self.value(*part) for part in shown) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
@@ -144,7 +144,7 @@ class Words:
         if axis not in STACK:
             return value
         short = value.partition(":")[0]
-        short_names = [value_.partition(":")[0] for value_ in self.axes.get(axis, ()) if value_ != value]
+        short_names = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in short_names else short
 
     def named(self, axis: str, value: str) -> str:
@@ -166,25 +166,25 @@ class Words:
             return f"{self.axis(axis)} {listing([self.value(axis, value) for value in values])}"
         return listing([self.place(axis, value) for value in values])
 
-    def is_idle(self, axis: str, said: Mapping[str, Sequence[str]]) -> bool:
-        """True if an axis means nothing beside the other axes in `said`: it follows another; there is nothing to flush
-        if all is reading, and nothing is left to flush of what goes past the page cache; a file system on no
+    def is_idle(self, axis: str, stated: Mapping[str, Sequence[str]]) -> bool:
+        """True if an axis means nothing beside the other axes in `stated`: it follows another; there is nothing to
+        flush if all is reading, and nothing is left to flush of what goes past the page cache; a file system on no
         translation is the file system.
         """
-        if self.leaders.get(axis) in said:
+        if self.leaders.get(axis) in stated:
             return True
-        if axis == "translation" and "filesystem" in said and set(said[axis]) == {NOTHING}:
+        if axis == "translation" and "filesystem" in stated and set(stated[axis]) == {NOTHING}:
             return True
-        patterns = said.get("pattern", ())
+        patterns = stated.get("pattern", ())
         only_reads = bool(patterns) and all(pattern in READS for pattern in patterns)
-        is_direct = axis == "flush" and set(said.get("direct", ())) == {"true"} and set(said[axis]) == {NOTHING}
+        is_direct = axis == "flush" and set(stated.get("direct", ())) == {"true"} and set(stated[axis]) == {NOTHING}
         return is_direct or (axis in OF_WRITES and only_reads)
 
     def places(self, coordinates: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
         """Return the values of several axes, without those that mean nothing beside the others."""
         pairs = list(coordinates.items() if isinstance(coordinates, Mapping) else coordinates)
-        said = {axis: (value,) for axis, value in pairs}
-        return ", ".join(self.place(axis, value) for axis, value in pairs if not self.is_idle(axis, said))
+        stated = {axis: (value,) for axis, value in pairs}
+        return ", ".join(self.place(axis, value) for axis, value in pairs if not self.is_idle(axis, stated))
 
     def cell(self, coordinates: Mapping[str, str]) -> str:
         """Return the name of a cell: "ext2, random write, request size 4k"."""
@@ -223,14 +223,14 @@ def percents(low: float, high: float) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit in which a column or an axis shows its numbers; `one` is one of it in the metric's own unit."""
+    """The unit in which a column or an axis shows its numbers; `size` is one of it in the metric's own unit."""
 
     unit: str
-    one: float = 1.0
+    size: float = 1.0
 
     def number(self, value: float) -> str:
         """Return a value of the metric in this unit, without the unit."""
-        return number(value / self.one)
+        return number(value / self.size)
 
     def figure(self, value: float) -> str:
         """Return a value of the metric in this unit, with the unit."""
@@ -245,7 +245,7 @@ def scale_of(metric: Metric, values: Iterable[float]) -> Scale:
     """Return the largest unit in which the largest value is still above ten, so that columns need few digits."""
     largest = max((abs(value) for value in values), default=0.0)
     steps = SCALES.get(metric.unit, ((UNIT_WORDS.get(metric.unit, metric.unit), 1.0),))
-    fitting = [Scale(unit, one) for unit, one in steps if largest >= 10 * one]
+    fitting = [Scale(unit, size) for unit, size in steps if largest >= 10 * size]
     return fitting[-1] if fitting else Scale(*steps[0])
 
 
@@ -298,9 +298,9 @@ def listing(items: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 
-def count(n: int, one: str, many: str = "") -> str:
+def count(n: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun: "1 seed", "3 seeds"."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def _rounded(value: float, digits: int) -> float:

@@ -100,7 +100,7 @@ def _details(report: Report, results: Results, answer: Answer, load: Load) -> Lo
     comparison, group, words = load.comparison, load.group, report.words
     verdict = f"There is nothing to choose: {load.no_choice}." if load.no_choice else sentence(comparison, group, words)
     named = ("memory",) if group.barred else ()
-    remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], said=named)
+    remark = limits.remark(report, limits.cells_of(report, answer, group), [comparison.metric], left_out=named)
     leads = [] if load.no_choice else [_lead_text(report, comparison, group, lead) for lead in group.leads]
     figures = [
         (f"figure-{place}", figure.title)

@@ -112,7 +112,7 @@ def _swallowed_and_limited(report: Report, flows: Sequence[Flow]) -> Iterator[Ca
         )
         yield Caution(text, "#bytes", "Bytes at the medium")
     limited = limits.remark(
-        report, report.results.combinations(), report.asked_metrics, said=("memory",) if swallowed else ()
+        report, report.results.combinations(), report.asked_metrics, left_out=("memory",) if swallowed else ()
     )
     if limited:
         where = "#bytes" if flows else "#repetitions"

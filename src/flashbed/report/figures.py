@@ -126,7 +126,7 @@ class Drawing:
         """Return a value in the axis's unit, with enough digits for any screen, and so few that C libraries agree on
         them.
         """
-        return float(f"{value / self.scale.one:.9g}")
+        return float(f"{value / self.scale.size:.9g}")
 
 
 SLOTS = 8

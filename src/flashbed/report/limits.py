@@ -35,15 +35,17 @@ SHORT = {"medium": "medium", "bus": "bus", "cpu": "CPU", "memory": "memory", "li
 """Limits for a cell of a table."""
 
 
-def remark(report: Report, cells: Iterable[Combination], metrics: Collection[str], said: Collection[str] = ()) -> str:
-    """Return a sentence: "The CPU limits 3 of 5 cells and memory 1." It leaves out the medium and the limits in `said`.
-    Return "" if nothing is left, or if none of the metrics depends on the load.
+def remark(
+    report: Report, cells: Iterable[Combination], metrics: Collection[str], left_out: Collection[str] = ()
+) -> str:
+    """Return a sentence: "The CPU limits 3 of 5 cells and memory 1." It leaves out the medium and the limits in
+    `left_out`. Return "" if nothing is left, or if none of the metrics depends on the load.
     """
     if metrics and not any(map(is_of_the_load, metrics)):
         return ""
     shown = list(dict.fromkeys(cells))
     limits = report.results.limits
-    counts = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *said))
+    counts = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *left_out))
     if not counts:
         return ""
     (most, number), *others = sorted(counts.items(), key=lambda item: (-item[1], list(WORDS).index(item[0])))

@@ -55,7 +55,7 @@ class Trust:
     """How many cells, or figures, have each kind of doubt."""
     decides: bool = False
     """True if the comparison that decides rests on such a cell."""
-    what: str = "cell"
+    noun: str = "cell"
     """What is counted: "cell" or "figure"."""
     keeper: str = "memory"
     """What kept bytes from the medium: memory, or compression."""
@@ -75,11 +75,11 @@ class Trust:
         clauses = self._described(_CLAUSES)
         if not clauses:
             return ""
-        decides = f" The comparison that decides rests on such a {self.what}." if self.decides else ""
-        return f"Of the {count(self.cells, self.what)} compared, {listing(clauses)}.{decides}"
+        decides = f" The comparison that decides rests on such a {self.noun}." if self.decides else ""
+        return f"Of the {count(self.cells, self.noun)} compared, {listing(clauses)}.{decides}"
 
     def _described(self, words: Mapping[tuple[Kind, ...], str]) -> list[str]:
-        names = {"cells": count(self.cells, self.what), "all": self.cells, "keeper": self.keeper}
+        names = {"cells": count(self.cells, self.noun), "all": self.cells, "keeper": self.keeper}
         numbers = {text: self.number(*kinds) for kinds, text in words.items()}
         return [text.format(number=number, **names) for text, number in numbers.items() if number]
 
@@ -103,7 +103,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
         cells=len(kinds),
         doubts=Counter(kind for kind in kinds.values() if kind),
         decides=decides,
-        what="cell" if len(judgement.claim.metric) == 1 else "figure",
+        noun="cell" if len(judgement.claim.metric) == 1 else "figure",
         keeper=report.keeper(cell for (cell, _), kind in kinds.items() if kind in MEMORY),
     )
 
