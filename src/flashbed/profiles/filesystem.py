@@ -29,27 +29,31 @@ class Mount(Strict):
     type: str = Field(min_length=1, description="mount -t")
     options: str = Field(default="", description="mount -o, before those of the profile's options")
     flags: str = Field(default="", description="further flags of mount")
-    device: str = Field(default="{device}", description="what is mounted, if it is not the device itself")
+    device: str = Field(default="{device}", description="the device to mount, if it is not the medium's own")
 
 
 class FileSystem(Profile):
     """A file system's profile."""
 
-    needs: Literal["block", "mtd"] = Field(description="what it lies on: a block device, or raw flash")
-    most_bits_per_cell: int | None = Field(default=None, ge=1, description="raw flash with more bits a cell is refused")
+    needs: Literal["block", "mtd"] = Field(description="the kind of medium: a block device, or raw flash")
+    most_bits_per_cell: int | None = Field(
+        default=None, ge=1, description="raw flash with more bits per cell is refused"
+    )
     min_bytes: Size = Field(default=0, ge=0, description="smallest medium, bytes")
     max_bytes: Size | None = Field(default=None, gt=0, description="largest medium, bytes")
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
-    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
+    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs for the guest, absolute paths")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
     module_source: str | None = Field(default=None, min_length=1, description=MODULE_SOURCE)
     mkfs: tuple[str, ...] = Field(strict=False, min_length=1, description="commands that make it, in order")
-    attach: tuple[str, ...] = Field(default=(), strict=False, description="what a boot runs before it mounts, in order")
-    detach: tuple[str, ...] = Field(default=(), strict=False, description="what undoes it after the unmount, in order")
+    attach: tuple[str, ...] = Field(default=(), strict=False, description="commands before each mount, in order")
+    detach: tuple[str, ...] = Field(
+        default=(), strict=False, description="commands after the unmount that undo attach, in order"
+    )
     mount: Mount
-    reclaims: bool = Field(default=True, description="false: what files leave free is not written again")
+    reclaims: bool = Field(default=True, description="false: freed space is never written again")
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
-    check: str = Field(default="", description="host command on the image; any exit code but 0 means damage")
+    check: str = Field(default="", description="host command on the image; an exit code other than 0 means damage")
     options: dict[str, Option] = Field(default_factory=dict)
 
     def problems(self) -> Iterator[Problem]:

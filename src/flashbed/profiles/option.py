@@ -26,15 +26,15 @@ class Option(Strict):
     min: Size | None = None
     max: Size | None = None
     power_of_two: bool = False
-    divide: int = Field(default=1, ge=1, description="the tool wants the value divided by this")
-    mkfs: str = Field(default="", description="what joins {options} of mkfs; {value} is the value")
-    mount: str = Field(default="", description="what joins the mount options; {value} is the value")
+    divide: int = Field(default=1, ge=1, description="divisor of the value for the tool")
+    mkfs: str = Field(default="", description="text added to {options} of mkfs; {value} is the value")
+    mount: str = Field(default="", description="text added to the mount options; {value} is the value")
     module: str | None = Field(
-        default=None, min_length=1, description="flag, choice: the module to load in place of the other"
+        default=None, min_length=1, description="flag, choice: the module to load instead of the profile's"
     )
-    min_units: int | None = Field(default=None, ge=1, description="the file system has at least so many such units")
-    max_units: int | None = Field(default=None, ge=1, description="the file system has at most so many such units")
-    overhead_bytes: Size = Field(default=0, ge=0, description="what lies beside max_units on the medium, bytes")
+    min_units: int | None = Field(default=None, ge=1, description="the least number of such units in the file system")
+    max_units: int | None = Field(default=None, ge=1, description="the largest number of such units in the file system")
+    overhead_bytes: Size = Field(default=0, ge=0, description="space on the medium beside max_units, bytes")
 
     def parse(self, text: str) -> Value:
         """Return the value in `text`. Raises ValueError with a message that follows the option's name."""

@@ -99,19 +99,19 @@ class Board(Profile):
     ram: Size = Field(ge=_SMALLEST_RAM_BYTES, description="memory of the board, bytes")
     cpu: str = Field(min_length=1, description="QEMU's name of the CPU model")
     cpus: int = Field(default=1, ge=1, le=_MOST_CPUS, description="CPUs that Linux sees, all of one speed")
-    sockets: int = Field(default=1, ge=1, le=_MOST_CPUS, description="packages that the CPUs are in, as many in each")
+    sockets: int = Field(default=1, ge=1, le=_MOST_CPUS, description="CPU packages, with equally many CPUs in each")
     threads_per_core: int = Field(default=1, ge=1, le=8, description="CPUs that are threads of one core")
     line_transfer_ns: int | None = Field(
         default=None,
         ge=1,
         le=_LONGEST_LINE_TRANSFER_NS,
-        description="what it costs to hand a cache line from core to core within a socket, ns; nothing if absent",
+        description="cost of a cache line's transfer between cores of a socket, ns; absent: no cost",
     )
     line_transfer_other_ns: int | None = Field(
         default=None,
         ge=1,
         le=_LONGEST_LINE_TRANSFER_NS,
-        description="the same between two sockets, ns; as within one if absent",
+        description="the same between two sockets, ns; absent: as within a socket",
     )
     transfer: Literal["dma", "pio"] = Field(description="who moves the data: the device, or the CPU")
     pio_sector_ns: int = Field(
@@ -183,12 +183,12 @@ class Medium(Profile):
     capacity_bytes: Size = Field(gt=0, description="size of the medium, bytes")
     used_bytes: Size = Field(default=0, ge=0, description="the part from its start that is used, bytes; 0 = all")
     interface: Literal["nvme", "usb", "sata", "sd", "emmc", "plain"] = Field(
-        default="plain", description="what joins it to the board"
+        default="plain", description="the connection to the board"
     )
-    condition: Condition = Field(default="fresh", description="what was written before; all but aged: flash only")
-    aged_fill_percent: int = Field(default=80, ge=10, le=95, description="aged: what files take of the room, %")
-    aged_passes: int = Field(default=2, ge=0, le=100, description="aged: how often the room is then written once more")
-    queue_depth: int = Field(default=1, ge=1, description="requests that the device takes at a time")
+    condition: Condition = Field(default="fresh", description="earlier writes to the medium; all but aged: flash only")
+    aged_fill_percent: int = Field(default=80, ge=10, le=95, description="aged: share of the space that files take, %")
+    aged_passes: int = Field(default=2, ge=0, le=100, description="aged: how often the space is then overwritten")
+    queue_depth: int = Field(default=1, ge=1, description="most requests that the device takes at a time")
     ftl: str | None = Field(default=None, min_length=1, description="flash: translation layer, a word of the core's")
     gc_policy: str | None = Field(default=None, min_length=1, description="flash: which block is collected, likewise")
 
@@ -313,17 +313,17 @@ class Medium(Profile):
             yield Problem((size,), f'must be a multiple of 512k behind interface = "sd", not {self.size_bytes}')
 
 
-MODULE_SOURCE = "folder that the module is made from, beside the folder profiles/; absent: one of the lab's"
+MODULE_SOURCE = "directory of the module's source, beside the directory profiles/; absent: a module of the lab's"
 
 
 class Scheduler(Profile):
     """An I/O scheduler of the kernel and the values of its tunables."""
 
-    name: str = Field(min_length=1, description="what is written to /sys/block/DEV/queue/scheduler")
+    name: str = Field(min_length=1, description="value for /sys/block/DEV/queue/scheduler")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
     module_source: str | None = Field(default=None, min_length=1, description=MODULE_SOURCE)
     nr_requests: int | None = Field(
-        default=None, ge=1, description="what is written to queue/nr_requests; left alone if absent"
+        default=None, ge=1, description="value for queue/nr_requests; absent: the kernel's default"
     )
     tunables: dict[str, int] = Field(
         default_factory=dict, description="written to /sys/block/DEV/queue/iosched/, in the kernel's own units"

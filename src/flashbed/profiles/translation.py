@@ -18,14 +18,20 @@ class Translation(Profile):
 
     device: str | None = Field(default=None, min_length=1, description="the block device that it offers")
     module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
-    arguments: str = Field(default="", description="of the module, beside parameters")
-    parameters: dict[str, int] = Field(default_factory=dict, description="of the module, which a study may set")
+    arguments: str = Field(default="", description="arguments of the module besides parameters")
+    parameters: dict[str, int] = Field(
+        default_factory=dict, description="parameters of the module that a study may set"
+    )
     packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
-    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs wanted in the guest, full paths")
-    commands: tuple[str, ...] = Field(default=(), strict=False, description="what makes it, on the flash {device}")
-    bad_blocks: bool = Field(default=True, description="it can live with blocks that are bad from the factory")
+    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs for the guest, absolute paths")
+    commands: tuple[str, ...] = Field(
+        default=(), strict=False, description="commands that make the layer on the flash {device}"
+    )
+    bad_blocks: bool = Field(
+        default=True, description="true if the layer tolerates blocks that are bad from the factory"
+    )
     logs_requests: bool = Field(default=False, description="its module takes record=N, for figures of requests")
-    counters: str = Field(default="", description="file of the guest with its counters, name:value a line")
+    counters: str = Field(default="", description="file of the guest with its counters, a line name:value each")
 
     @property
     def module_arguments(self) -> str:
