@@ -45,10 +45,21 @@ LONGEST_S = 1800
 """Of this host's time, for a guest: 120 CPUs beside busy processes take minutes to start."""
 
 
+BURSTS = """
+import time
+while True:
+    end = time.monotonic() + 0.003
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.004)
+"""
+"""Who wakes up takes a core from who works there: that disturbs a guest more often than one that never sleeps."""
+
+
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Keeps `processes` cores of the host busy."""
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    """Disturbs `processes` cores of the host, many times a second."""
+    burners = [subprocess.Popen([sys.executable, "-c", BURSTS]) for _ in range(processes)]
     try:
         yield
     finally:
@@ -75,7 +86,7 @@ def test_same_bytes_beside_busy_processes(
     index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     wanted = run.prepare(load_study(study_file(CELLS)))[index]
-    repeats(measure, wanted, tmp_path, idle=2, loaded=1)
+    repeats(measure, wanted, tmp_path, idle=1, loaded=1)
 
 
 class Joined(NamedTuple):
@@ -196,7 +207,7 @@ def test_same_bytes_of_processes_on_several_cpus(
     cell = PROCESSES.format(processes=processes)
     (wanted,) = run.prepare(load_study(study_file(cell, board=board, medium=medium)))
     among = {"out/fxmark.txt", "out/profile.txt"}
-    repeats(partial(measure, limit_s=LONGEST_S), wanted, tmp_path, idle=2, loaded=1, among=among)
+    repeats(partial(measure, limit_s=LONGEST_S), wanted, tmp_path, idle=1, loaded=1, among=among)
 
 
 @contextmanager
@@ -204,10 +215,15 @@ def halted(name: str) -> Iterator[None]:
     """Stops the processes called `name` that this one started, again and again, for moments of several lengths."""
     over = threading.Event()
 
+    def running() -> list[int]:
+        mine = subprocess.run(["pgrep", "-s", str(os.getsid(0)), "-x", name], capture_output=True, text=True)
+        return [int(pid) for pid in mine.stdout.split()]
+
     def harass() -> None:
+        found: list[int] = []
         for number in range(1 << 30):
-            mine = subprocess.run(["pgrep", "-s", str(os.getsid(0)), "-x", name], capture_output=True, text=True)
-            for pid in map(int, mine.stdout.split()):
+            found = found if number % 50 else running()
+            for pid in found:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGSTOP)
                     time.sleep(number % 7 / 1000)
