@@ -75,7 +75,7 @@ for rw in write read; do
     fio --name=$rw --filename=/dev/mtd0 --ioengine=psync --rw=$rw --bs=$page --size=$size --write_lat_log=/out/$rw \
         --output=/out/fio.$rw
 done
-{JFFS2}"""
+"""
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ class Times(NamedTuple):
 
 
 def measure_times(rig: Rig) -> Times:
-    files = boot(rig, format=TIMES).files
+    files = boot(rig, format=TIMES, mount=NO_MOUNT).files
     logs = (files[f"{name}_clat.1.log"].decode().splitlines() for name in ("read", "write"))
     read, write = ([int(line.split(",")[1]) for line in log] for log in logs)
     begun, done = (int(line.split()[2]) for line in files["erase"].decode().splitlines())
