@@ -24,7 +24,8 @@ CELL = 'workload = { tool = "fio", pattern = "randread", request = "4k", file = 
 VERIFY = """
 set -e
 cd /mnt
-cat >/out/jobs <<END
+verify() { # engine depth
+	cat >/out/jobs <<END
 [global]
 filename=file
 size=1m
@@ -43,20 +44,30 @@ ioengine=psync
 [overwrite]
 stonewall
 randseed=2
-ioengine=ENGINE
-iodepth=DEPTH
+ioengine=$1
+iodepth=$2
 verify_backlog=8
 [readers]
-ioengine=ENGINE
-iodepth=DEPTH
+ioengine=$1
+iodepth=$2
 rw=randread
 verify=0
 END
-fio /out/jobs >/out/fio.txt 2>&1 || { cat /out/fio.txt; exit 1; }
+	fio /out/jobs >/out/fio.$1 2>&1 || { cat /out/fio.$1; exit 1; }
+	rm file
+}
+verify psync 1
+verify libaio 8
+cp /job/torn /tmp/torn
+chmod +x /tmp/torn
+/tmp/torn /mnt/torn 1048576 0.2 >/out/torn.txt
 grep direct_lock /proc/mounts >/out/mounted
 """
 """Blocks that say where they belong and their checksum: two threads write them a second time and read them back,
 each in its own half of the file, while two others read it.
+
+Then one process writes 1 MiB again and again, another reads it (tests/guest/torn.c). A drive takes the bytes of a
+request at one instant, and 512 KiB at most: either is two requests and more.
 """
 
 
@@ -118,15 +129,19 @@ def test_writers_beside_readers(lock: str, study_file: StudyWriter, measure: Mea
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-@pytest.mark.parametrize(("engine", "depth"), [("psync", 1), ("libaio", 8)])
-def test_what_is_read_is_what_was_written(
-    lock: str, engine: str, depth: int, study_file: StudyWriter, tmp_path: Path
-) -> None:
+def test_what_is_read_is_what_was_written(lock: str, study_file: StudyWriter, tmp_path: Path) -> None:
+    """And a read that locks meets no write of its bytes. Without a lock some reads are torn, so that the test would see
+    it. The driver moves all bytes while a request is handed in, so it does not see whether a range is let go before the
+    drive has answered.
+    """
     cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
-    script = VERIFY.replace("ENGINE", engine).replace("DEPTH", str(depth))
-    out = boot(new(cell, tmp_path / "cell"), measure=script).files
-    assert f"direct_lock={lock}".encode() in out["mounted"]
-    assert b"err= 0" in out["fio.txt"]
+    outcome = boot(new(cell, tmp_path / "cell"), beside={"torn": raw_chip.own_program("torn")}, measure=VERIFY)
+    assert f"direct_lock={lock}".encode() in outcome.files["mounted"]
+    for engine in ("psync", "libaio"):
+        assert b"err= 0" in outcome.files[f"fio.{engine}"]
+    told = words(outcome, "torn.txt")
+    assert min(told["reads"], told["writes"]) > 100
+    assert (told["torn"] > 0) == (lock in ("none", "percpu")), told
 
 
 COLLECTED = """
@@ -183,28 +198,3 @@ def test_collection_moves_blocks_beside_readers_that_count_themselves(study_file
     out = boot(new(cell, tmp_path / "cell"), measure=COLLECTED).files
     assert out["fio.txt"].count(b"err= 0") >= 3
     assert int(out["collected"]) > 0
-
-
-TORN = """
-set -e
-cp /job/torn /tmp/torn
-chmod +x /tmp/torn
-/tmp/torn /mnt/file 1048576 0.2 >/out/torn.txt
-grep direct_lock /proc/mounts >/out/mounted
-"""
-"""One process writes 1 MiB again and again, another reads it (tests/guest/torn.c). A drive takes the bytes of a request
-at one instant, and 512 KiB at most: either is two requests and more.
-"""
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_a_read_that_locks_meets_no_write_of_its_bytes(lock: str, study_file: StudyWriter, tmp_path: Path) -> None:
-    """Without a lock some reads are torn, so that the test would see it. The driver moves all bytes while a request is
-    handed in, so it does not see whether a range is let go before the drive has answered.
-    """
-    cell = study_file(CELL, filesystem=f"f2fs:direct_lock={lock}", board=TWO, medium=MEDIUM)
-    outcome = boot(new(cell, tmp_path / "cell"), beside={"torn": raw_chip.own_program("torn")}, measure=TORN)
-    assert f"direct_lock={lock}".encode() in outcome.files["mounted"]
-    told = words(outcome, "torn.txt")
-    assert min(told["reads"], told["writes"]) > 100
-    assert (told["torn"] > 0) == (lock in ("none", "percpu")), told
