@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cells that a program or an erase has left between old and new: how many of the bits, and which, by a seed */
+/* Cells of an interrupted program or erase: how many bits have changed, and which, by a seed */
 #include "../../media/src/random.h"
 #include "cells.h"
 

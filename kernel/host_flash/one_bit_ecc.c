@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A Hamming code over 256 bytes: each bit of the position of a wrong bit is a parity of its own */
+/* A Hamming code over 256 bytes: a parity for each bit of the position of a wrong bit */
 #include <errno.h>
 
 #include "one_bit_ecc.h"
@@ -7,8 +7,8 @@
 enum { POSITION_BITS = 11, POSITIONS = (1 << POSITION_BITS) - 1 };
 
 /*
- * Of the bits that are set: the positions, and the inverted positions, each added up without carry. The latter are
- * those of the former if the bits are even in number, else all others.
+ * Returns two XOR sums over the set bits: of their positions, and of their inverted positions. The second equals the
+ * first if the number of set bits is even; otherwise it is the inverse of the first.
  */
 static uint32_t sums_of(const uint8_t *data)
 {
@@ -26,7 +26,7 @@ static uint32_t sums_of(const uint8_t *data)
 	return positions | (odd ? positions ^ POSITIONS : positions) << POSITION_BITS;
 }
 
-/* Inverted, so that an erased page has its right code */
+/* The code is inverted, so that an erased page has a valid code */
 void one_bit_ecc(const uint8_t *data, uint32_t bytes, uint8_t *ecc)
 {
 	for (; bytes; bytes -= ONE_BIT_ECC_PIECE, data += ONE_BIT_ECC_PIECE, ecc += ONE_BIT_ECC_BYTES) {

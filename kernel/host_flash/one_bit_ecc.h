@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A Hamming code as NAND drivers have it: of each 256 bytes 22 bits, which correct one wrong bit and notice two. Three
- * are taken for one, somewhere else; so is any odd number.
+ * A Hamming code as in NAND drivers: 22 bits for each 256 bytes. It corrects one wrong bit and detects two. Three wrong
+ * bits, or any odd number, are mistaken for a single one at another position.
  */
 #ifndef ONE_BIT_ECC_H
 #define ONE_BIT_ECC_H
@@ -17,7 +17,7 @@ static inline uint32_t one_bit_ecc_bytes(uint32_t data_bytes)
 
 void one_bit_ecc(const uint8_t *data, uint32_t bytes, uint8_t *ecc);
 
-/* 0, -EUCLEAN if something was corrected, -EBADMSG */
+/* Returns 0, -EUCLEAN if a bit was corrected, or -EBADMSG if the data cannot be corrected */
 int one_bit_ecc_correct(uint8_t *data, uint32_t bytes, const uint8_t *ecc);
 
 #endif

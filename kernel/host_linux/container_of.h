@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The structure around a member, for the host, as the kernel's container_of.h gives it. */
+/* The kernel's container_of() for the host: the structure that contains a member. */
 #ifndef HOST_CONTAINER_OF_H
 #define HOST_CONTAINER_OF_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The names of Linux's headers that the cores of modules use, for the host. Each does what the kernel's own does; lists
- * are in list.h, trees in rbtree.h.
+ * Functions and macros of Linux's headers that the cores of modules use, for the host. Each behaves as the kernel's.
+ * Lists are in list.h, trees in rbtree.h.
  */
 #ifndef HOST_LINUX_H
 #define HOST_LINUX_H

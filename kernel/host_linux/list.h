@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Doubly linked lists for the host, under the names that the kernel's list.h gives them; only what cores
- * use.
+ * Doubly linked lists for the host, with the names of the kernel's list.h. Only the functions that cores use are here.
  */
 #ifndef HOST_LIST_H
 #define HOST_LIST_H

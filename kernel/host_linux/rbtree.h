@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Search trees for the host, under the names that the kernel's rbtree.h gives them; only what cores use. They keep the
- * same order as the kernel's, equal elements in the order in which they came, but are not balanced: a test's are small.
+ * Search trees for the host, with the names of the kernel's rbtree.h. Only the functions that cores use are here. They
+ * keep the same order as the kernel's, with equal elements in order of insertion. They are not balanced, because the
+ * trees of tests are small.
  */
 #ifndef HOST_RBTREE_H
 #define HOST_RBTREE_H
@@ -78,7 +79,7 @@ static inline void rb_add_cached(struct rb_node *node, struct rb_root_cached *tr
 	*link = node;
 }
 
-/* Hangs `other` where `node` hangs */
+/* Puts `other` in the place of `node` */
 static inline void rb_replace(struct rb_node *node, struct rb_node *other, struct rb_root *root)
 {
 	struct rb_node *parent = node->parent;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The chi-square test: against the distribution itself, an example worked out by hand, and fair and unfair draws */
+/* The chi-square test, against the distribution itself, an example by hand, and fair and unfair draws */
 #include <math.h>
 
 #include "chi_square.h"
 #include "random.h"
 #include "test.h"
 
-/* Share of the chi-square distribution up to x: the series of the lower incomplete gamma function */
+/* The chi-square distribution function at x, by the series of the lower incomplete gamma function */
 static double share_up_to(double x, double degrees)
 {
 	double a = degrees / 2, term = 1 / a, sum = term;

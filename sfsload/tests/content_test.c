@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What files hold tells its place, however it was written */
+/* The content of files identifies file and offset, whatever requests wrote it */
 #include "content.h"
 #include "test.h"
 

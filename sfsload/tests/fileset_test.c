@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file set: as large as the rules ask, as the table has it, and the same for the same seed and load */
+/* The file set has the size of the rules and the shares of the table, and is the same for the same seed and load */
 #include "fileset.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The histogram: each time in its bin, bins without gap or overlap, percentiles against a sorted list */
+/* The histogram: each time is in its bin, bins have no gaps or overlaps, percentiles equal those of a sorted list */
 #include <stdlib.h>
 
 #include "histogram.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two at a time, the others in their order */
+/* Two requests at a time; the others wait in their order */
 #include "limit.h"
 #include "test.h"
 

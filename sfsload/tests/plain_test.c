@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a name is known to be there */
+/* The state of names: which are known to exist */
 #include "plain.h"
 #include "test.h"
 
