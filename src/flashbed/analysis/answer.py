@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from flashbed.analysis.decisive import Doubt, Kind
+from flashbed.analysis.decisive import Doubt, DoubtKind
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
 from flashbed.analysis.words import (
@@ -258,7 +258,7 @@ def because(group: Group, values: Sequence[str]) -> str:
     return _clauses(barring) if barring else "results are missing"
 
 
-_CLAUSES: Mapping[Kind, str] = {
+_CLAUSES: Mapping[DoubtKind, str] = {
     "memory": "memory kept much of the data from the medium",
     "memory or compression": "memory or compression kept much of the data from the medium",
     "not steady": "the rate was not steady",
@@ -267,11 +267,11 @@ _CLAUSES: Mapping[Kind, str] = {
 }
 """Doubts of a kind as one clause, without the numbers of each."""
 
-_BRIEF: Mapping[Kind, str] = {"not steady": "no steady rate", "too short": "no steady rate"}
+_BRIEF: Mapping[DoubtKind, str] = {"not steady": "no steady rate", "too short": "no steady rate"}
 """A kind of doubt in a few words, where its own name is no noun."""
 
 
-def brief_reason(kind: Kind) -> str:
+def brief_reason(kind: DoubtKind) -> str:
     """Return a kind of doubt in a few words, for a list of reasons."""
     return _BRIEF.get(kind, kind)
 

@@ -100,7 +100,7 @@ def _steadiness(results: Results) -> dict[Combination, str]:
     return states_of
 
 
-Kind = Literal[
+DoubtKind = Literal[
     "not durable",
     "commits not known",
     "memory",
@@ -113,7 +113,7 @@ Kind = Literal[
     "below zero",
 ]
 
-MEMORY: tuple[Kind, ...] = ("memory", "memory or compression")
+MEMORY: tuple[DoubtKind, ...] = ("memory", "memory or compression")
 
 LEAST_REACHED_PERCENT = 75.0
 """The share of a phase's bytes that must pass between the board and the medium for its figure to be the medium's.
@@ -147,7 +147,7 @@ rest is seldom a fair choice: it is the small files, or the large requests.
 class Doubt:
     """Why a figure does not decide: `kind` in a word or two, `text` as a clause to follow "because"."""
 
-    kind: Kind
+    kind: DoubtKind
     text: str
 
     @property
@@ -171,7 +171,7 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
         return None
-    memory: Kind = "memory or compression" if repetition.compresses else "memory"
+    memory: DoubtKind = "memory or compression" if repetition.compresses else "memory"
     if phase is not None:
         reached = repetition.metrics[f"{phase}_reached_percent"]
         if reached < LEAST_REACHED_PERCENT:

@@ -3,22 +3,25 @@
 see them.
 
 The first axis that a figure distinguishes is shown by colour, any other by panels. report.js draws the data. Must not
-know a drawing library. Colours are slots here; report.css has them, once for light and once for dark.
+know a drawing library. Colours are slots here; report.css has them, once for light and once for dark. The cells that a
+figure lacks are summed up below it: in a study that has only begun, all names would bury the figure.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from flashbed.analysis import Spread
+from flashbed.analysis import MISSING, Spread
 from flashbed.analysis.words import Scale, capitalized, count, direction, listing, metric_of, scale_of
+from flashbed.common.foreign_text import without_controls
 from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
-from flashbed.report.missing_cells import Gap, gaps
 from flashbed.report.model import Report, no_scheduler
+from flashbed.result.columns import Combination
 from flashbed.study.format import Figure
 
 LOG_FROM = 8
@@ -26,6 +29,26 @@ LOG_FROM = 8
 
 SAME_SCALE_UP_TO = 4
 """Panels share a y axis unless their largest values differ by more than this factor."""
+
+NAMED = 3
+"""The most cells that a gap names; the others are folded."""
+
+MOST_REASONS = 3
+"""The most reasons that a gap gives; the others stand beside the cells."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Cells that a figure lacks: a sentence with the first of them, and those that it does not name."""
+
+    text: str
+    named: int
+    rest: Sequence[str]
+
+    @property
+    def folded(self) -> str:
+        """Return the line above the folded cells."""
+        return count(len(self.rest), "more cell" if self.named else "cell")
 
 
 @dataclass(frozen=True)
@@ -261,3 +284,67 @@ def _x_axis(x_values: Mapping[str, str], kind: str) -> dict[str, Any]:
     if kind == "line" and numbers and min(numbers) > 0 and max(numbers) >= LOG_FROM * min(numbers):
         return {"type": "log", "values": numbers, "labels": labels}
     return {"type": "category", "values": labels, "labels": labels}
+
+
+def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Mapping[Combination, Spread]) -> list[Gap]:
+    """Return the cells of a figure without a number, and those with fewer seeds than planned."""
+    names = _names(report, cells)
+    summed_up = []
+    absent = {cell: reason for cell, reason in _reasons(report, metric, cells).items() if cell not in spreads}
+    if absent:
+        reasons = [f"{number} {reason}" for reason, number in Counter(absent.values()).most_common()]
+        if len(reasons) > MOST_REASONS:
+            reasons = [*reasons[:MOST_REASONS], f"{len(reasons) - MOST_REASONS} more reasons"]
+        everyone = [f"{names[cell]}: {reason}" for cell, reason in absent.items()]
+        everything = len(absent) == len(cells)
+        how_many = f"all {count(len(cells), 'cell')}" if everything else f"{len(absent)} of {count(len(cells), 'cell')}"
+        opening = f"Without a result: {how_many} ({'; '.join(reasons)})"
+        # If nothing at all was measured, the first names tell a reader nothing
+        first = [] if everything and len(cells) > NAMED else [names[cell] for cell in absent][:NAMED]
+        summed_up.append(_gap(opening, first, everyone))
+    planned = len(report.study.seeds)
+    thin = [
+        f"{names[cell]} ({spreads[cell].n} of {planned})"
+        for cell in cells
+        if cell in spreads and spreads[cell].n < planned
+    ]
+    if thin:
+        opening = f"From fewer seeds than planned: {len(thin)} of {count(len(cells), 'cell')}"
+        summed_up.append(_gap(opening, thin[:NAMED], thin))
+    return summed_up
+
+
+def _gap(opening: str, first: Sequence[str], everyone: Sequence[str]) -> Gap:
+    """Return a gap that names the `first` cells, and folds the rest of `everyone`."""
+    rest = everyone[len(first) :]
+    such = "such as " if first and rest else ""
+    return Gap(f"{opening}: {such}{'; '.join(first)}." if first else f"{opening}.", len(first), rest)
+
+
+def _names(report: Report, cells: Sequence[Combination]) -> dict[Combination, str]:
+    """Return the cells by what distinguishes them from one another; their figure says the rest."""
+    axes = list(report.results.axes)
+    telling = [place for place in range(len(axes)) if len({cell[place] for cell in cells}) > 1]
+    return {
+        cell: report.words.places([(axes[place], cell[place]) for place in telling]) or report.cell_name(cell)
+        for cell in cells
+    }
+
+
+def _reasons(report: Report, metric: str, cells: Sequence[Combination]) -> dict[Combination, str]:
+    """Return, by cell in their order, how its repetitions ended; of several ways, all."""
+    ends: dict[Combination, dict[str, None]] = {cell: {} for cell in cells}
+    for repetition in report.results.repetitions:
+        if repetition.combination in ends:
+            if repetition.is_measured:
+                end = f"measured without {metric}"
+            elif repetition.outcome == MISSING:
+                end = "not run"
+            else:
+                end = (
+                    f"{repetition.outcome}: {without_controls(repetition.reason)}"
+                    if repetition.reason
+                    else repetition.outcome
+                )
+            ends[repetition.combination][end] = None
+    return {cell: listing(list(ways)) for cell, ways in ends.items()}

@@ -14,7 +14,7 @@ from typing import Any
 
 from flashbed.analysis.words import ONLY_CELL, capitalized, number
 from flashbed.guest_output.request_log import Request, RequestLog
-from flashbed.report.missing_cells import Gap
+from flashbed.report.figures import Gap
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import Trace

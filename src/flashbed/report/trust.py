@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flashbed.analysis import Judgement
-from flashbed.analysis.decisive import MEMORY, Kind, is_of_the_load, phase_of
+from flashbed.analysis.decisive import MEMORY, DoubtKind, is_of_the_load, phase_of
 from flashbed.analysis.words import count, listing
 from flashbed.report.model import Report
 from flashbed.result.columns import Combination
@@ -19,7 +19,7 @@ HOLDING = ("CPU", "write cache")
 """Kinds of doubt that leave the order of the compared values as it is."""
 
 
-_SHORT: Mapping[tuple[Kind, ...], str] = {
+_SHORT: Mapping[tuple[DoubtKind, ...], str] = {
     ("not durable",): "{number} of {cells} not durable",
     ("commits not known",): "commits not known in {number} of {all}",
     ("not steady",): "{number} of {cells} not steady",
@@ -31,7 +31,7 @@ _SHORT: Mapping[tuple[Kind, ...], str] = {
 }
 """For a cell of a table, in its order."""
 
-_CLAUSES: Mapping[tuple[Kind, ...], str] = {
+_CLAUSES: Mapping[tuple[DoubtKind, ...], str] = {
     ("not durable",): "commits of the load were lost in {number}",
     ("commits not known",): "it is not known whether commits were carried out in {number}",
     MEMORY: "{keeper} kept the bytes in {number}",
@@ -51,7 +51,7 @@ class Trust:
     """
 
     cells: int
-    doubts: Mapping[Kind, int] = field(default_factory=dict)
+    doubts: Mapping[DoubtKind, int] = field(default_factory=dict)
     """How many cells, or figures, have each kind of doubt."""
     decides: bool = False
     """True if the comparison that decides rests on such a cell."""
@@ -60,7 +60,7 @@ class Trust:
     keeper: str = "memory"
     """What kept bytes from the medium: memory, or compression."""
 
-    def number(self, *kinds: Kind) -> int:
+    def number(self, *kinds: DoubtKind) -> int:
         """Return how many have a doubt of one of these kinds."""
         return sum(self.doubts.get(kind, 0) for kind in kinds)
 
@@ -78,7 +78,7 @@ class Trust:
         decides = f" The comparison that decides rests on such a {self.noun}." if self.decides else ""
         return f"Of the {count(self.cells, self.noun)} compared, {listing(clauses)}.{decides}"
 
-    def _described(self, words: Mapping[tuple[Kind, ...], str]) -> list[str]:
+    def _described(self, words: Mapping[tuple[DoubtKind, ...], str]) -> list[str]:
         names = {"cells": count(self.cells, self.noun), "all": self.cells, "keeper": self.keeper}
         numbers = {text: self.number(*kinds) for kinds, text in words.items()}
         return [text.format(number=number, **names) for text, number in numbers.items() if number]
@@ -108,7 +108,7 @@ def trust(report: Report, judgement: Judgement) -> Trust:
     )
 
 
-def _kind(report: Report, cell: Combination, metric: str) -> Kind | None:
+def _kind(report: Report, cell: Combination, metric: str) -> DoubtKind | None:
     """Return the kind of doubt; None if there is none. For a metric that is no speed, such as bytes written, and of no
     phase, the limit of the cell as a whole tells whether memory kept bytes. For one that is counted until everything
     has reached the medium, nothing does.
