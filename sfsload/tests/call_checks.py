@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every run against the double: its counts and the result say the same."""
+"""Checks of every run against the double: its counts and the result must agree."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ FOLDERS, PLAIN_FOLDERS, LINKS, PLAIN_FILES, FILES, WRITES = 4, 4, 20, 100, 100, 
 
 
 def prepared(version: int) -> dict[str, int]:
-    """Calls that make a hundred files: the size table has 385 blocks of up to 8 KB. The double tells no handle of a
-    folder that version 3 makes, and version 2 none of a link.
+    """Return the calls that make a hundred files. The size table has 385 blocks of up to 8 KB. The double returns no
+    handle of a directory that version 3 makes, and version 2 returns none of a link.
     """
     folders = FOLDERS + PLAIN_FOLDERS + 2  # the set's own, and that of the links
     calls = {"mkdir": folders, "symlink": LINKS, "create": FILES + PLAIN_FILES // 2, "remove": PLAIN_FILES // 2}
@@ -29,13 +29,15 @@ def scheduled(result: dict[str, Any]) -> dict[str, int]:
 
 
 def was_held_up(result: dict[str, Any]) -> bool:
-    """This host let something wait for longer than a twentieth of the measured time."""
+    """True if this host delayed something by more than a twentieth of the measured time."""
     longest_ns: int = max(result["late_sending"]["longest_ns"], result["response"]["longest_ns"])
     return longest_ns > 50_000_000
 
 
 def check_asked(run: Any) -> None:
-    """Only reads and writes may still wait for their turn when the time is over, where something held them up."""
+    """Check the issued operations. Only reads and writes may still wait for their turn at the end, if something delayed
+    them.
+    """
     asked, missing = run.asked["asked"], {}
     for name, many in scheduled(run.result).items():
         if asked.get(name, 0) != many:
@@ -47,7 +49,7 @@ def check_asked(run: Any) -> None:
 
 
 def check_whole(run: Any, version: int) -> None:
-    """What the double was asked is what the schedule had, and each call was answered well."""
+    """Check that the double got the calls of the schedule, and that each call was answered well."""
     result = run.result
     assert run.message == "", run.message
     assert run.asked["prepared"] == prepared(version)
@@ -70,7 +72,9 @@ def check_whole(run: Any, version: int) -> None:
 
 
 def check_sent_again(run: Any) -> None:
-    """As often as something was lost. If this host held a reply up for as long as the timeout, there are two of it."""
+    """Check that calls were sent again as often as something was lost. If this host delayed a reply beyond the timeout,
+    a call is there twice.
+    """
     again = run.result["retransmissions"]
     assert again == run.asked["repeated"]
     assert again >= run.asked["dropped"] + run.result["unknown_replies"]

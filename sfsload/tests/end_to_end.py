@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sfsload against a server double on 127.0.0.1, over UDP and TCP, with versions 2 and 3: what the double was asked and
-what the result says have to agree, also where the double drops, delays and answers wrongly.
+"""Run sfsload against a server double on 127.0.0.1, over UDP and TCP, with versions 2 and 3. The requests at the double
+and the result must agree, even if the double drops, delays or answers wrongly.
 
     end_to_end.py SFSLOAD SFSLOAD-SANITIZE
 """
@@ -64,7 +64,7 @@ class Bed:
     def command(
         self, *options: object, disturb: Disturb | None = None, before: Sequence[str] = ()
     ) -> subprocess.CompletedProcess[str]:
-        """`before`: the words of a program that starts it."""
+        """Return the command line. `before` are the words of a program that starts it."""
         words = [str(word) for word in (*before, self.program, *options)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             try:
@@ -86,7 +86,7 @@ class Bed:
         before: Sequence[str] = (),
         **options: object,
     ) -> Run:
-        """A small load; `after` of the orders is when the file set is made, unless it is given."""
+        """Run a small load. The orders begin `after` the file set is made, unless `after` is given."""
         asked = {"after": call_checks.prepared_calls(version), **(orders or {})}
         double = Double(transport, asked)
         if ports:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of where the result goes: a file has what it had until the whole result is there."""
+"""Scenarios of the result file: it keeps its old content until the new result is complete."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def old_result(folder: str) -> Path:
 
 
 def size_of(file: Path) -> int:
-    """0 for one that is gone meanwhile."""
+    """Return the size of a file; 0 if it was removed meanwhile."""
     return file.stat().st_size if file.exists() else 0
 
 
 def press_ctrl_c(process: Any) -> None:
-    """What a terminal does: the signal goes to all of them."""
+    """Send the signal to the whole process group, as a terminal does."""
     for pid in (*children(process), process.pid):
         os.kill(pid, signal.SIGINT)
 
@@ -38,7 +38,7 @@ def kill_one(process: Any) -> None:
 
 
 def children(process: Any) -> list[int]:
-    """Those of a load of two processes, when both are there and have begun to work."""
+    """Return the children of a load of two processes, when both have started to work."""
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     end = time.monotonic() + 10
     while len(found := listed.read_text().split()) < 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of the end-to-end test: what is asked of the double, what it does, and what the result then has to say."""
+"""Scenarios of the end-to-end test: the load, the double's orders, and the expected result."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def lost_requests_are_sent_again(bed: Any) -> None:
 
 @scenario
 def a_remove_may_come_before_a_lost_create_of_its_file(bed: Any) -> None:
-    """Each name is used anew after fifty others: in less time than a call that was lost is sent again."""
+    """Each name is used again after fifty others. That takes less time than until a lost call is sent again."""
     run = bed.load("udp", 3, {"drop_every": 10}, timeout=3000, load=2000, time=4)
     assert run.result["errors"] == []
     assert run.result["operations"]["remove"]["scheduled"] > 60
@@ -215,7 +215,7 @@ def a_server_that_refuses(bed: Any) -> None:
 
 @scenario
 def what_is_wrong_for_each_process_is_said_once(bed: Any) -> None:
-    """The file set is not there: each of the processes looks for its own part of it."""
+    """The file set is missing, and each process looks for its own part of it."""
     run = bed.load("tcp", 3, {"after": 0, "status": {"write": 28}}, processes=8)
     assert run.status == 3
     said = [line for line in run.message.splitlines() if line.startswith("sfsload: ")]  # sanitizers speak, too

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files in memory: what a server of either version hands out."""
+"""Files in memory, which a server of either version exports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Files:
         return folder.names[name]
 
     def make(self, folder: Node, name: str, kind: int, mode: int) -> Node:
-        """A file that is there stays, and is emptied; anything else must not be there."""
+        """Make a file. An existing file stays, and is emptied. Anything else with this name is an error."""
         if folder.kind != FOLDER:
             raise Refused(NOT_A_FOLDER)
         there = folder.names.get(name)

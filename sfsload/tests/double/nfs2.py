@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NFS version 2 (RFC 1094), as far as a load asks for it: arguments to results."""
+"""NFS version 2 (RFC 1094): arguments to results, for the procedures that a load uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def attributes(node: Node) -> bytes:
 
 
 def sattr(reader: Reader) -> tuple[int, int]:
-    """Mode and size; all else has to stay as it is."""
+    """Read the attributes to set: mode and size. All others must be unset."""
     mode, uid, gid, size, *times = (reader.u32() for _ in range(8))
     if {uid, gid, *times} != {NOT_SET}:
         raise Malformed
@@ -44,14 +44,14 @@ def sattr(reader: Reader) -> tuple[int, int]:
 
 
 def failed(name: str) -> bytes:
-    """What follows the status of an operation that failed."""
+    """Return the part of a failed operation's reply that follows the status."""
     return b""
 
 
 def results(files: Files, name: str, reader: Reader) -> bytes:
     node = node_of(files, reader)
-    told: bytes = globals()[f"_{name}"](files, node, reader)
-    return told
+    reply: bytes = globals()[f"_{name}"](files, node, reader)
+    return reply
 
 
 def _getattr(files: Files, node: Node, reader: Reader) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NFS version 3 (RFC 1813), as far as a load asks for it: arguments to results."""
+"""NFS version 3 (RFC 1813): arguments to results, for the procedures that a load uses."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def post_op(node: Node) -> bytes:
 
 
 def wcc(node: Node) -> bytes:
-    """What it was before, as some servers tell it, and what it is."""
+    """Write the attributes before an operation, as some servers do, and after it."""
     return u32(1) + u64(node.size) + u32(0, 0, 0, 0) + post_op(node)
 
 
 def sattr(reader: Reader) -> tuple[int | None, int | None]:
-    """Mode and size; all else has to stay as it is."""
+    """Read the attributes to set: mode and size. All others must be unset."""
     mode = reader.u32() if reader.u32() else None
     if reader.u32() or reader.u32():
         raise Malformed
@@ -62,7 +62,7 @@ def sattr(reader: Reader) -> tuple[int | None, int | None]:
 
 
 def failed(name: str) -> bytes:
-    """What follows the status of an operation that failed."""
+    """Return the part of a failed operation's reply that follows the status."""
     if name == "getattr":
         return b""
     if name in ("setattr", "write", "create", "mkdir", "symlink", "remove", "commit"):
@@ -72,8 +72,8 @@ def failed(name: str) -> bytes:
 
 def results(files: Files, name: str, reader: Reader) -> bytes:
     node = node_of(files, reader)
-    told: bytes = globals()[f"_{name}"](files, node, reader)
-    return told
+    reply: bytes = globals()[f"_{name}"](files, node, reader)
+    return reply
 
 
 def _getattr(files: Files, node: Node, reader: Reader) -> bytes:
@@ -120,9 +120,9 @@ def _write(files: Files, node: Node, reader: Reader) -> bytes:
 
 
 def _made(folder: Node, made: Node) -> bytes:
-    """Of a folder it tells no handle: the protocol lets a server leave it out."""
-    told = u32(0) if made.kind == FOLDER else u32(1) + handle(made)
-    return told + post_op(made) + wcc(folder)
+    """Return the reply of a creation. It has no handle of a directory, which the protocol allows."""
+    reply = u32(0) if made.kind == FOLDER else u32(1) + handle(made)
+    return reply + post_op(made) + wcc(folder)
 
 
 def _create(files: Files, node: Node, reader: Reader) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The double's sockets: one thread, UDP or TCP, replies sent when they are due."""
+"""The double's sockets: one thread, UDP or TCP; each reply is sent at its time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def record(message: bytes) -> bytes:
 
 
 class Connection:
-    """A client over TCP: bytes to messages. All requests of sfsload are one fragment."""
+    """A TCP client's connection: bytes to messages. All requests of sfsload have one fragment."""
 
     def __init__(self, server: Server, sock: socket.socket) -> None:
         self.server, self.sock, self.bytes = server, sock, b""
@@ -121,7 +121,7 @@ class Server:
 
 
 def main() -> None:
-    """server.py tcp|udp ORDERS: prints its ports as a line of JSON, and its counts when SIGTERM ends it."""
+    """server.py tcp|udp ORDERS: print the ports as a line of JSON, and the counts when SIGTERM ends the server."""
     server = Server(sys.argv[1], Orders(**json.loads(sys.argv[2])))
 
     def end(*_: object) -> None:

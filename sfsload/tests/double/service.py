@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to replies, with what a double does by order, and counts of what it was asked."""
+"""Requests to replies: carry out the orders of a test, and count the requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PORTMAP, NFS, MOUNT = 100000, 100003, 100005
 
 @dataclass
 class Orders:
-    """Those of NFS begin after so many different requests."""
+    """The orders of a test. Those for NFS begin after a number of different requests."""
 
     after: int = 0
     refuse_mount: int = 0
@@ -155,8 +155,8 @@ class Service:
             if wrong == "found":
                 root = self.files.root
                 rest = b"" if call.version == 2 else wire.u32(0)
-                told = version.attributes(root) if call.version == 2 else wire.u32(0)
-                results = wire.u32(0) + version.handle(root) + told + rest
+                attributes = version.attributes(root) if call.version == 2 else wire.u32(0)
+                results = wire.u32(0) + version.handle(root) + attributes + rest
         if wrong == "content":
             results = results[:-1024] + bytes(1024)
         if wrong == "short":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XDR and the headers of RPC, from the server's side."""
+"""XDR and the headers of RPC, on the server's side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUCCESS, PROGRAM_UNAVAILABLE, PROGRAM_MISMATCH, PROCEDURE_UNAVAILABLE, GARBAGE =
 
 
 class Malformed(Exception):
-    """A request is shorter than it says, or has something behind its end."""
+    """A request is shorter than its header says, or has bytes after its end."""
 
 
 class Reader:
@@ -62,7 +62,7 @@ def opaque(data: bytes | bytearray | str) -> bytes:
 
 
 class Call:
-    """A request: its header, and a reader that stands at its arguments."""
+    """A request: its header, and a reader at the start of its arguments."""
 
     def __init__(self, message: bytes) -> None:
         self.arguments = Reader(message)
