@@ -82,7 +82,7 @@ class Bed:
     def _must(self, *words: str | Path) -> None:
         done = self.begin(*words).end([0])
         if done.status:
-            raise RuntimeError(f"undisturbed, `{' '.join(done.words)}` ended with {done.status}: {done.said}")
+            raise RuntimeError(f"undisturbed, `{' '.join(done.words)}` ended with {done.status}: {done.output}")
 
     def _entries_in_use(self) -> list[Path]:
         """Return the entries of the image that the study's cells use. Missing ones are built in the user's cache."""

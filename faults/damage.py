@@ -130,8 +130,8 @@ def _reported(bed: Bed, path: Path, note: Note) -> None:
     command = ("medium", "inspect", "kept") if path.name == "medium.json" else bed.run_words(2)
     # A medium that is found damaged by a cell fails that cell; what is found before that ends the run
     done = note.end(bed.begin(*command), (1, 2) if path.is_relative_to(bed.cache / "media") else (2,))
-    if path.parent.name not in done.said and path.name not in done.said and path.parent.name != "allowed":
-        note.wrong.append(f"{path}: damaged, and not named: {done.said[-300:]}")
+    if path.parent.name not in done.output and path.name not in done.output and path.parent.name != "allowed":
+        note.wrong.append(f"{path}: damaged, and not named: {done.output[-300:]}")
     bed.put_back(path)
 
 
@@ -139,7 +139,7 @@ def _rebuilt(bed: Bed, path: Path, chance: random.Random, note: Note) -> None:
     """Check that the run starts to build the entry again. Stop the build, and restore the entry."""
     assert path.relative_to(bed.cache / "image").parts[0].startswith(NEVER_COPIED)
     run = bed.begin_run(2)
-    while " the source of " not in run.said() and not run.is_over:
+    while " the source of " not in run.output() and not run.is_over:
         time.sleep(0.05)
     time.sleep(chance.uniform(0, 4))
     note.moment = "before a run; stopped while it is built anew"

@@ -55,7 +55,7 @@ def ask(number: signal.Signals) -> Fault:
                 os.killpg(run.process.pid, number)
         else:
             run.process.send_signal(number)
-        early = (UNHANDLED[number],) if not run.said() else ()
+        early = (UNHANDLED[number],) if not run.output() else ()
         note.end(run, (0, 130, *early), ENDS_WITHIN_S)
 
     names = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "Ctrl-C"}
@@ -152,7 +152,7 @@ def two_and_kill(bed: Bed, chance: random.Random, note: Note) -> None:
     wait_for_moment(bed, victim, chance, runs[2], 1, note)
     number = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
     note.detail += f"; {number.name}"
-    early = (UNHANDLED[number],) if number == signal.SIGTERM and not victim.said() else ()
+    early = (UNHANDLED[number],) if number == signal.SIGTERM and not victim.output() else ()
     _signal(victim.process.pid, number)
     if number == signal.SIGSTOP:
         time.sleep(chance.uniform(0.1, 3))

@@ -94,7 +94,7 @@ def wait_for_moment(bed: Bed, run: Begun, chance: random.Random, missing: int, j
     if wanted == "starts":
         run.wait(share * bed.cached_s)
     else:
-        while not run.is_over and "Measuring" not in run.said():
+        while not run.is_over and "Measuring" not in run.output():
             time.sleep(0.005)
         slower = (time.monotonic() - run.at) / bed.cached_s
         if wanted == "measures":
@@ -112,7 +112,7 @@ def phase(bed: Bed, run: Begun) -> str:
     """Return the phase of a run, from its output and its stored results."""
     if run.is_over:
         return "after its end"
-    output = run.said()
+    output = run.output()
     if "Measuring" in output:
         there = sum((folder / "digests.txt").is_file() for folder in bed.results())
         total = len(list((bed.reference / "cache/results/cells").glob("*/*")))

@@ -40,15 +40,15 @@ class Ended:
 
     words: tuple[str, ...]
     status: int
-    said: str
+    output: str
     allowed: frozenset[int]
 
     def faults(self) -> list[str]:
         """Return the problems of its end."""
-        what, last = " ".join(self.words), self.said.strip()[-400:]
+        what, last = " ".join(self.words), self.output.strip()[-400:]
         # Without a line of ours Python itself was interrupted, before it came to the program
-        if "Traceback (most recent call last)" in self.said and (OURS.search(self.said) or self.status >= 0):
-            return [f"traceback of `{what}`: {self.said[-1500:]}"]
+        if "Traceback (most recent call last)" in self.output and (OURS.search(self.output) or self.status >= 0):
+            return [f"traceback of `{what}`: {self.output[-1500:]}"]
         if self.status not in self.allowed:
             return [f"`{what}` ended with {self.status}, not {sorted(self.allowed)}: {last}"]
         if self.status > 0 and not last:
@@ -69,7 +69,7 @@ class Begun:
     def is_over(self) -> bool:
         return self.process.poll() is not None
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(errors="replace")
 
     def wait(self, seconds: float) -> None:
@@ -84,8 +84,8 @@ class Begun:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise Hung(f"`{' '.join(self.words)}` did not end in {limit_s:.0f} s: {self.said()[-800:]}") from None
-        return Ended(self.words, status, self.said(), frozenset(allowed))
+            raise Hung(f"`{' '.join(self.words)}` did not end in {limit_s:.0f} s: {self.output()[-800:]}") from None
+        return Ended(self.words, status, self.output(), frozenset(allowed))
 
 
 def begin(cache: Path, folder: Path, log: Path, *words: str | Path, before: Sequence[str] = ()) -> Begun:

@@ -71,9 +71,9 @@ LOST = {
 
 @pytest.mark.parametrize("what", [*LOST])
 def test_what_is_lost_is_seen(bed: Bed, what: str) -> None:
-    act, said = LOST[what]
+    act, problem = LOST[what]
     act(bed)
-    assert [text for text in judge(bed).lost if said in text], judge(bed).lost
+    assert [text for text in judge(bed).lost if problem in text], judge(bed).lost
 
 
 def test_a_part_that_was_built_anew_must_be_the_same(bed: Bed) -> None:
@@ -142,7 +142,7 @@ def test_how_a_command_may_end() -> None:
     assert fine.faults() == []
     assert runs.Ended(("run",), 3, "no tool", frozenset({0})).faults() == ["`run` ended with 3, not [0]: no tool"]
     assert runs.Ended(("run",), 4, " ", frozenset({4})).faults() == ["`run` ended with 4 without a word"]
-    said = 'Traceback (most recent call last):\n  File "/x/src/flashbed/entry.py", line 1\n'
-    assert "traceback" in runs.Ended(("run",), 0, said, frozenset({0})).faults()[0]
-    assert "traceback" in runs.Ended(("run",), -2, said, frozenset({-2})).faults()[0]
-    assert runs.Ended(("run",), -2, said.partition("\n")[0], frozenset({-2})).faults() == []
+    output = 'Traceback (most recent call last):\n  File "/x/src/flashbed/entry.py", line 1\n'
+    assert "traceback" in runs.Ended(("run",), 0, output, frozenset({0})).faults()[0]
+    assert "traceback" in runs.Ended(("run",), -2, output, frozenset({-2})).faults()[0]
+    assert runs.Ended(("run",), -2, output.partition("\n")[0], frozenset({-2})).faults() == []
