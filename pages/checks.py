@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from flashbed.common import paths
-from flashbed.image.hosttools import MediaTool
+from flashbed.image.hosttools import MediaTool, Replay
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium
 from pages.page_text import table
@@ -65,7 +64,7 @@ class Bench:
 
     def play(
         self, medium: Medium, requests: Sequence[Request], *options: str, **changed: int | str
-    ) -> tuple[list[tuple[int, int]], dict[str, Any]]:
+    ) -> tuple[list[tuple[int, int]], Replay]:
         """Return (submitted, done) of each request, one after the other on a new medium, and the whole result."""
         self.start(medium, **changed)
         result = self.go_on(requests, *options, "--completions", str(self._completions))
@@ -91,13 +90,13 @@ class Bench:
         """Make a new medium that no profile describes."""
         self.tool.create(self._state, parameters)
 
-    def go_on(self, requests: Sequence[Request], *options: str) -> dict[str, Any]:
+    def go_on(self, requests: Sequence[Request], *options: str) -> Replay:
         """Send requests, one after the other, to the medium in its present state."""
         lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
         self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
         return self.go_on_with("--as-fast-as-possible", "--queue-depth", "1", *options, str(self._trace))
 
-    def go_on_with(self, *words: str) -> dict[str, Any]:
+    def go_on_with(self, *words: str) -> Replay:
         """Run flashbed-replay on the medium in its present state, with its own options for the requests."""
         return self.tool.replay(self._state, "--save", self._state, *words)
 

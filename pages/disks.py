@@ -75,7 +75,7 @@ def seek_ms(bench: Bench, medium: Medium, geometry: Geometry, op: str, distances
     for distance in distances:
         requests += [(op, geometry.offset(distance), 512), (op, 0, 512)]
     _, result = bench.play(medium, requests, capacity_bytes=geometry.offset(geometry.cylinders - 1) + 512, **PLAIN)
-    mean_ns: float = result["counters"]["disk_seek_ns"] / result["counters"]["disk_seeks"]
+    mean_ns: float = result.counters["disk_seek_ns"] / result.counters["disk_seeks"]
     return mean_ns / 1e6
 
 
@@ -104,7 +104,7 @@ def rotation_ms(bench: Bench, medium: Medium) -> float:
     chance, sectors = random.Random(1), medium.numbers()["outer_sectors_per_track"]
     requests = [("read", chance.randrange(sectors) * 512, 512) for _ in range(50_000)]
     _, result = bench.play(medium, requests, **PLAIN)
-    return float(result["counters"]["disk_rotation_ns"]) / len(requests) / 1e6
+    return float(result.counters["disk_rotation_ns"]) / len(requests) / 1e6
 
 
 def measures(bench: Bench, medium: Medium, g: Geometry) -> dict[str, Callable[[], float]]:

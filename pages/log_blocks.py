@@ -132,9 +132,10 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
             before, counted = enough(m, groups)
             bench.go_on(pages_at_random(chance, m, groups, before))
             replayed = bench.go_on(pages_at_random(chance, m, groups, counted))
+            assert replayed.write_amplification is not None
             what = f"random pages of {groups} groups"
             expected = programs_by_groups(m, groups)
-            row = Row(m.name, what, expected, m.layer, float(replayed["write_amplification"]), SAMPLE)
+            row = Row(m.name, what, expected, m.layer, replayed.write_amplification, SAMPLE)
             lines.append(
                 [
                     f"{m.name}, {m.layer}",
@@ -142,7 +143,7 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
                     str(groups),
                     *(plain(value) for value in (row.expected, row.found)),
                     f"{row.error * 100:.2f} %",
-                    f"{replayed['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                    f"{replayed.operations['write']['bytes_per_s'] / 1e6:.4f}",
                 ]
             )
             rows.append(row)
@@ -180,18 +181,17 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
             requests = [("write", place * size, size) for place in places]
             bench.go_on(requests[: count // 4])
             replayed = bench.go_on(requests[count // 4 :])
+            assert replayed.write_amplification is not None
             what = f"random writes of {size >> 10} KiB"
             allowed = CLOSE if pages == m.group_pages else SAMPLE
-            row = Row(
-                m.name, what, programs_by_size(m, pages), m.layer, float(replayed["write_amplification"]), allowed
-            )
+            row = Row(m.name, what, programs_by_size(m, pages), m.layer, replayed.write_amplification, allowed)
             lines.append(
                 [
                     f"{m.name}, {m.layer}",
                     str(size >> 10),
                     *(plain(value) for value in (row.expected, row.found)),
                     f"{row.error * 100:.2f} %",
-                    f"{replayed['operations']['write']['bytes_per_s'] / 1e6:.4f}",
+                    f"{replayed.operations['write']['bytes_per_s'] / 1e6:.4f}",
                 ]
             )
             rows.append(row)

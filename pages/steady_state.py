@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pages.checks import EXACT, LIBRARY, Bench, Row, plain
 from pages.page_text import table
@@ -102,11 +101,9 @@ def overwritten(bench: Bench, name: str) -> Steady:
     bench.start(medium, **changed)
     bench.go_on_with("--pattern", "sequential", "--request-bytes", str(1 << 20))
     depth = ("--queue-depth", str(numbers["queue_depth"]), "--request-bytes", str(REQUEST_BYTES))
-    replayed: dict[str, Any] = {}
-    for seed in ("1", "2"):
-        replayed = bench.go_on_with("--pattern", "random", *depth, "--seed", seed)
-    written = replayed["counters"]["host_written_bytes"] // numbers["page_bytes"]
-    return Steady({**numbers, **changed}, written, replayed["duration_ns"], replayed["counters"])
+    _, second = [bench.go_on_with("--pattern", "random", *depth, "--seed", seed) for seed in ("1", "2")]
+    written = second.counters["host_written_bytes"] // numbers["page_bytes"]
+    return Steady({**numbers, **changed}, written, second.duration_ns, second.counters)
 
 
 def checks(name: str, steady: Steady) -> Iterator[Row]:

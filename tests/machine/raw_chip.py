@@ -58,9 +58,9 @@ def new(
 def boot(rig: Rig, **words: Any) -> Outcome:
     """As guest_rig.boot; and the chip must have been used by its rules."""
     outcome = guest_rig.boot(rig, **words)
-    told = rig.tool.inspect(rig.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
     return outcome
 
 

@@ -78,7 +78,7 @@ def check(study: Path, folder: Path) -> int:
     made = repetition.job(rig.cell, rig.wanted.image).beginning["format"].decode()
     outcome = guest_rig.boot(rig, medium_options=f"record={RECORDS}", format=f"{made}\n{NO_REST}")
     requests = [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
-    counters = rig.tool.inspect(rig.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state).counters
     assert len(requests) == sum(counters[f"host_{op}"] for op in ("reads", "writes", "discards", "flushes")) < RECORDS
     assert len(requests) > 500, len(requests)
 

@@ -23,9 +23,9 @@ def cut(
     cells = [run.prepare(load_study(study_file(WORKLOAD, power_cut=wanted, **top)))[0] for wanted in (True, False)]
     assert cells[0].key != cells[1].key
     done = measure(cells[0], folder / "work")
-    told = cells[0].image.media_tool.inspect(folder / "work" / "state.bin")
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
+    inspection = cells[0].image.media_tool.inspect(folder / "work" / "state.bin")
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
     said = done.files["out/cut.txt"].decode()
     assert "the power is: off" in said
     return said, done.result.measurement.metrics.get("mount_after_cut_s")

@@ -147,7 +147,7 @@ def test_what_a_medium_cannot_do_is_an_error_to_who_asks(name: str, study_file: 
     }
     assert max(one.took_s for one in writes.values()) < LONGEST_S
     assert 0 < len(failed(tries(outcome, "worn-out"), expected.read)) < BLOCKS
-    counters = rig.tool.inspect(rig.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state).counters
     assert counters["refused_writes"] > 0
 
 

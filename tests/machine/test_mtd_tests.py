@@ -71,10 +71,10 @@ def test_the_kernels_own_tests_find_nothing(new_small_chip: NewSmallChip, chip: 
     said = outcome.files["said"].decode()
     for test in MTD_TESTS:
         assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", said, re.MULTILINE), said[-3000:]
-    told = rig.tool.inspect(rig.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
-    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
+    assert inspection.counters["program_failures"] == inspection.counters["erase_failures"] == 0
 
 
 # Busybox tries twice to load a module, and this one never stays
@@ -106,7 +106,7 @@ def test_as_many_bits_are_corrected_as_the_chip_asks_for(
     assert f"Successfully corrected {strength} bit errors per subpage" in said
     assert f"After {strength + 1} biterrors per subpage, read reported error" in said
     programs = 1 + strength + 2  # first, then with 0, 1 ... strength + 1 bits cleared
-    counters = rig.tool.inspect(rig.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state).counters
     assert counters["flash_programmed_pages"] == TRIES * programs
     allowed = rig.cell.medium.numbers()["partial_programs"]
     assert counters["violations"] == TRIES * max(programs - allowed, 0)
@@ -160,10 +160,10 @@ done >/out/errors
 
 def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
     """No rule broken; bad blocks and wrong bits where they were asked for, and all of these corrected."""
-    told = rig.tool.inspect(rig.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
-    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 0
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
+    assert inspection.counters["program_failures"] == inspection.counters["erase_failures"] == 0
     errors = words(outcome, "errors")
     assert errors["ecc_failures"] == 0
     assert errors["bad_blocks"] == part.bad
@@ -281,5 +281,5 @@ def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip: NewFaultyChip, c
     verify(rig, outcome, part, faults)
     # integck writes until the file system is full
     p = rig.cell.medium.numbers()
-    programs = rig.tool.inspect(rig.files.state)["counters"]["flash_programmed_pages"]
+    programs = rig.tool.inspect(rig.files.state).counters["flash_programmed_pages"]
     assert programs > (part.blocks - part.bad) * p["pages_per_block"] // 2

@@ -111,9 +111,9 @@ def verify(rig: Rig, left: Tree, read: Tree) -> None:
     assert left["same"].bytes == 12345
     assert left["empty"].mode == 0o4711
     assert read == left
-    told = rig.tool.inspect(rig.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
 
 
 CHIPS = ["slc-nand-64m", pytest.param("slc-nand-256m", marks=pytest.mark.long)]

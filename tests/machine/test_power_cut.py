@@ -229,6 +229,6 @@ def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file: StudyWr
     before, after = (second.files[name].decode().splitlines() for name in ("before", "after"))
     assert before == [f"{n} {'unreadable' if n == block else 'readable'}" for n in range(BLOCKS)]
     assert after == [f"{n} readable" for n in range(BLOCKS)]
-    counters = rig.tool.inspect(rig.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state).counters
     assert counters["restarts"] == 1
     assert counters["restart_ns"] > 0

@@ -108,10 +108,10 @@ def test_a_chip_is_found_and_keeps_what_is_written(
     raw = outcome.files["raw"]
     assert raw[: p["page_bytes"]] == outcome.files["written"][: p["page_bytes"]]
     assert raw[p["page_bytes"] :] != b"\xff" * p["spare_bytes"]  # the codes of the error correction
-    told = rig.tool.inspect(rig.files.state)
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
-    assert told["wear"]["grown_bad_blocks"] == 0
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.fault is None
+    assert inspection.counters["violations"] == 0
+    assert inspection.wear["grown_bad_blocks"] == 0
 
 
 class Times(NamedTuple):
@@ -184,7 +184,7 @@ def test_wrong_bits_are_corrected_by_the_kernels_codes(new_chip: NewChip, tmp_pa
     rig = new_chip(f"{chip}:bit_error_ppt={ppt},factory_bad_blocks=0", tmp_path / chip)
     outcome = boot(rig, format=WRONG_BITS, mount=NO_MOUNT)
     errors = words(outcome, "errors")
-    counters = rig.tool.inspect(rig.files.state)["counters"]
+    counters = rig.tool.inspect(rig.files.state).counters
     assert errors["ecc_failures"] == 0
     assert errors["corrected_bits"] == counters["wrong_bits"] > 0
 
@@ -214,10 +214,10 @@ def test_a_failure_reaches_the_file_system(new_chip: NewChip, tmp_path: Path) ->
     rig = new_chip(f"slc-nand-256m:{worn}", tmp_path / "worn")
     outcome = boot(rig, format=FAILING, mount=NO_MOUNT)
     assert words(outcome, "status") == {"fresh": 0, "worn": 1, "refused": 1}
-    told = rig.tool.inspect(rig.files.state)
-    assert told["counters"]["program_failures"] == told["counters"]["erase_failures"] == 1
-    assert told["wear"]["grown_bad_blocks"] == 1
-    assert told["fault"] is None
+    inspection = rig.tool.inspect(rig.files.state)
+    assert inspection.counters["program_failures"] == inspection.counters["erase_failures"] == 1
+    assert inspection.wear["grown_bad_blocks"] == 1
+    assert inspection.fault is None
 
 
 # Before the power goes a page is read that is erased, spare area and all: what it leaves in the framework's buffers is

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Finis
         study = study_file(WORKLOAD, translation=translation, filesystem=filesystem, medium=medium)
         (wanted,) = run.prepare(load_study(study))
         done = measure(wanted, tmp_path / "work")
-        told = wanted.image.media_tool.inspect(tmp_path / "work" / "state.bin")
-        done.files["inspect.json"] = json.dumps(told).encode()
+        inspection = wanted.image.media_tool.inspect(tmp_path / "work" / "state.bin")
+        done.files["inspect.json"] = json.dumps(asdict(inspection)).encode()
         return done
 
     return call
@@ -58,11 +59,11 @@ def numbers(done: Finished, name: str) -> dict[str, int]:
 def agrees_with_the_chip(done: Finished) -> dict[str, float]:
     """Wear and write amplification, from what the chip's own state says after the guest is gone."""
     metrics = dict(done.result.measurement.metrics)
-    told: dict[str, Any] = json.loads(done.files["inspect.json"])
-    assert told["fault"] is None
-    assert told["counters"]["violations"] == 0
-    assert metrics["wear_max"] == told["wear"]["erase_count_max"]
-    assert metrics["wear_mean"] == pytest.approx(told["wear"]["erase_count_mean"], abs=1e-3)
+    inspection: dict[str, Any] = json.loads(done.files["inspect.json"])
+    assert inspection["fault"] is None
+    assert inspection["counters"]["violations"] == 0
+    assert metrics["wear_max"] == inspection["wear"]["erase_count_max"]
+    assert metrics["wear_mean"] == pytest.approx(inspection["wear"]["erase_count_mean"], abs=1e-3)
     assert ("tbw_bytes" in metrics) is (metrics["overwrites"] >= wear.ENOUGH_OVERWRITES)
     assert metrics.get("tbw_bytes", 0) <= metrics.get("tbw_level_bytes", 0)
     assert metrics["total_write_amplification"] >= metrics["write_amplification"] >= 1

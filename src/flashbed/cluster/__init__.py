@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a study's cells on a Dask cluster. Knows how attempts are made; must not know studies or the store."""
+"""Run a study's cells on a Dask cluster. Knows how attempts are made; must not know studies or the store."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connects to the cluster that the user names ("tcp://host:8786", "local:4"), or reports what is wrong in one message.
+"""Connect to the cluster that the user names ("tcp://host:8786", "local:4"), or report what is wrong in one message.
 
 Only this room needs Dask: the rest of the lab works without it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores files by digest on any host of a cluster; a file is complete or missing. Must not know what files contain.
+"""Store files by digest on any host of a cluster; a file is complete or missing. Must not know what files contain.
 
 All processes of a host with the same cache share one store, and a file is sent to it once.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assigns attempts to workers. Attempts with the same beginning go to the workers that have it, as long as no worker is
+"""Assign attempts to workers. Attempts with the same beginning go to the workers that have it, as long as no worker is
 idle because of that. Must not know how attempts are sent.
 
 If a worker is lost and Dask gives its attempt to another, the attempt runs from power-on there.
@@ -61,7 +61,7 @@ class Places:
 
     @property
     def count(self) -> int:
-        """How many attempts the workers make at a time."""
+        """Return how many attempts the workers make at a time."""
         with self._lock:
             return sum(worker.threads for worker in self._workers.values())
 

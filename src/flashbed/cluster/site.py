@@ -80,8 +80,8 @@ class Cluster:
 
     @property
     def guests(self) -> int:
-        """How many guests may run now; read by one thread. It is at least 1: an order waits at the scheduler until a
-        worker joins.
+        """Return how many guests may run now; only one thread may ask. It is at least 1: an order waits at the
+        scheduler until a worker joins.
         """
         if time.monotonic() - self._looked_at >= WORKERS_POLL_S:
             self._look()

@@ -56,9 +56,9 @@ def medium_precondition(
         whole=whole,
     )
     for text, result in steps:
-        amplification = result["write_amplification"]
+        amplification = result.write_amplification
         tail = "" if amplification is None else f", write amplification {amplification:.3f}"
-        out.print(f"{text}: {result['duration_ns'] / 1e9:.3f} s of the medium's time{tail}")
+        out.print(f"{text}: {result.duration_ns / 1e9:.3f} s of the medium's time{tail}")
 
 
 @medium_app.command("cut")

@@ -52,14 +52,14 @@ def _copy_medium(cell: Cell, image: GuestImage, to: StoredMedium, start: StoredM
     if to.digest() != cell.medium.start_digest:
         raise InputError(f"{start.folder}: has changed since the study was read; run the study again")
     try:
-        told = image.media_tool.inspect(to.state, cell.medium.core_parameters)
+        inspection = image.media_tool.inspect(to.state, cell.medium.core_parameters)
     except HostResourceError as error:
         raise InputError(error.message.replace(str(to.state), str(start.state))) from None
-    if told["fault"] is not None:
-        raise InputError(f"{start.state}: damaged: {told['fault']}")
-    if to.data.stat().st_size != told["content_bytes"]:
+    if inspection.fault is not None:
+        raise InputError(f"{start.state}: damaged: {inspection.fault}")
+    if to.data.stat().st_size != inspection.content_bytes:
         raise InputError(
-            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {told['content_bytes']}; "
+            f"{start.data}: truncated: {to.data.stat().st_size} bytes instead of {inspection.content_bytes}; "
             "make the medium anew"
         )
 

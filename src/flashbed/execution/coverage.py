@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the lines that a patch changed ran in the guests of a study. If none ran, equal results say nothing of the
-patch.
+"""Find out whether the lines that a patch changed ran in the guests of a study. If none ran, equal results say nothing
+of the patch.
 
 The code that ran is kept beside the results, by their keys. It is no part of a result, because a kernel may be compared
 with several others. Must not know how lines are mapped to addresses.

@@ -154,12 +154,12 @@ class Queue:
         return True
 
     def finished_elsewhere(self) -> list[Record]:
-        """What others have finished since this was asked last."""
+        """Return the records that other runs have finished since the last call."""
         finished, self._finished = self._finished, []
         return finished
 
     def wait(self, progress: Stage) -> None:
-        """Lets time pass while others have all that is left, and says so once."""
+        """Wait a moment while other runs have all remaining repetitions. The first call says so."""
         if not self._has_noted:
             progress.note(f"Another run is measuring the last {self.left} repetitions; waiting for them")
         self._has_noted = True

@@ -11,7 +11,7 @@ import os
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,48 @@ class Counter:
     meaning: str
 
 
+@dataclass(frozen=True)
+class Inspection:
+    """The state of a medium, as fbmedia prints it."""
+
+    fault: str | None
+    """Why the state is damaged; None if it is not."""
+    content_bytes: int
+    """The size of the content's file."""
+    counters: Mapping[str, int]
+    """The counters over the medium's whole life, by name."""
+    wear: Mapping[str, Any]
+    """Numbers about the wear of flash, by name; empty for a medium without flash."""
+    power: Mapping[str, Any]
+    """Numbers about power cuts, by name."""
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Inspection:
+        """Return the inspection of fbmedia's document, which has more fields."""
+        return cls(**{field.name: document[field.name] for field in fields(cls)} | {"wear": document["wear"] or {}})
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The result of flashbed-replay."""
+
+    duration_ns: int
+    """The virtual time that the requests took."""
+    write_amplification: float | None
+    """Bytes programmed per byte written; None if there is no such ratio."""
+    operations: Mapping[str, Mapping[str, Any]]
+    """Numbers about the requests of each operation, such as "write"."""
+    counters: Mapping[str, int]
+    """The medium's counters over the replay, by name."""
+    cut: Mapping[str, int] | None
+    """Numbers about the power cut, by name; None if there was none."""
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Replay:
+        """Return the result of flashbed-replay's document, which has more fields."""
+        return cls(**{field.name: document[field.name] for field in fields(cls)})
+
+
 class MediaTool:
     """The programs fbmedia and flashbed-replay, with a method for each use."""
 
@@ -80,12 +122,12 @@ class MediaTool:
         """Write the content of a new medium: zeros, or erased pages with the factory's bad-block marks."""
         self._run(self.program, "content", "--state", state, "--data", data)
 
-    def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> dict[str, Any]:
-        """Return the parameters, counters and wear of a medium, as fbmedia prints them.
+    def inspect(self, state: Path, parameters: Mapping[str, int | str] | None = None) -> Inspection:
+        """Return the state of a medium.
 
         Raises HostResourceError with fbmedia's message if the file is no medium, or if it has other parameters.
         """
-        return dict(self._json("inspect", "--state", state, *_words(parameters or {})))
+        return Inspection.from_json(self._json("inspect", "--state", state, *_words(parameters or {})))
 
     def digest(self, parameters: Mapping[str, int | str]) -> str:
         """Return the digest of a medium's parameters, 16 hex digits. Raises InputError if fbmedia refuses one."""
@@ -98,9 +140,9 @@ class MediaTool:
         """Let days pass while a medium is switched off. Raises InputError if they are too many."""
         self._run(self.program, "age", "--state", state, "--days", str(days))
 
-    def replay(self, state: Path, *arguments: str | Path) -> dict[str, Any]:
+    def replay(self, state: Path, *arguments: str | Path) -> Replay:
         """Run flashbed-replay on a medium, and return its result. `arguments` are without --state and --json."""
-        return dict(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))
+        return Replay.from_json(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))
 
     def _json(self, *arguments: str | Path) -> Any:
         return json.loads(self._run(self.program, *arguments))

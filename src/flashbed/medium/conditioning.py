@@ -88,7 +88,7 @@ def make(tool: MediaTool, to: Path, parameters: Mapping[str, int | str], conditi
     tool.create(to, parameters)
     for arguments in STEPS[condition]:
         tool.replay(to, "--save", to, "--whole", "--no-percentiles", *arguments)
-    if STEPS[condition] and tool.inspect(to)["wear"]["read_only"]:
+    if STEPS[condition] and tool.inspect(to).wear.get("read_only"):
         raise WornOutError(
             f'"{condition}": the medium is worn out, and read-only, before it is written so often; give it more '
             "endurance_erases or spare_blocks"

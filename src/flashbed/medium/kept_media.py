@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from flashbed.common import locks, paths
 from flashbed.common.errors import InputError, host_refusal
@@ -21,7 +20,7 @@ from flashbed.common.page import PageTable
 from flashbed.common.tomlfile import nearest
 from flashbed.common.units import format_size
 from flashbed.image import hosttools
-from flashbed.image.hosttools import MediaTool
+from flashbed.image.hosttools import MediaTool, Replay
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.condition import MEANINGS
 from flashbed.profiles.library import Library, LookupProblem
@@ -87,11 +86,11 @@ def _library() -> Library:
 
 def precondition(
     name: str, *, fill_request: int | None, overwrites: int, overwrite_request: int, seed: int, whole: bool
-) -> list[tuple[str, dict[str, Any]]]:
+) -> list[tuple[str, Replay]]:
     """Fill a medium in order (unless `fill_request` is None), then overwrite it `overwrites` times at random. If
     `whole`, write its hidden capacity too.
 
-    Return each step with its result, in the terms of flashbed-replay. The content stays: only the model's state ages.
+    Return each step with its result. The content stays: only the model's state ages.
     """
     stored = locate(name, Path())
     stored.origin()
@@ -164,7 +163,8 @@ def cut(
 def _cut(stored: StoredMedium, overwrites: int, request: int, seed: int, moment: list[str]) -> str:
     arguments, tool = [*_at_random(overwrites, request, seed), *moment], _tool()
     with stored.changed() as change:
-        cut_report = tool.replay(stored.state, "--save", change.state, *arguments)["cut"]
+        cut_report = tool.replay(stored.state, "--save", change.state, *arguments).cut
+        assert cut_report is not None  # the arguments ask for one
         text = (
             f"power cut at request {cut_report['requests']}, {cut_report['cut_ns'] / 1e9:.6f} s after the first, "
             f"while overwritten at random, {format_size(request)} a request, seed {seed}: "
@@ -183,16 +183,14 @@ def inspect(name: str) -> tuple[list[str], list[PageTable]]:
     origin, state = stored.origin(), tool.inspect(stored.state)
     lines = [f"profile  {origin.profile}", *(f"made     {step}" for step in origin.made)]
     lines.append(f"digest   {stored.digest()}")
-    if state["fault"]:
-        lines.append(f"FAULT    {state['fault']}")
-    known = {counter.name: counter for counter in tool.counters}
-    counters = [(name, str(value), known[name].unit, known[name].meaning) for name, value in state["counters"].items()]
+    if state.fault:
+        lines.append(f"FAULT    {state.fault}")
+    by_name = {counter.name: counter for counter in tool.counters}
+    counters = [(name, str(value), by_name[name].unit, by_name[name].meaning) for name, value in state.counters.items()]
     tables = [PageTable("Counters", ("name", "value", "unit", "meaning"), counters)]
-    if state["wear"]:
-        tables.append(
-            PageTable("Wear", ("name", "value"), [(name, str(value)) for name, value in state["wear"].items()])
-        )
-    power = [(name, json.dumps(value)) for name, value in state["power"].items()]
+    if state.wear:
+        tables.append(PageTable("Wear", ("name", "value"), [(name, str(value)) for name, value in state.wear.items()]))
+    power = [(name, json.dumps(value)) for name, value in state.power.items()]
     return lines, [*tables, PageTable("Power", ("name", "value"), power)]
 
 

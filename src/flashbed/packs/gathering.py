@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers the recipe of a repetition of this host and the files that the recipe names: among them the programs that it
+"""Gather the recipe of a repetition of this host and the files that the recipe names: among them the programs that it
 needs, with their libraries, and the packages that these files are from.
 """
 

@@ -78,7 +78,7 @@ class _Entry:
 
     @property
     def manifest(self) -> bytes:
-        """The text of the entry's manifest in a cache."""
+        """Return the text of the entry's manifest in a cache."""
         manifest = {"recipe": self.recipe, "products": self.product_digests}
         if LISTING in self.files:
             manifest["listing"] = self.files[LISTING].sha256

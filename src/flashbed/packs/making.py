@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a pack of a measured study: the recipes of its repetitions, their files and their results, in the format that
+"""Make a pack of a measured study: the recipes of its repetitions, their files and their results, in the format that
 replay/pack_file.py reads. The same contents give the same bytes.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes in sentences how the results in a pack differ: before anything runs, from the pack's own recipes; and
+"""Describe in sentences how the results in a pack differ: before anything runs, from the pack's own recipes; and
 afterwards, from the outcome of the new run.
 
 A result's key is the hash of its inputs, which include digests of files of the pack. So if somebody changed a kernel, a

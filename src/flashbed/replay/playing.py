@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a recipe on this host. The pack's files are in a directory; its programs start from there with their own
+"""Run a recipe on this host. The pack's files are in a directory; its programs start from there with their own
 libraries, whatever this host has. Must not know the recipe's results elsewhere.
 """
 

@@ -59,7 +59,7 @@ class Recipe:
 
     @property
     def files(self) -> Iterator[str]:
-        """The digests of all files."""
+        """Return the digests of all files."""
         yield self.kernel
         yield self.state
         yield from (digest for _, digest in self.archives)
@@ -67,19 +67,19 @@ class Recipe:
 
     @property
     def cell(self) -> str:
-        """A text that identifies the cell: the label without the seed. A field of its own would need another format of
-        packs.
+        """Return a text that identifies the cell: the label without the seed. A field of its own would need another
+        format of packs.
         """
         return self.label.rpartition(", seed ")[0]
 
     @property
     def guest(self) -> str:
-        """A text that is the same for recipes with the same guest: one run serves them all."""
+        """Return a text that is equal for recipes with the same guest: one run serves them all."""
         return self._without(*BY_KEY)
 
     @property
     def beginning(self) -> str:
-        """A text that is the same for recipes whose guests are the same until their load comes; "" for a recipe of an
+        """Return a text that is equal for recipes whose guests are equal until their load begins; "" for a recipe of an
         older pack, whose guest has its load from power-on.
         """
         return self._without(*BY_KEY, *OF_LOAD) if self.load is not None else ""

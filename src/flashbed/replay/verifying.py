@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a pack again, and reports whether the results have the same bytes; if not, which cells differ and how.
+"""Run a pack again, and report whether the results have the same bytes; if not, which cells differ and how.
 
 Runs on bare Python too. Must not know how a pack is made.
 """

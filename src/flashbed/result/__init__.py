@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a repetition measured, as a type: how it is kept, worked out of what a guest left, and its columns in tables."""
+"""The result of a repetition: its type, its evaluation from the guest's files, the store, and the columns of tables."""

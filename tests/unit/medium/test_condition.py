@@ -49,12 +49,12 @@ def shipped() -> Library:
 @pytest.mark.parametrize(("condition", "times"), [("fresh", 0), ("full", 1), ("worn", 2)])
 def test_the_whole_device_is_written_not_what_it_shows(condition: Condition, times: int, fresh_cache: Path) -> None:
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
-    told = tool.inspect(conditioning.state(tool, SMALL, condition), SMALL)
-    counters = told["counters"]
+    inspection = tool.inspect(conditioning.state(tool, SMALL, condition), SMALL)
+    counters = inspection.counters
     assert counters["host_written_bytes"] == times * CAPACITY_BYTES
     assert counters["host_writes"] == {"fresh": 0, "full": 64, "worn": 64 + 128}[condition]
     assert (counters["flash_erased_blocks"] > 0) == (condition == "worn")  # in order it fits into what was erased
-    assert told["fault"] is None
+    assert inspection.fault is None
 
 
 def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_a_kept_medium_is_written_whole_if_asked(whole: bool, written: int, fres
     kept = kept_media.create("kept", "usb-stick-2g:used_bytes=64M")
     kept_media.precondition("kept", fill_request=1 << 17, overwrites=0, overwrite_request=4096, seed=1, whole=whole)
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
-    assert tool.inspect(kept.state)["counters"]["host_written_bytes"] == written
+    assert tool.inspect(kept.state).counters["host_written_bytes"] == written
     assert kept.origin().made[1].startswith("the whole device: ") is whole
 
 
