@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write fio's job files and command line, and check job files of users.
+"""Read and check job files of users, and write fio's job files and command line: in this order in the module.
 
 Before fio runs, the lab checks only a job file's syntax, the options that the lab sets itself, and what it forbids.
 fio, in the guest, judges all other options and values, and its message becomes the reason. Sections named prepare...
@@ -15,7 +15,6 @@ from flashbed.workload.base import Parameters
 FIO = "/bin/fio --output-format=json+ --eta=never"
 OUTPUT = "fio.json"
 EMPTY_SCRIPT = b"true\n"
-
 RANDOM = {"randrepeat": 0, "allrandrepeat": 0}
 """Makes randseed effective: with either option on, fio uses the same random numbers for every randseed."""
 
@@ -37,46 +36,21 @@ BLOCKING_ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 HOWTO, ioengine).
 """
 
-
-def rate_log(interval_ms: int) -> dict[str, object]:
-    """Return fio's options for bandwidth logs."""
-    return {"write_bw_log": f"/out/{RATE_LOG}", "log_avg_msec": interval_ms, "per_job_logs": 1}
-
-
-def section(name: str, options: Mapping[str, object]) -> bytes:
-    """Return a section of a job file."""
-    lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
-    return ("\n".join(lines) + "\n").encode()
-
-
-_SECTION = re.compile(r"\[([^\]]+)\]")
-_INCLUDE = re.compile(r"include\s")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
-_OTHER_VARIABLE = re.compile(r"\$\{(?!\w+\})[^}]*\}?")
-_RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
-_PLACE = re.compile(
-    r"(?:name|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|cgroup|"
-    r"buffer_pattern|verify_pattern)\s*=(.*)"
-)
-"""Options with names of files or directories, with colons between several. fio names logs after `name`."""
-_ENGINE = re.compile(r"ioengine\s*=(.*)")
-_STAYS = frozenset(
-    (
-        *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "io_uring_cmd"),
-        *("posixaio", "solarisaio", "windowsaio", "mmap", "splice", "sg", "libzbc", "mtd"),
-        *("dev-dax", "libpmem", "pmemblk", "null", "cpuio", "falloc", "ftruncate", "e4defrag"),
-        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
-    )
-)
-"""The built-in engines of fio that stay on this computer (its HOWTO, "I/O engine"). Of the others, one runs a program,
-some are loaded from a file, and most talk to a server.
-"""
-
 LONGEST_LINE = 4000
 """The most bytes of a line. fio 3.33 splits lines longer than 8191 bytes, and reads each piece as a line."""
 
 PREPARE = "prepare"
 """The prefix of jobs that run before the measurement."""
+
+MEDIUM = "/dev/medium"
+"""What a job calls the medium's device, whatever its driver calls it (guest/cell)."""
+
+WARM_UP_S = 5
+"""The warm-up in seconds of a time-based job that sets none itself."""
+
+
+_SECTION = re.compile(r"\[([^\]]+)\]")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def section_of(line: str) -> str | None:
@@ -85,9 +59,44 @@ def section_of(line: str) -> str | None:
     return match[1] if match else None
 
 
-MEDIUM = "/dev/medium"
-"""What a job calls the medium's device, whatever its driver calls it (guest/cell)."""
+def section_names(job: bytes) -> set[str]:
+    """Return the names of the jobs in a job file."""
+    return set(filter(None, map(section_of, job.decode().splitlines()))) - {"global"}
 
+
+def job_variables(job_text: str) -> set[str]:
+    """Return the names of the ${variables} in a fio job file."""
+    return set(_VARIABLE.findall(job_text))
+
+
+def filled_in(text: str, variables: Iterable[tuple[str, object]]) -> str:
+    """Return a job, or a line of it, with each ${name} replaced by its value, as fio does."""
+    for name, value in variables:
+        text = text.replace(f"${{{name}}}", str(value))
+    return text
+
+
+def split_off_preparation(text: str) -> tuple[str, str]:
+    """Return the preparing sections, and the rest. Both have every [global] and everything before the first section.
+
+    If no section prepares, the first text is "" and the second is the whole job.
+    """
+    inside: list[str] = []
+    outside: list[str] = []
+    to: tuple[list[str], ...] = (inside, outside)
+    has_preparation = False
+    for line in text.splitlines(keepends=True):
+        if name := section_of(line):
+            is_one = name.startswith(PREPARE)
+            has_preparation |= is_one
+            to = (inside, outside) if name == "global" else (inside,) if is_one else (outside,)
+        for part in to:
+            part.append(line)
+    return ("".join(inside), "".join(outside)) if has_preparation else ("", text)
+
+
+_INCLUDE = re.compile(r"include\s")
+_OTHER_VARIABLE = re.compile(r"\$\{(?!\w+\})[^}]*\}?")
 _DEVICE = re.compile(r"filename[ \t]*=.*?(?P<device>/dev/(?:mblk|nvme|sd[a-z]|mmcblk)\w*)")
 
 
@@ -125,30 +134,25 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
         yield number, f"has no job: a section with a name other than global and {PREPARE}..."
 
 
-def split_off_preparation(text: str) -> tuple[str, str]:
-    """Return the preparing sections, and the rest. Both have every [global] and everything before the first section.
+_RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
+_PLACE = re.compile(
+    r"(?:name|directory|filename_format|opendir|read_\w+|write_\w+|merge_blktrace_file|replay_redirect|mem|cgroup|"
+    r"buffer_pattern|verify_pattern)\s*=(.*)"
+)
+"""Options with names of files or directories, with colons between several. fio names logs after `name`."""
 
-    If no section prepares, the first text is "" and the second is the whole job.
-    """
-    inside: list[str] = []
-    outside: list[str] = []
-    to: tuple[list[str], ...] = (inside, outside)
-    has_preparation = False
-    for line in text.splitlines(keepends=True):
-        if name := section_of(line):
-            is_one = name.startswith(PREPARE)
-            has_preparation |= is_one
-            to = (inside, outside) if name == "global" else (inside,) if is_one else (outside,)
-        for part in to:
-            part.append(line)
-    return ("".join(inside), "".join(outside)) if has_preparation else ("", text)
-
-
-def filled_in(text: str, variables: Iterable[tuple[str, object]]) -> str:
-    """Return a job, or a line of it, with each ${name} replaced by its value, as fio does."""
-    for name, value in variables:
-        text = text.replace(f"${{{name}}}", str(value))
-    return text
+_ENGINE = re.compile(r"ioengine\s*=(.*)")
+_STAYS = frozenset(
+    (
+        *("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "io_uring_cmd"),
+        *("posixaio", "solarisaio", "windowsaio", "mmap", "splice", "sg", "libzbc", "mtd"),
+        *("dev-dax", "libpmem", "pmemblk", "null", "cpuio", "falloc", "ftruncate", "e4defrag"),
+        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
+    )
+)
+"""The built-in engines of fio that stay on this computer (its HOWTO, "I/O engine"). Of the others, one runs a program,
+some are loaded from a file, and most talk to a server.
+"""
 
 
 def reaches_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str]]:
@@ -185,40 +189,6 @@ def _leads_out(name: str) -> bool:
     return name.startswith("/") or "\\" in name or ".." in name.split("/")
 
 
-_TIME_BASED = re.compile(r"^[ \t]*time_based[ \t]*(?:=[ \t]*1[ \t]*)?(?:[;#].*)?$", re.MULTILINE)
-_RAMP_TIME = re.compile(r"^[ \t]*ramp_time[ \t]*=", re.MULTILINE)
-
-WARM_UP_S = 5
-"""The warm-up in seconds of a time-based job that sets none itself."""
-
-
-def with_warm_up(job_text: str) -> str:
-    """Return a user's job file in which each section with time_based has a warm-up of WARM_UP_S. Leave the job
-    unchanged if it sets ramp_time anywhere.
-    """
-    if _RAMP_TIME.search(job_text):
-        return job_text
-    return _TIME_BASED.sub(lambda match: f"{match[0]}\nramp_time={WARM_UP_S}", job_text)
-
-
-_OWN_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
-
-
-def keeps_logs(job_text: str) -> bool:
-    """Return True if a user's job file writes its own logs. fio has one interval for all logs of a job, so the lab's
-    would average the user's.
-    """
-    return bool(_OWN_LOGS.search(job_text))
-
-
-_FLUSHES = re.compile(r"^[ \t]*f(?:data)?sync[ \t]*=[ \t]*[1-9$]", re.MULTILINE)
-
-
-def flushes_between(job_text: str) -> bool:
-    """Return True if a job flushes between its requests."""
-    return bool(_FLUSHES.search(job_text))
-
-
 _FIXED_NUMBERS = re.compile(
     r"^[ \t]*(randseed|(?:all)?randrepeat)[ \t]*(?:=(?![ \t]*0[ \t]*(?:[;#]|$))|(?:[;#]|$))", re.MULTILINE
 )
@@ -231,11 +201,6 @@ def fixed_numbers(job_text: str) -> str | None:
     """
     match = _FIXED_NUMBERS.search(job_text)
     return match[1] if match else None
-
-
-def job_variables(job_text: str) -> set[str]:
-    """Return the names of the ${variables} in a fio job file."""
-    return set(_VARIABLE.findall(job_text))
 
 
 _OF_DEPTH = re.compile(r"[ \t]*(ioengine|iodepth|direct)[ \t]*(?:=[ \t]*([^\s;#]*).*)?$")
@@ -263,6 +228,48 @@ def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
         elif engine == "libaio" and options.get("direct", (0, "0"))[1] == "0":
             reasons[line_of_depth] = "Linux carries out libaio's buffered requests one at a time; direct=1 has more"
     yield from sorted(reasons.items())
+
+
+_FLUSHES = re.compile(r"^[ \t]*f(?:data)?sync[ \t]*=[ \t]*[1-9$]", re.MULTILINE)
+
+
+def flushes_between(job_text: str) -> bool:
+    """Return True if a job flushes between its requests."""
+    return bool(_FLUSHES.search(job_text))
+
+
+_OWN_LOGS = re.compile(r"^[ \t]*(write_\w+_log|log_\w+|per_job_logs)\b", re.MULTILINE)
+
+
+def keeps_logs(job_text: str) -> bool:
+    """Return True if a user's job file writes its own logs. fio has one interval for all logs of a job, so the lab's
+    would average the user's.
+    """
+    return bool(_OWN_LOGS.search(job_text))
+
+
+_TIME_BASED = re.compile(r"^[ \t]*time_based[ \t]*(?:=[ \t]*1[ \t]*)?(?:[;#].*)?$", re.MULTILINE)
+_RAMP_TIME = re.compile(r"^[ \t]*ramp_time[ \t]*=", re.MULTILINE)
+
+
+def with_warm_up(job_text: str) -> str:
+    """Return a user's job file in which each section with time_based has a warm-up of WARM_UP_S. Leave the job
+    unchanged if it sets ramp_time anywhere.
+    """
+    if _RAMP_TIME.search(job_text):
+        return job_text
+    return _TIME_BASED.sub(lambda match: f"{match[0]}\nramp_time={WARM_UP_S}", job_text)
+
+
+def rate_log(interval_ms: int) -> dict[str, object]:
+    """Return fio's options for bandwidth logs."""
+    return {"write_bw_log": f"/out/{RATE_LOG}", "log_avg_msec": interval_ms, "per_job_logs": 1}
+
+
+def section(name: str, options: Mapping[str, object]) -> bytes:
+    """Return a section of a job file."""
+    lines = [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
+    return ("\n".join(lines) + "\n").encode()
 
 
 def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
@@ -300,11 +307,6 @@ def portable_own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
     job_files = {"measure": head + with_warm_up(text).encode()}
     return {**job_files, PREPARE: head + before.encode()} if before else job_files
-
-
-def section_names(job: bytes) -> set[str]:
-    """Return the names of the jobs in a job file."""
-    return set(filter(None, map(section_of, job.decode().splitlines()))) - {"global"}
 
 
 def _variables(parameters: Parameters) -> list[tuple[str, object]]:
