@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,29 +70,37 @@ def packages(files: Iterable[Path]) -> list[str]:
     """Return a line for each file: as sha256sum prints it, then its Debian package and source package with versions.
     A file that the lab has built, or any file on another system, has no package.
     """
-    return sorted({f"{digest_file(file)}  {file.name}  {_package(file)}" for file in set(files)})
+    wanted = set(files)
+    owners = _owners(wanted)
+    described = _described(owners.values())
+    lines = {file: described.get(owners.get(file, ""), "no known package") for file in wanted}
+    return sorted({f"{digest_file(file)}  {file.name}  {line}" for file, line in lines.items()})
 
 
-def _package(file: Path) -> str:
-    # dpkg knows a library of /usr/lib by its path of before /lib became a symbolic link
-    for name in (str(file), str(file).removeprefix("/usr")):
-        if (owner := _owner(name)) is not None:
-            return _described(owner)
-    return "no known package"
+def _owners(files: Iterable[Path]) -> dict[Path, str]:
+    """Return the Debian package of each file that is from one. One call for all: dpkg reads its lists anew in each."""
+    # dpkg knows a library of /usr/lib by its path of before /lib became a symbolic link; the path itself goes before
+    names = {name: file for file in files for name in (str(file).removeprefix("/usr"), str(file))}
+    found = {}
+    for line in _said_by_dpkg("-S", *names).splitlines():
+        owners, _, name = line.rpartition(": ")
+        found[name] = owners.partition(", ")[0]
+    return {file: found[name] for name, file in names.items() if name in found}
 
 
-def _owner(name: str) -> str | None:
+def _described(packages: Iterable[str]) -> dict[str, str]:
+    """Return the name and version of each package, and of its source package, by the name that dpkg has for it."""
+    wanted = "${binary:Package}\t${Package} ${Version} (source ${source:Package} ${source:Version})\n"
+    names = sorted(set(packages))
+    said = _said_by_dpkg("-W", "-f", wanted, *names) if names else ""
+    return dict(line.split("\t", 1) for line in said.splitlines())
+
+
+def _said_by_dpkg(*words: str) -> str:
     try:
-        done = children.run(["dpkg-query", "-S", name])
+        return children.run(["dpkg-query", *words]).stdout
     except SetupError:
-        return None
-    return done.stdout.partition(": ")[0].partition(",")[0] if done.returncode == 0 else None
-
-
-@cache
-def _described(package: str) -> str:
-    wanted = "${Package} ${Version} (source ${source:Package} ${source:Version})\n"
-    return children.run(["dpkg-query", "-W", "-f", wanted, package]).stdout.strip()
+        return ""
 
 
 BASE = "base"

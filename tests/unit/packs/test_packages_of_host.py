@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pack says of the packages that its programs of this host are from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flashbed.common import children
+from flashbed.common.digest import digest_file
+from flashbed.packs import gathering
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="this host has no packages of Debian")
+def test_dpkg_is_asked_twice_for_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    run = children.run
+
+    def noted(command: Any, **words: Any) -> Any:
+        asked.append(command[1])
+        return run(command, **words)
+
+    monkeypatch.setattr(children, "run", noted)
+    ours = tmp_path / "ours"
+    ours.write_text("built here")
+    true, grep = (Path(shutil.which(name) or "").resolve() for name in ("true", "grep"))
+    lines = gathering.packages([grep, ours, true, true])
+    assert asked == ["-S", "-W"]
+    assert lines == sorted(lines)
+    found = {line.split("  ")[1]: line.split("  ") for line in lines}
+    assert found["ours"] == [digest_file(ours), "ours", "no known package"]
+    assert found["true"][2].startswith("coreutils ")
+    assert found["grep"][2].startswith("grep ")
+    assert "(source grep " in found["grep"][2]
+
+
+def test_a_host_without_dpkg_has_no_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ours = tmp_path / "ours"
+    ours.write_text("built here")
+    assert gathering.packages([ours]) == [f"{digest_file(ours)}  ours  no known package"]
