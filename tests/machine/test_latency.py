@@ -8,14 +8,10 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-import pytest
-
 from flashbed.execution import run
-from flashbed.execution.repetition import Finished, Repetition
+from flashbed.execution.repetition import Finished
 from flashbed.study.loading import load_study
 from tests.support.fixture_types import Measure, StudyWriter
-
-Measured = tuple[Repetition, list[int], list[int]]
 
 ONE_READ_BYTES = 4096
 
@@ -59,29 +55,21 @@ def latencies_ns(finished: Finished) -> list[int]:
     return [int(line.split(",")[1]) for line in log.splitlines()][WARM_UP:]
 
 
-@pytest.fixture
-def measured(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Measured:
+def test_reads_cost_the_array_the_bus_and_the_controller_and_in_a_row_the_same(
+    study_file: StudyWriter, measure: Measure, tmp_path: Path
+) -> None:
+    """The kernel's tick comes every 4 ms and falls into each seventh read; between two, six in a row are alike."""
     (tmp_path / "reads.fio").write_text(JOB)
     flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
     reads, kernel_path = (latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))
-    return flash, reads, kernel_path
-
-
-def test_a_read_costs_the_array_the_bus_and_the_controller(measured: Measured) -> None:
-    flash, reads, kernel_path = measured
     p = flash.cell.medium.numbers()
     pages = -(-ONE_READ_BYTES // p["page_bytes"])
     assert pages * p["page_bytes"] == ONE_READ_BYTES
     by_hand = p["command_ns"] + p["read_ns"] + ONE_READ_BYTES * (p["bus_ps_per_byte"] + p["link_ps_per_byte"]) // 1000
     assert len(reads) == len(kernel_path) == READS
-    read, path = statistics.median(reads), statistics.median(kernel_path) - KNOWN_NS
-    assert abs(read - path - by_hand) <= 1000, f"{read} ns; {by_hand} ns by hand, kernel path {path} ns"
+    median, path = statistics.median(reads), statistics.median(kernel_path) - KNOWN_NS
+    assert abs(median - path - by_hand) <= 1000, f"{median} ns; {by_hand} ns by hand, kernel path {path} ns"
 
-
-def test_reads_in_a_row_cost_the_same(measured: Measured) -> None:
-    """The kernel's tick comes every 4 ms and falls into each seventh read; between two, six in a row are alike."""
-    _, reads, _ = measured
     windows = [reads[start : start + 6] for start in range(READS - 5)]
     assert min(max(window) - min(window) for window in windows) < 200
-    median = statistics.median(reads)
     assert sum(abs(read - median) < 200 for read in reads) >= READS * 6 // 7
