@@ -103,7 +103,7 @@ def test_nothing_is_written_over(study: Study, exported: Path) -> None:
 def test_any_name_that_can_be_printed_is_a_systems(study: Study, exported: Path, name: str) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, name)
-    assert {one.system for one in results.kept(study).results} == {name}
+    assert {result.system for result in results.kept(study).results} == {name}
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0b", "x" * 300, "ü" * 100])
@@ -131,8 +131,8 @@ def test_a_second_import_takes_the_place_of_the_first(study: Study, exported: Pa
     results.take_in(study, exported, "Linux")
     files[0].unlink()
     assert results.take_in(study, exported, "Windows XP") == (7, 8)
-    assert [one.system for one in results.kept(study).results].count("Windows XP") == 7
-    assert [one.system for one in results.kept(study).results].count("Linux") == 8
+    assert [result.system for result in results.kept(study).results].count("Windows XP") == 7
+    assert [result.system for result in results.kept(study).results].count("Linux") == 8
     # The folder was "sample", and any study of that name wrote into it; now each has its own, and says whose it is
     [folder] = (Path(os.environ["FLASHBED_CACHE"]) / "elsewhere").glob("sample-*")
     assert sorted(path.name for path in folder.iterdir()) == ["Linux", "Windows XP", results.OWNER]
@@ -162,8 +162,8 @@ def test_results_of_other_jobs_are_left_out_and_named(
     run_elsewhere(exported)
     results.take_in(study, exported, "Windows XP")
     same = "translation" in change[1]
-    found = results.kept(sample(tmp_path, change))
-    assert len(found.results) == (8 if same else 0)
+    kept = results.kept(sample(tmp_path, change))
+    assert len(kept.results) == (8 if same else 0)
     named = (
         []
         if same
@@ -172,7 +172,7 @@ def test_results_of_other_jobs_are_left_out_and_named(
             "(it was changed after the import)."
         ]
     )
-    assert list(found.left_out) == named
+    assert list(kept.left_out) == named
     assert len(results.kept(sample(tmp_path)).results) == 8  # changed back, all is there
 
 
@@ -192,8 +192,8 @@ def test_the_file_system_that_a_study_fixes_is_part_of_its_jobs(tmp_path: Path) 
 def test_a_slice_of_the_study_names_nothing_that_is_not_its(study: Study, exported: Path) -> None:
     run_elsewhere(exported)
     results.take_in(study, exported, "Windows XP")
-    found = results.kept(narrowed(study, {"pattern": ["read"]}))
-    assert (len(found.results), list(found.left_out)) == (4, [])
+    kept = results.kept(narrowed(study, {"pattern": ["read"]}))
+    assert (len(kept.results), list(kept.left_out)) == (4, [])
 
 
 def test_slices_of_one_study_come_home_one_after_the_other(study: Study, exported: Path, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_two_studies_of_one_name_do_not_meet(study: Study, exported: Path, tmp_p
     assert results.kept(other) == results.Kept([], [])
     run_elsewhere(exported, lambda document: {**document, "fio version": "fio-9"})
     results.take_in(other, exported, "Linux")
-    assert {one.fio for one in results.kept(study).results} == {"fio-3.33"}
-    assert {one.fio for one in results.kept(other).results} == {"fio-9"}
+    assert {result.fio for result in results.kept(study).results} == {"fio-3.33"}
+    assert {result.fio for result in results.kept(other).results} == {"fio-9"}
 
 
 def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: Path, tmp_path: Path) -> None:

@@ -73,4 +73,4 @@ def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
     # A slice numbers its own folders, so that of the only stack left is the first
     subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "01", place], env=environment, check=True, timeout=120)
     assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
-    assert {one.metrics["requested_bytes"] for one in results.kept(study).results} == {65536.0}
+    assert {result.metrics["requested_bytes"] for result in results.kept(study).results} == {65536.0}

@@ -64,29 +64,31 @@ def complaint(folder: Path, tool: MediaTool, medium: str, **numbers: int) -> str
 
 
 def test_an_unknown_parameter_is_told_with_file_line_and_the_nearest(tool: MediaTool, tmp_path: Path) -> None:
-    said = complaint(tmp_path, tool, "mine", comand_ns=0, colour=3)
-    assert Facts("profiles/media/mine.toml:5: comand_ns", 'did you mean "command_ns"?').within(said)
-    assert Facts("profiles/media/mine.toml:6: colour", "no such parameter").within(said)
+    message = complaint(tmp_path, tool, "mine", comand_ns=0, colour=3)
+    assert Facts("profiles/media/mine.toml:5: comand_ns", 'did you mean "command_ns"?').within(message)
+    assert Facts("profiles/media/mine.toml:6: colour", "no such parameter").within(message)
 
 
 def test_a_parameter_of_another_kind_is_told_so(tool: MediaTool, tmp_path: Path) -> None:
-    said = complaint(tmp_path, tool, "mine", command_ns=0, rpm=7200)
-    assert said == Facts("profiles/media/mine.toml:6: rpm", 'kind = "disk"', '"null"')
+    message = complaint(tmp_path, tool, "mine", command_ns=0, rpm=7200)
+    assert message == Facts("profiles/media/mine.toml:6: rpm", 'kind = "disk"', '"null"')
 
 
 def test_a_missing_parameter_is_told_with_its_meaning(tool: MediaTool, tmp_path: Path) -> None:
-    said = complaint(tmp_path, tool, "mine")
-    assert said.startswith("profiles/media/mine.toml:1: command_ns: missing; allowed: 0 to 10000000000; controller and")
+    message = complaint(tmp_path, tool, "mine")
+    assert message.startswith(
+        "profiles/media/mine.toml:1: command_ns: missing; allowed: 0 to 10000000000; controller and"
+    )
 
 
 def test_a_value_out_of_range_is_told_where_the_profile_says_it(tool: MediaTool, tmp_path: Path) -> None:
-    said = complaint(tmp_path, tool, "mine", command_ns=0, queues=2000)
-    assert said == "profiles/media/mine.toml:6: queues: 2000: allowed: 1 to 1024"
+    message = complaint(tmp_path, tool, "mine", command_ns=0, queues=2000)
+    assert message == "profiles/media/mine.toml:6: queues: 2000: allowed: 1 to 1024"
 
 
 def test_a_value_of_the_study_is_told_where_the_study_says_it(tool: MediaTool, tmp_path: Path) -> None:
-    said = complaint(tmp_path, tool, "usb-stick-2g:page_bytes=3000")
-    assert said.startswith('study.toml:6: axes.medium[1]: "usb-stick-2g": page_bytes: 3000: ')
+    message = complaint(tmp_path, tool, "usb-stick-2g:page_bytes=3000")
+    assert message.startswith('study.toml:6: axes.medium[1]: "usb-stick-2g": page_bytes: 3000: ')
 
 
 @pytest.mark.parametrize("name", Library((paths.profiles(),)).names("medium"))

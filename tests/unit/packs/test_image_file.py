@@ -74,14 +74,14 @@ def export(host: Host, to: Path) -> Path:
 
 
 def test_another_host_builds_nothing_of_what_is_taken_in(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
         done = image_file.take_in(made)
         assert (len(done.new), done.known) == (3, ())
         assert image_file.take_in(made).new == ()
-        kernel, tool = other.kernel(cache), other.tool(cache, "clang 19")
-    assert other.built == []
+        kernel, tool = importer.kernel(cache), importer.tool(cache, "clang 19")
+    assert importer.built == []
     assert kernel.path("a/Image").read_bytes() == b"kernel"
     assert not kernel.path("a/large").exists()
     for program in (tool.path("tool"), paths.checkers() / TRUE.name):
@@ -91,13 +91,13 @@ def test_another_host_builds_nothing_of_what_is_taken_in(hosts: tuple[Host, Host
 
 
 def test_whoever_builds_on_top_of_an_entry_has_the_rest_of_it_made(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
         image_file.take_in(made)
-        kernel = other.kernel(cache)
+        kernel = importer.kernel(cache)
         kernel.mend()
-    assert other.built == ["kernel"]
+    assert importer.built == ["kernel"]
     assert kernel.path("a/large").read_bytes() == b"object"
 
 
@@ -108,78 +108,78 @@ def test_the_same_image_twice_has_the_same_bytes(hosts: tuple[Host, Host], tmp_p
 
 
 def test_what_is_built_here_is_not_exchanged_for_it(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
-        kernel = other.kernel(cache)
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
+        kernel = importer.kernel(cache)
         done = image_file.take_in(made)
         assert (done.known, done.different) == ((kernel.folder.name,), ())
-        assert other.kernel(cache).path("a/large").exists()
+        assert importer.kernel(cache).path("a/large").exists()
 
 
 def test_what_was_built_here_with_other_bytes_is_told(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
         kernel = cache.entry("linux", {"config": "y"}, lambda folder: (folder / "Image").write_bytes(b"mine"))
         assert image_file.take_in(made).different == (kernel.folder.name,)
     assert kernel.path("Image").read_bytes() == b"mine"
 
 
 def test_an_entry_here_without_a_readable_manifest_is_replaced(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
-        kernel = other.kernel(cache)
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
+        kernel = importer.kernel(cache)
         (kernel.folder / "MANIFEST.json").write_text("{")
         assert kernel.folder.name in image_file.take_in(made).new
-        assert other.kernel(cache).path("a/Image").read_bytes() == b"kernel"
-    assert other.built == ["kernel"]
+        assert importer.kernel(cache).path("a/Image").read_bytes() == b"kernel"
+    assert importer.built == ["kernel"]
     assert [path.name for path in kernel.folder.parent.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_damaged_program_of_another_host_is_built_here(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    made = export(one, tmp_path / "a.flashbed")
-    with other as cache:
+    maker, importer = hosts
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer as cache:
         image_file.take_in(made)
-        other.tool(cache, "gcc 14").path("tool").write_text("#!/bin/sh\nexit 1\n")
-        assert other.tool(cache, "gcc 14").path("tool").read_bytes() == TRUE.read_bytes()
-    assert other.built == ["tool"]
+        importer.tool(cache, "gcc 14").path("tool").write_text("#!/bin/sh\nexit 1\n")
+        assert importer.tool(cache, "gcc 14").path("tool").read_bytes() == TRUE.read_bytes()
+    assert importer.built == ["tool"]
 
 
 def test_other_versions_that_were_noted_here_are_kept_and_told(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    one, other = hosts
-    for host, version in ((one, "1"), (other, "2")):
+    maker, importer = hosts
+    for host, version in ((maker, "1"), (importer, "2")):
         (host.root / "debian-arm64").mkdir()
         notes = {"fio": [{"version": version}], f"of {version}": []}
         (host.root / "debian-arm64/packages.json").write_text(json.dumps(notes))
-    made = export(one, tmp_path / "a.flashbed")
-    with other:
+    made = export(maker, tmp_path / "a.flashbed")
+    with importer:
         assert image_file.take_in(made).other_packages == ("fio",)
-    noted = json.loads((other.root / "debian-arm64/packages.json").read_text())
+    noted = json.loads((importer.root / "debian-arm64/packages.json").read_text())
     assert noted == {"fio": [{"version": "2"}], "of 1": [], "of 2": []}
 
 
 Image = dict[str, Any]
 
 
-def _first_file(told: Image, name: str) -> None:
-    files = told["image"]["entries"][0]["files"]
+def _first_file(contents: Image, name: str) -> None:
+    files = contents["image"]["entries"][0]["files"]
     files[name] = files.pop(next(iter(files)))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda told: _first_file(told, "../../outside"),
-        lambda told: _first_file(told, "/outside"),
-        lambda told: _first_file(told, "MANIFEST.json"),
-        lambda told: told["image"]["entries"][0].update(name="../outside"),
-        lambda told: told["image"]["entries"][0].update(products=[]),
-        lambda told: told["image"].update(packages={"../outside": {}}),
-        lambda told: told.pop("image"),
-        lambda told: told.update(image=[]),
+        lambda contents: _first_file(contents, "../../outside"),
+        lambda contents: _first_file(contents, "/outside"),
+        lambda contents: _first_file(contents, "MANIFEST.json"),
+        lambda contents: contents["image"]["entries"][0].update(name="../outside"),
+        lambda contents: contents["image"]["entries"][0].update(products=[]),
+        lambda contents: contents["image"].update(packages={"../outside": {}}),
+        lambda contents: contents.pop("image"),
+        lambda contents: contents.update(image=[]),
     ],
 )
 def test_an_image_that_would_write_elsewhere_is_refused(
@@ -187,10 +187,10 @@ def test_an_image_that_would_write_elsewhere_is_refused(
 ) -> None:
     """Also one whose digests were all made anew."""
     whole = pack_file.open_sealed(export(hosts[0], tmp_path / "a.flashbed"))
-    told = {name: value for name, value in whole.contents.items() if name != "members"}
-    change(told)
+    contents = {name: value for name, value in whole.contents.items() if name != "members"}
+    change(contents)
     making.write(
-        tmp_path / "b.flashbed", told, {}, {name: whole.read(name) for name in whole.members}, zipfile.ZIP_STORED
+        tmp_path / "b.flashbed", contents, {}, {name: whole.read(name) for name in whole.members}, zipfile.ZIP_STORED
     )
     with hosts[1], pytest.raises(InputError, match=r"b\.flashbed: is no image"):
         image_file.take_in(tmp_path / "b.flashbed")
@@ -216,6 +216,6 @@ def test_what_is_asked_for_is_noted_while_it_is_asked_for(hosts: tuple[Host, Hos
     with hosts[0] as cache:
         hosts[0].kernel(cache)
         with noting() as asked:
-            found = hosts[0].kernel(cache)
+            kernel = hosts[0].kernel(cache)
         hosts[0].tool(cache, "gcc 12")
-    assert asked == [AskedEntry("linux", {"config": "y"}, of_host=False, folder=found.folder)]
+    assert asked == [AskedEntry("linux", {"config": "y"}, of_host=False, folder=kernel.folder)]

@@ -48,8 +48,8 @@ def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
 
 
 def test_a_report_of_before_may_lack_a_later_column() -> None:
-    told = dict.fromkeys(("outcome", "check", "mounted", "limit", "steady", "fresh", "writes"), "")
-    assert columns.compared_of(told) == {**told, "durable": ""}
+    row = dict.fromkeys(("outcome", "check", "mounted", "limit", "steady", "fresh", "writes"), "")
+    assert columns.compared_of(row) == {**row, "durable": ""}
     with pytest.raises(KeyError):
         columns.compared_of({"outcome": "measured"})
 
