@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import made_once
 from tests.support.borrowed_guest import empty_cache
 from tests.support.fixture_types import FLASHBED
 from tests.support.repository import REPOSITORY
@@ -37,12 +38,14 @@ flush   = "fsync"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An image of what the study beside it takes, and the report of the host that made it."""
-    folder = tmp_path_factory.mktemp("images")
-    (folder / "own.toml").write_text(STUDY)
-    env = {**os.environ, "FLASHBED_CACHE": str(empty_cache(folder / "cache"))}
-    for words in (["run", "own.toml"], ["image", "export", "own.toml", "-o", "own.flashbed"]):
-        subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=600)
-    return folder / "own.flashbed"
+
+    def make(folder: Path) -> None:
+        (folder / "own.toml").write_text(STUDY)
+        env = {**os.environ, "FLASHBED_CACHE": str(empty_cache(folder / "cache"))}
+        for words in (["run", "own.toml"], ["image", "export", "own.toml", "-o", "own.flashbed"]):
+            subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=600)
+
+    return made_once.folder(tmp_path_factory, "images", make) / "own.flashbed"
 
 
 def rows(report: Path) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
 from flashbed.packs import making
 from flashbed.replay import pack_file
+from tests.support import made_once
 from tests.support.borrowed_guest import empty_cache
 from tests.support.counted_emulators import CountedEmulators
 from tests.support.facts import Facts
@@ -52,18 +53,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pack of four repetitions beside its study; a cache that has their results. Of each seed two have the same
     beginning, and each was measured from power-on, for a run of one cell shares none.
     """
-    folder = tmp_path_factory.mktemp("packs")
-    cache = empty_cache(folder / "cache")
-    (folder / "own.toml").write_text(STUDY)
-    emulators = CountedEmulators(folder / "programs")
-    env = {**os.environ, "FLASHBED_CACHE": str(cache), "PATH": emulators.path}
-    for pattern in ("randread", "randwrite"):
-        words = ["run", "own.toml", "--where", f"pattern={pattern}"]
-        subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=300)
-    assert emulators.taken() == (0, 4)
-    subprocess.run([FLASHBED, "pack", "own.toml"], check=True, cwd=folder, env=env, timeout=300)
-    assert emulators.taken() == (0, 0)
-    return folder / "own.flashbed"
+
+    def make(folder: Path) -> None:
+        cache = empty_cache(folder / "cache")
+        (folder / "own.toml").write_text(STUDY)
+        emulators = CountedEmulators(folder / "programs")
+        env = {**os.environ, "FLASHBED_CACHE": str(cache), "PATH": emulators.path}
+        for pattern in ("randread", "randwrite"):
+            words = ["run", "own.toml", "--where", f"pattern={pattern}"]
+            subprocess.run([FLASHBED, *words], check=True, cwd=folder, env=env, timeout=300)
+        assert emulators.taken() == (0, 4)
+        subprocess.run([FLASHBED, "pack", "own.toml"], check=True, cwd=folder, env=env, timeout=300)
+        assert emulators.taken() == (0, 0)
+
+    return made_once.folder(tmp_path_factory, "packs", make) / "own.flashbed"
 
 
 def bare(pack: Path, folder: Path, *words: str, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[str]:

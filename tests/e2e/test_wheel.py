@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.one_cell import WRITE
+from tests.support import made_once
 from tests.support.borrowed_guest import empty_cache
 from tests.support.fixture_types import FLASHBED
 from tests.support.repository import REPOSITORY
@@ -38,14 +39,17 @@ print(json.dumps([str(paths.data_root()), [repetition.key for repetition in want
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy of what git has, and beside it a file that nobody has added."""
-    copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True).stdout
-    for name in filter(None, listed.decode().split("\0")):
-        if (REPOSITORY / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPOSITORY / name, copy / name)
-    subprocess.run([*PIP, "wheel", "--no-deps", "-w", out, copy], check=True)
-    (built,) = out.glob("*.whl")
+
+    def make(folder: Path) -> None:
+        copy = folder / "source"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True).stdout
+        for name in filter(None, listed.decode().split("\0")):
+            if (REPOSITORY / name).is_file():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(REPOSITORY / name, copy / name)
+        subprocess.run([*PIP, "wheel", "--no-deps", "-w", folder, copy], check=True)
+
+    (built,) = made_once.folder(tmp_path_factory, "wheel", make).glob("*.whl")
     return built
 
 
