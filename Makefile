@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns image-wheel faults reliability clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns image-wheel faults reliability first-answer clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -16,6 +16,7 @@ help:
 	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are"
+	@echo "make first-answer  how long \`make run\` takes from nothing, by stage (OPTIONS=\"--base REVISION\")"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/generated/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
 	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/generated/kernel-size.md"
@@ -96,6 +97,9 @@ bench: setup $(STAMP)-dev
 	$(BIN)/python -m bench.cell_price $(if $(SIZE),--cells 1) $(STUDY)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
+
+first-answer: setup $(STAMP)-dev
+	$(BIN)/python -m bench.first_answer $(OPTIONS)
 
 # OPTIONS=--check writes nothing, and fails if the page would change; --quick of yaffs2-figures looks at two rows
 OPTIONS ?=
