@@ -139,8 +139,8 @@ static struct fb_params flash(const struct shape *s)
 	};
 }
 
-/* In memory that is there already, in large pages if the system has them */
-static struct bench make(const struct shape *s)
+/* In memory that is there already, with the advice about its pages */
+static struct bench make_in(const struct shape *s, int advice)
 {
 	struct fb_params params = flash(s);
 	struct bench b = { .bytes = fb_state_bytes(&params), .places = params.capacity_bytes / REQUEST_BYTES };
@@ -148,7 +148,7 @@ static struct bench make(const struct shape *s)
 	b.memory = mmap(NULL, b.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!b.bytes || b.memory == MAP_FAILED)
 		exit(1);
-	madvise(b.memory, b.bytes, MADV_HUGEPAGE);
+	madvise(b.memory, b.bytes, advice);
 	memset(b.memory, 0, b.bytes);
 	if (fb_init(b.memory, b.bytes, &params) || fb_open(b.memory, b.bytes, &b.m))
 		exit(1);
@@ -157,6 +157,12 @@ static struct bench make(const struct shape *s)
 	       (unsigned long long)s->dies, (unsigned long long)s->channels, (unsigned long long)s->page_bytes,
 	       (unsigned long long)s->spare_percent, (double)b.bytes * s->page_bytes / params.capacity_bytes);
 	return b;
+}
+
+/* In large pages, if the system has them */
+static struct bench make(const struct shape *s)
+{
+	return make_in(s, MADV_HUGEPAGE);
 }
 
 static void done(struct bench *b)
@@ -280,6 +286,21 @@ static double steady(const struct shape *s)
 	return ns;
 }
 
+/* What large pages save: the same writes, and loads, in pages of 4 KiB */
+static void small_pages(const struct shape *s, u64 writes, double large_write_ns, double large_load_ns)
+{
+	struct bench b = make_in(s, MADV_NOHUGEPAGE);
+	double write_ns, small_load_ns;
+
+	fill(&b, "(filled in order, a page)");
+	at_random(&b, "(reads, to warm up)", FB_READ, wanted_requests, 4);
+	write_ns = at_random(&b, "writes at random, small pages of memory", FB_WRITE, writes, 2);
+	small_load_ns = load_ns(&b);
+	printf("  small pages of memory cost, times large ones: writes %.2f, a load %.2f\n", write_ns / large_write_ns,
+	       small_load_ns / large_load_ns);
+	munmap(b.memory, b.bytes);
+}
+
 /* What is compared: the cost of a request on a medium and on the first, smallest one */
 static void sizes(const struct shape *shapes, int count)
 {
@@ -301,7 +322,8 @@ static void sizes(const struct shape *shapes, int count)
 		ns[WRITE] = at_random(&b, "writes at random", FB_WRITE, writes, 2);
 		ns[WRITE_ANNOUNCED] = announced(&b, "the same, others, announced", FB_WRITE, writes, 3);
 		ns[LOAD] = load_ns(&b);
-		printf("  a load from a random place of the state: %.1f ns\n", ns[LOAD]);
+		printf("  a load from a random place of the state: %.1f ns; in loads: reads %.1f, writes %.1f\n", ns[LOAD],
+		       ns[READ] / ns[LOAD], ns[WRITE] / ns[LOAD]);
 		if (fb_medium_counters(b.m)->collections)
 			printf("  but something was collected\n");
 		for (k = 0; k < FIGURES && !i; k++)
@@ -310,6 +332,8 @@ static void sizes(const struct shape *shapes, int count)
 		for (k = 0; k < FIGURES; k++)
 			printf(" %s %.2f%s", names[k], ns[k] / first[k], k + 1 < FIGURES ? "," : "\n");
 		munmap(b.memory, b.bytes);
+		if (i)	/* the smallest state fits into the caches */
+			small_pages(&shapes[i], writes, ns[WRITE], ns[LOAD]);
 	}
 }
 
