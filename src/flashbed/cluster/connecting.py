@@ -89,11 +89,11 @@ def _check_labs(client: Client) -> None:
     from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab
 
-    def check(where: str, answer: object) -> None:
+    def check(host: str, answer: object) -> None:
         if isinstance(answer, BaseException):
-            raise SetupError(f"{where}: {NO_LAB.format(_line(answer))}")
+            raise SetupError(f"{host}: {NO_LAB.format(_line(answer))}")
         if answer != identity():
-            raise SetupError(f"{where}: {other_lab(identity(), str(answer))}")
+            raise SetupError(f"{host}: {other_lab(identity(), str(answer))}")
 
     try:
         of_scheduler: object = client.run_on_scheduler(identity)

@@ -11,6 +11,6 @@ from typing import Any
 
 
 def dask_setup(_: Any) -> None:
-    """Called by Dask in the worker's main thread."""
+    """Ignore SIGINT, and keep Dask's messages off the terminal. Dask calls this in the worker's main thread."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)

@@ -112,26 +112,26 @@ class _Shipped(Entry):
         return self.folder / self.digests[name]
 
 
-def repetition_of(asked: Order, place: Callable[[FileId], Path], kept: Path) -> Repetition:
+def repetition_of(request: Order, place: Callable[[FileId], Path], kept: Path) -> Repetition:
     """Return the ordered repetition, with the paths of files that `place` returns. `kept` is an empty directory for a
     kept medium. Raises HostResourceError.
     """
-    files = {part: place(file_id) for part, file_id in asked.file_ids.items() if part != CONDITION}
-    tool = _tool(files[MEDIA], files[REPLAY], asked.media_digest)
+    files = {part: place(file_id) for part, file_id in request.file_ids.items() if part != CONDITION}
+    tool = _tool(files[MEDIA], files[REPLAY], request.media_digest)
     root = files[kernel.IMAGE].parent.parent
     own = {name: str(files[name].relative_to(root)) for name in OF_KERNEL}
-    guest_kernel = kernel.Kernel(_Shipped(root, own), asked.release)
+    guest_kernel = kernel.Kernel(_Shipped(root, own), request.release)
     parts = {name.removeprefix(PART): path for name, path in files.items() if name.startswith(PART)}
     image = GuestImage(guest_kernel, tool, files[BASE], parts, {}, files[EMULATOR])
-    cell, medium = asked.cell, asked.cell.medium
-    if CONDITION in asked.file_ids:
-        shipped = asked.file_ids[CONDITION]
+    cell, medium = request.cell, request.cell.medium
+    if CONDITION in request.file_ids:
+        shipped = request.file_ids[CONDITION]
         conditioning.take_over(tool, medium.core_parameters, medium.condition, lambda: place(shipped))
     if medium.start is not None:
         for name in (STATE, DATA):
             _give(files[name], kept / name)
         cell = replace(cell, medium=medium.moved_to(StoredMedium(kept)))
-    return Repetition(cell, image, asked.environment, asked.key, asked.beginning)
+    return Repetition(cell, image, request.environment, request.key, request.beginning)
 
 
 def _give(file: Path, to: Path) -> None:

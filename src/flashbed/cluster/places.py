@@ -75,9 +75,11 @@ class Places:
                     for beginning, is_made in worker.has.items():
                         if is_made and beginning in left:
                             return beginning
-            had = Counter(beginning for worker in self._workers.values() for beginning in worker.has)
-        new = next((beginning for beginning in left if beginning not in had), None)
-        return new if new is not None else max(left, key=lambda beginning: len(left[beginning]) / had[beginning])
+            workers_with = Counter(beginning for worker in self._workers.values() for beginning in worker.has)
+        new = next((beginning for beginning in left if beginning not in workers_with), None)
+        return (
+            new if new is not None else max(left, key=lambda beginning: len(left[beginning]) / workers_with[beginning])
+        )
 
     def take(self, beginning: str, *, more: bool) -> str | None:
         """Return the address of the worker for an attempt; None if none is free. `more` says whether other attempts

@@ -92,8 +92,8 @@ class Cluster:
         before, first = self._threads, self._looked_at < 0
         self._threads, self._looked_at = self._workers(), time.monotonic()
         self._places.see(self._threads)
-        for gone in sorted(before.keys() - self._threads.keys()):
-            _log.warning("worker %s is gone; other workers repeat its measurements", gone)
+        for address in sorted(before.keys() - self._threads.keys()):
+            _log.warning("worker %s is gone; other workers repeat its measurements", address)
         if not self._threads and (before or first):
             _log.warning("the cluster has no workers now; waiting for one")
 
@@ -139,11 +139,11 @@ class Cluster:
         """
         files = files_of(wanted)
         self._share(files)
-        asked = order(self._name, wanted, address, more, files, limits, self._guests_of_a_host())
+        request = order(self._name, wanted, address, more, files, limits, self._guests_of_a_host())
         task = f"flashbed-{wanted.key[:16]}-{self._name}-{secrets.token_hex(4)}"
-        where = {"workers": [address], "allow_other_workers": True} if address else {}
-        packed = pickle.dumps(asked)
-        future = self._client.submit(_entry(), identity(), packed, task, key=task, pure=False, **where)
+        restriction = {"workers": [address], "allow_other_workers": True} if address else {}
+        packed = pickle.dumps(request)
+        future = self._client.submit(_entry(), identity(), packed, task, key=task, pure=False, **restriction)
         try:
             return self._came(future, stop)
         finally:
@@ -187,14 +187,14 @@ class Cluster:
                 raise self._scheduler_is_gone(error) from None
             self._shared |= new
 
-    def _bring(self, one: FileId, path: Path) -> None:
-        keep, who = getattr(self._client.scheduler, scheduler_plugin.KEEP), secrets.token_hex(4)
+    def _bring(self, wanted: FileId, path: Path) -> None:
+        keep, sender = getattr(self._client.scheduler, scheduler_plugin.KEEP), secrets.token_hex(4)
         with path.open("rb") as file:
             while True:
                 piece = in_message(file.read(PIECE_BYTES))
-                if refused := self._client.sync(keep, file_id=list(astuple(one)), who=who, piece=piece):
+                if refused := self._client.sync(keep, file_id=list(astuple(wanted)), who=sender, piece=piece):
                     raise HostResourceError(f"the scheduler: {refused}")
-                if file.tell() >= one.size:
+                if file.tell() >= wanted.size:
                     return
 
     def _scheduler_is_gone(self, error: Exception | None) -> HostResourceError:

@@ -52,34 +52,34 @@ def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
     """Execute an order in a thread of the worker, as the task `task`, for the lab with the identity `of_lab`. `packed`
     is a pickled Order, which another lab may be unable to read.
     """
-    here = get_worker()
+    dask_worker = get_worker()
     try:
         if of_lab != identity():
             raise SetupError(other_lab(of_lab, identity()))
-        asked = pickle.loads(packed)
-        failures.check_programs([asked.cell])
-        return Made(here.address, _carry_out(asked, here, Released(here, task)))
+        order = pickle.loads(packed)
+        failures.check_programs([order.cell])
+        return Made(dask_worker.address, _carry_out(order, dask_worker, Released(dask_worker, task)))
     except FlashbedError as error:
-        return Refusal(here.address, error)
+        return Refusal(dask_worker.address, error)
 
 
-def other_lab(asked: str, found: str) -> str:
+def other_lab(of_client: str, of_host: str) -> str:
     """Return the message about a host whose lab is not the client's."""
-    return f"has flashbed {found}, but this is {asked}; install the same there"
+    return f"has flashbed {of_host}, but this is {of_client}; install the same there"
 
 
-def _carry_out(asked: Order, here: Worker, stop: threading.Event) -> Finished:
+def _carry_out(order: Order, dask_worker: Worker, stop: threading.Event) -> Finished:
     def place(file_id: FileId) -> Path:
-        return file_store().fetched(file_id, lambda offset: _pulled(here, file_id, offset))
+        return file_store().fetched(file_id, lambda offset: _pulled(dask_worker, file_id, offset))
 
     _clean_once()
-    with kept(asked.run, here.state.nthreads) as run, TemporaryDirectory(dir=run.work) as own:
-        site = replace(run, host=replace(run.host, guests=asked.guests))
-        wanted = repetition_of(asked, place, Path(own))
-        _check_emulator(place(asked.file_ids[EMULATOR]))
-        if asked.worker == here.address:
-            site.announce(wanted, more=asked.more)
-        return site.attempt(wanted, asked.limits, stop)
+    with kept(order.run, dask_worker.state.nthreads) as run, TemporaryDirectory(dir=run.work) as own:
+        site = replace(run, host=replace(run.host, guests=order.guests))
+        wanted = repetition_of(order, place, Path(own))
+        _check_emulator(place(order.file_ids[EMULATOR]))
+        if order.worker == dask_worker.address:
+            site.announce(wanted, more=order.more)
+        return site.attempt(wanted, order.limits, stop)
 
 
 IDLE_S = 10.0
@@ -146,9 +146,9 @@ def _clean_once() -> None:
     clean()
 
 
-def _pulled(here: Worker, file_id: FileId, offset: int) -> Piece:
-    call = getattr(here.scheduler, scheduler_plugin.GIVE)
-    piece: Piece | None = sync(here.loop, call, file_id=list(astuple(file_id)), offset=offset)
+def _pulled(dask_worker: Worker, file_id: FileId, offset: int) -> Piece:
+    call = getattr(dask_worker.scheduler, scheduler_plugin.GIVE)
+    piece: Piece | None = sync(dask_worker.loop, call, file_id=list(astuple(file_id)), offset=offset)
     if piece is None:
         raise HostResourceError(f"the scheduler no longer has {file_id.name}; run again")
     return piece
@@ -170,9 +170,9 @@ def _check_emulator(program: Path) -> None:
 class Released(threading.Event):
     """An event that is set when no one waits for the task any more: its run was interrupted or has ended."""
 
-    def __init__(self, here: Worker, task: str) -> None:
+    def __init__(self, dask_worker: Worker, task: str) -> None:
         super().__init__()
-        self._here, self._task = here, task
+        self._here, self._task = dask_worker, task
 
     def is_set(self) -> bool:
         state = self._here.state.tasks.get(self._task)

@@ -32,8 +32,8 @@ def guarded(command: Sequence[str | Path], limit_s: float = 0, kill_after_s: flo
     `make` started. The wrapper ends with the command's own status or signal; with 124 or 137 if the limit was exceeded;
     with 127 if the program does not exist. If `timeout` itself is killed, the command is killed too.
     """
-    asked = (os.getpid(), kill_after_s, limit_s, *command)
-    return ["setpriv", "--pdeathsig", "TERM", *_HEED_SIGTERM, "sh", "-c", _OUTER, "sh", *map(str, asked)]
+    arguments = (os.getpid(), kill_after_s, limit_s, *command)
+    return ["setpriv", "--pdeathsig", "TERM", *_HEED_SIGTERM, "sh", "-c", _OUTER, "sh", *map(str, arguments)]
 
 
 # A child inherits an ignored SIGTERM, and would lose a SIGTERM that arrives before `timeout` installs its handler.

@@ -83,8 +83,8 @@ def given_image() -> Path | None:
     """Return the image of guests to import: the file that FLASHBED_IMAGE names, else that of the installed package
     flashbed_image; None if there is neither.
     """
-    if given := os.environ.get("FLASHBED_IMAGE"):
-        return Path(given)
+    if file := os.environ.get("FLASHBED_IMAGE"):
+        return Path(file)
     package = find_spec("flashbed_image")
     return Path(package.origin).parent / "image.flashbed" if package and package.origin else None
 

@@ -65,10 +65,12 @@ class View:
 
     def git(self, *arguments: str | Path, env: dict[str, str] | None = None, stdin: Path | None = None) -> str:
         """Call git in the repository's directory and return its output. Raises GitError."""
-        of = self.repository
-        where = {"GIT_OBJECT_DIRECTORY": str(of.objects)} | ({"GIT_WORK_TREE": str(of.top)} if of.top else {})
-        at = of.folder if of.top else self.directory
-        return git(*arguments, directory=self.directory, at=at, env=where | (env or {}), stdin=stdin)
+        repository = self.repository
+        variables = {"GIT_OBJECT_DIRECTORY": str(repository.objects)} | (
+            {"GIT_WORK_TREE": str(repository.top)} if repository.top else {}
+        )
+        at = repository.folder if repository.top else self.directory
+        return git(*arguments, directory=self.directory, at=at, env=variables | (env or {}), stdin=stdin)
 
     def tree_of(self, revision: str, prefix: str) -> str:
         """Return the hash of a revision's tree, or of its directory `prefix`. Raises GitError if git does not

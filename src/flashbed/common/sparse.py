@@ -18,11 +18,11 @@ def copy(source: Path, to: Path) -> None:
         write(to, os.fstat(file.fileno()).st_size, pieces(file))
 
 
-def write(to: Path, size: int, of: Iterable[tuple[int, bytes]]) -> None:
-    """Write a file of `size` bytes that is zero except for the pieces `of` at their offsets. Raises OSError."""
+def write(to: Path, size: int, content: Iterable[tuple[int, bytes]]) -> None:
+    """Write a file of `size` bytes that is zero except for the pieces `content` at their offsets. Raises OSError."""
     with to.open("wb") as out:
         out.truncate(size)
-        for offset, piece in of:
+        for offset, piece in content:
             out.seek(offset)
             out.write(piece)
 

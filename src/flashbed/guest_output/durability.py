@@ -64,10 +64,10 @@ def durability(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, 
         return Durability()
     if medium.get("flush_ignored"):
         return Durability(NOT_DURABLE, "the medium ignores flushes")
-    got = _flushes(out)
-    if got * commits.at_a_time >= commits.asked:
+    flushes = _flushes(out)
+    if flushes * commits.at_a_time >= commits.asked:
         return Durability(DURABLE)
-    counted = f"{_count(got, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
+    counted = f"{_count(flushes, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
     if commits.may_be_empty:
         return Durability(COMMITS_NOT_KNOWN, f"{counted}, some of which may be of files without new data")
     return Durability(NOT_DURABLE, counted)
@@ -101,5 +101,5 @@ def _flushes(out: Mapping[str, bytes]) -> int:
     return measured - before
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"

@@ -159,12 +159,15 @@ def is_swallowed(metrics: Mapping[str, Any], direction: Direction) -> bool:
     """Return True if most of the requested bytes never reached the medium."""
     if REACHED_PERCENT in metrics:
         return float(metrics[REACHED_PERCENT]) < 100.0 * SWALLOWED_BELOW
-    asked = metrics.get("requested_bytes", 0.0)
-    if not asked or "medium_read_bytes" not in metrics or "medium_written_bytes" not in metrics:
+    requested_bytes = metrics.get("requested_bytes", 0.0)
+    if not requested_bytes or "medium_read_bytes" not in metrics or "medium_written_bytes" not in metrics:
         return False
     # The medium's counters include the warm-up. Its requested bytes are unknown: assume the same rate as in the run
-    asked *= 1 + metrics.get("warm_up_s", 0.0) / (metrics.get("runtime_s") or 1.0)
-    return reached(asked, metrics["medium_read_bytes"], metrics["medium_written_bytes"], direction) < SWALLOWED_BELOW
+    requested_bytes *= 1 + metrics.get("warm_up_s", 0.0) / (metrics.get("runtime_s") or 1.0)
+    return (
+        reached(requested_bytes, metrics["medium_read_bytes"], metrics["medium_written_bytes"], direction)
+        < SWALLOWED_BELOW
+    )
 
 
 def reached(requested: float, read: float, written: float, direction: Direction) -> float:

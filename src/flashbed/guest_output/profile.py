@@ -75,8 +75,8 @@ def metrics(section: ProfileSection) -> dict[str, float]:
         "rwsem_percent": section.percent(RWSEM),
         "spinning_percent": section.percent(SPINNING),
     }
-    known = {name: percent for name, percent in shares.items() if percent is not None}
-    return {**known, "busy_cpus": section.busy_cpus()}
+    sampled = {name: percent for name, percent in shares.items() if percent is not None}
+    return {**sampled, "busy_cpus": section.busy_cpus()}
 
 
 def sections(out: Mapping[str, bytes]) -> list[ProfileSection]:

@@ -83,29 +83,33 @@ def metrics(
     if WEAR_FINISHED not in out:
         return {}
     synced, finished = (medium_counters.parse(out[name]) for name in (WEAR_SYNCED, WEAR_FINISHED))
-    known = {"wear_max": float(finished["erase_count_max"])}
+    figures = {"wear_max": float(finished["erase_count_max"])}
     if not finished["blocks"]:
-        return known
-    known["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
-    known["overwrites"] = programmed_blocks / synced["blocks"]
+        return figures
+    figures["wear_mean"] = finished["erase_count_sum"] / finished["blocks"]
+    figures["overwrites"] = programmed_blocks / synced["blocks"]
     if not endurance_erases:
-        return known
+        return figures
     before, after = _erases(out[ERASES_BEFORE]), _erases(out[ERASES_SYNCED])
     erased = [late - early for early, late in zip(before, after, strict=True)]
     # The counts include bad blocks; blocks of several planes are one count
     good = len(erased) * synced["blocks"] / sum(synced[kind] for kind in _ALL_BLOCKS)
-    mean = max(sum(erased) / good, known["overwrites"])
-    if written_bytes and settled and known["overwrites"] >= ENOUGH_OVERWRITES:
-        promised = written_bytes * endurance_erases
-        return {**known, "tbw_bytes": promised / max(*erased, mean), "tbw_level_bytes": promised / mean}
+    mean = max(sum(erased) / good, figures["overwrites"])
+    if written_bytes and settled and figures["overwrites"] >= ENOUGH_OVERWRITES:
+        lifetime_erase_bytes = written_bytes * endurance_erases
+        return {
+            **figures,
+            "tbw_bytes": lifetime_erase_bytes / max(*erased, mean),
+            "tbw_level_bytes": lifetime_erase_bytes / mean,
+        }
     flash_bytes = synced["blocks"] * block_bytes
     if flash_bytes and asked_bytes:
         each = min(1.0, programmed_blocks * block_bytes / asked_bytes)
         if each:
-            known["tbw_most_bytes"] = endurance_erases * flash_bytes / each
+            figures["tbw_most_bytes"] = endurance_erases * flash_bytes / each
     if flash_bytes and settled and written_bytes > flash_bytes:
-        known["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
-    return known
+        figures["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
+    return figures
 
 
 class Freshness(Assessment):

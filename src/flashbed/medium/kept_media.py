@@ -56,26 +56,26 @@ def create(name: str, profile: str) -> StoredMedium:
     return stored
 
 
-def parameters(which: str | None) -> Iterator[str]:
+def parameters(name: str | None) -> Iterator[str]:
     """Yield a description of every parameter of a medium's profile: of all kinds, of one kind, or of one profile with
-    its values. Raises InputError if `which` is neither a kind nor a profile.
+    its values. Raises InputError if `name` is neither a kind nor a profile.
     """
     tool = _tool()
     kinds = parameter_list.kinds_of(tool.parameters)
-    if which is None or which in kinds:
-        return parameter_list.lines(tool.parameters, which)
+    if name is None or name in kinds:
+        return parameter_list.lines(tool.parameters, name)
     library = _library()
     try:
-        medium = library.medium(which)
+        medium = library.medium(name)
     except LookupProblem as problem:
-        known = [*kinds, *library.names("medium")]
-        if which.partition(":")[0].strip() in known:
+        valid_names = [*kinds, *library.names("medium")]
+        if name.partition(":")[0].strip() in valid_names:
             raise InputError(str(problem)) from None
-        raise InputError(f'neither a kind nor a profile of a medium: "{which}"{nearest(which, known)}') from None
-    parameter_list.check_selector(library, which, tool)
+        raise InputError(f'neither a kind nor a profile of a medium: "{name}"{nearest(name, valid_names)}') from None
+    parameter_list.check_selector(library, name, tool)
     return chain(
         parameter_list.lines(tool.parameters, medium.kind, medium.core_parameters),
-        (f"caution: {text}" for text in parameter_list.caution(library, which)),
+        (f"caution: {text}" for text in parameter_list.caution(library, name)),
     )
 
 
@@ -152,11 +152,11 @@ def cut(
     else:
         moment = ["--cut-after", str(after_ns)]
     if kept_as is not None:
-        other = locate(kept_as, Path())
-        with _new(other) as unfinished:
+        copy = locate(kept_as, Path())
+        with _new(copy) as unfinished:
             stored.copy_to(unfinished)
             text = _cut(unfinished, overwrites, overwrite_request, seed, moment)
-        return other, text
+        return copy, text
     return stored, _cut(stored, overwrites, overwrite_request, seed, moment)
 
 

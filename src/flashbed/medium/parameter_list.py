@@ -69,11 +69,11 @@ def kinds_of(parameters: Sequence[Parameter]) -> list[str]:
 def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
     """Return the JSON schema of a medium's profile, with every parameter of the core."""
     profile = profile_schema("medium")
-    known = profile["properties"]
+    properties = profile["properties"]
     for parameter in parameters:
         name = parameter.name
         description = f"{parameter.meaning} (kind {', '.join(parameter.kinds)}{_of_unit(name)})"
-        known[name] = known.get(name, {}) | _shape(parameter) | {"description": description}
+        properties[name] = properties.get(name, {}) | _shape(parameter) | {"description": description}
     profile["additionalProperties"] = False
     profile.pop("patternProperties", None)
     profile["allOf"] = [
@@ -120,14 +120,14 @@ def check_selector(library: Library, text: str, tool: MediaTool) -> None:
         raise InputError(several(problems))
 
 
-def message_of(study: Study, text: str, keys: Keys, what: str) -> str:
+def message_of(study: Study, text: str, keys: Keys, problem: str) -> str:
     """Return a message about a medium of a study, with the line of the study if its options have the value, else with
     the line of its profile.
     """
     selector = Selector.parse(text)
     if keys and keys[0] in selector.options:
-        return f'{study.place_of("medium", text)}: "{selector.name}": {keys[0]}: {what}'
-    return study.library.file("medium", selector.name).message(keys, what)
+        return f'{study.place_of("medium", text)}: "{selector.name}": {keys[0]}: {problem}'
+    return study.library.file("medium", selector.name).message(keys, problem)
 
 
 def _of_selector(study: Study, text: str, tool: MediaTool) -> Iterator[str]:
@@ -140,15 +140,15 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
     refused value.
     """
     by_name = {parameter.name: parameter for parameter in tool.parameters}
-    mine = [name for name, parameter in by_name.items() if medium.kind in parameter.kinds]
-    strange = [name for name in medium.core_parameters if name not in mine]
-    for name in strange:
+    own = [name for name, parameter in by_name.items() if medium.kind in parameter.kinds]
+    unknown = [name for name in medium.core_parameters if name not in own]
+    for name in unknown:
         if name in by_name:
             kinds = " or ".join(f'"{kind}"' for kind in by_name[name].kinds)
             yield (name,), f'is of kind = {kinds}, and this medium is of kind "{medium.kind}"'
         else:
-            yield (name,), f"no such parameter{nearest(name, mine)} (flashbed medium params {medium.kind})"
-    if strange:
+            yield (name,), f"no such parameter{nearest(name, own)} (flashbed medium params {medium.kind})"
+    if unknown:
         return
     try:
         tool.digest(medium.core_parameters)
@@ -157,8 +157,8 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
         if refusal is None or refusal[1] not in by_name:
             yield (), error.message
         else:
-            of = f"; {by_name[refusal[1]].meaning}" if refusal[3].startswith("missing") else ""
-            yield (refusal[1],), f"{f'{refusal[2]}: ' if refusal[2] else ''}{refusal[3]}{of}"
+            meaning = f"; {by_name[refusal[1]].meaning}" if refusal[3].startswith("missing") else ""
+            yield (refusal[1],), f"{f'{refusal[2]}: ' if refusal[2] else ''}{refusal[3]}{meaning}"
 
 
 def _range(parameter: Parameter) -> str:

@@ -94,21 +94,21 @@ def _idle_scheduler(study: StudyFile, has_queues: bool) -> Iterator[Problem]:
         yield Problem(study.keys_of("scheduler", scheduler), f"{scheduler} {why}; leave it out")
 
 
-def _parameters(study: StudyFile, said: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
+def _parameters(study: StudyFile, texts: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
     try:
-        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(said)
+        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(texts)
     except ValidationError as error:
         for details in error.errors():
             name = str(details["loc"][0])
             if details["type"] == "missing":
                 problems[Problem(("workload",), f"{name} is missing; give it here or as an axis")] = None
             else:
-                problems[Problem(study.keys_of(name, said[name]), validation_message(details))] = None
+                problems[Problem(study.keys_of(name, texts[name]), validation_message(details))] = None
         return None
     contradictory = list(parameters.problems())
     for problem in contradictory:
         name = str(problem.keys[0])
-        problems[Problem(study.keys_of(name, said.get(name, "")), problem.text)] = None
+        problems[Problem(study.keys_of(name, texts.get(name, "")), problem.text)] = None
     return None if contradictory else parameters
 
 
@@ -133,8 +133,8 @@ def _place_problems(
         )
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}; {way_out}")
     elif resolved.needs == "block" and not translated and lies_on.provides == "mtd":
-        known = ", ".join(name for name in library.names("translation") if name != "none")
-        why = f"needs a block device, and {medium} is raw flash; give the study a translation ({known})"
+        translations = ", ".join(name for name in library.names("translation") if name != "none")
+        why = f"needs a block device, and {medium} is raw flash; give the study a translation ({translations})"
         yield Problem(study.keys_of("filesystem", filesystem), f"{filesystem} {why}")
     elif translated and not between.bad_blocks and (bad := lies_on.numbers().get("factory_bad_blocks")):
         hint = skip_hint(study, {"translation": translation, "medium": medium})

@@ -50,8 +50,8 @@ def _sentence_problems(study: StudyFile) -> Iterator[Problem]:
                 yield Problem((*at, "of_study"), "goes with own = true, sentence and condition")
             continue
         if claim.sentence and claim.sentence not in papers:
-            known = nearest(claim.sentence, papers)
-            yield Problem((*at, "sentence"), f"is that of no claim without own = true{known}")
+            suggestion = nearest(claim.sentence, papers)
+            yield Problem((*at, "sentence"), f"is that of no claim without own = true{suggestion}")
         if claim.condition and not claim.sentence:
             yield Problem((*at, "condition"), "is of a sentence that other claims judge too; name it in sentence")
         if claim.sentence in seen and not claim.condition:
@@ -91,14 +91,14 @@ def _checked(draft: Draft, claim: Claim, at: Keys) -> Claim:
 def _shape_problems(claim: Claim, at: Keys) -> Iterator[Problem]:
     """Yield the contradictions of a claim that need no knowledge of its study."""
     kinds = {"compare": bool(claim.compare), "along": claim.along is not None, "value": claim.value is not None}
-    given = [name for name, is_given in kinds.items() if is_given]
-    if not given:
+    named = [name for name, is_given in kinds.items() if is_given]
+    if not named:
         yield Problem(at, "has nothing that decides it: give it compare, along or value")
         return
-    if len(given) > 1:
-        yield Problem((*at, given[1]), f"cannot stand beside {given[0]}: make two claims of it")
+    if len(named) > 1:
+        yield Problem((*at, named[1]), f"cannot stand beside {named[0]}: make two claims of it")
         return
-    kind = "gap_along" if claim.gap_along is not None else given[0]
+    kind = "gap_along" if claim.gap_along is not None else named[0]
     relations = {"compare": RELATIONS, "along": TRENDS, "gap_along": TRENDS, "value": LEVELS}[kind]
     for relation in claim.relation:
         if relation not in relations:
@@ -204,8 +204,8 @@ def _printed_problems(claim: Claim, cells: Sequence[Coordinates], at: Keys) -> I
             yield Problem(keys, f"has no metric; it is one of {', '.join(claim.metric)}")
             continue
         if figure.metric is not None and figure.metric not in claim.metric:
-            known = nearest(figure.metric, claim.metric)
-            yield Problem((*keys, "metric"), f'"{figure.metric}" is no metric of this claim{known}')
+            suggestion = nearest(figure.metric, claim.metric)
+            yield Problem((*keys, "metric"), f'"{figure.metric}" is no metric of this claim{suggestion}')
             continue
         figure_cells = [cell for cell in cells if matches(cell, figure.at)]
         if not figure_cells:

@@ -77,14 +77,14 @@ class Draft:
         for axis, values in selection.items():
             if not self.has_axis(axis, (*at, axis)):
                 continue
-            known = self.content.axes[axis]
+            axis_values = self.content.axes[axis]
             wanted: list[str] = []
             for value in values:
-                matching = selected(axis, value, known)
+                matching = selected(axis, value, axis_values)
                 if not matching:
-                    self.add((*at, axis), f'"{value}" is not on the axis "{axis}"{nearest(value, known)}')
+                    self.add((*at, axis), f'"{value}" is not on the axis "{axis}"{nearest(value, axis_values)}')
                 wanted += matching
             if not values:
                 self.add((*at, axis), "has no values")
-            full[axis] = tuple(value for value in known if value in wanted)
+            full[axis] = tuple(value for value in axis_values if value in wanted)
         return full

@@ -52,8 +52,8 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
         why = f'{board} has one CPU, and tool = "{NAS_TOOL}" needs {NAS_CPUS}: a server and a load'
         yield Problem(study.keys_of("board", board), why)
     if library.filesystem(cell["filesystem"]).mount_type not in NAS_FILESYSTEMS:
-        known = ", ".join(NAS_FILESYSTEMS)
-        why = f'{cell["filesystem"]}: tool = "{NAS_TOOL}" serves only {known}'
+        served = ", ".join(NAS_FILESYSTEMS)
+        why = f'{cell["filesystem"]}: tool = "{NAS_TOOL}" serves only {served}'
         yield Problem(study.keys_of("filesystem", cell["filesystem"]), why)
     medium = library.medium(cell["medium"])
     joined = interface(library.board(board), medium)

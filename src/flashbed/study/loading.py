@@ -202,8 +202,8 @@ class Study:
 
     def without_defaults(self) -> Self:
         """Return the study as in its file, without the additions of with_defaults()."""
-        none: dict[str, Any] = {"answer": None, "tables": (), "figures": ()}
-        return replace(self, **{name: none[name] for name in self.by_default}, by_default=frozenset())
+        empty: dict[str, Any] = {"answer": None, "tables": (), "figures": ()}
+        return replace(self, **{name: empty[name] for name in self.by_default}, by_default=frozenset())
 
 
 def find_study(name: str) -> Path:
@@ -216,8 +216,8 @@ def find_study(name: str) -> Path:
     for path in (Path(name), Path(f"{name}.toml")):
         if own_file.is_there(path):
             TomlFile.read(path)  # its error says what the path is: a directory, a pipe, a link to itself
-    known = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
-    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {known}")
+    shipped = ", ".join(sorted(file.stem for file in paths.studies().glob("*.toml")))
+    raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {shipped}")
 
 
 def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:

@@ -77,14 +77,14 @@ def _values_twice(study: StudyFile) -> Iterator[Problem]:
 
 def _parameter_name_problems(study: StudyFile) -> Iterator[Problem]:
     tool = str(study.workload["tool"])
-    known = list(WORKLOADS[tool].parameters.model_fields)
-    others = [*known, "tool", *WORKLOADS[tool].own_files]
+    parameters = list(WORKLOADS[tool].parameters.model_fields)
+    valid_keys = [*parameters, "tool", *WORKLOADS[tool].own_files]
     for name in study.axes:
-        if name not in STACK and (name not in known or name in OWN_FILES):
-            yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *known])}")
+        if name not in STACK and (name not in parameters or name in OWN_FILES):
+            yield Problem(("axes", name), f"is no axis{nearest(name, [*STACK, *parameters])}")
     for name in study.parameters():
-        if name not in known:
-            yield Problem(("workload", name), f"is no parameter of {tool}{nearest(name, others)}")
+        if name not in parameters:
+            yield Problem(("workload", name), f"is no parameter of {tool}{nearest(name, valid_keys)}")
 
 
 def _job_name_problems(study: StudyFile) -> Iterator[Problem]:

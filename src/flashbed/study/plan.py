@@ -124,14 +124,16 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     )
 
 
-def _workload(study: Study, said: dict[str, str]) -> CellWorkload:
+def _workload(study: Study, values: dict[str, str]) -> CellWorkload:
     if study.job is not None:
-        name = said.pop("job", None)
+        name = values.pop("job", None)
         text = next(iter(study.job.values())) if name is None else study.job[name]
-        return CellWorkload(study.tool, {"job": text, "variables": said})
+        return CellWorkload(study.tool, {"job": text, "variables": values})
     files = {} if study.program is None else {"program": study.program}
     digests = {name: digest_bytes(data) for name, data in files.items()}
-    return CellWorkload(study.tool, WORKLOADS[study.tool].parameters.model_validate(said | digests).canonical(), files)
+    return CellWorkload(
+        study.tool, WORKLOADS[study.tool].parameters.model_validate(values | digests).canonical(), files
+    )
 
 
 def cell_inputs(cell: Cell) -> dict[str, Any]:

@@ -67,25 +67,27 @@ def checked_labels(draft: Draft) -> Labels:
     """Return the labels, by full values."""
     study = draft.content
     fixed = {**study.fixed(), **study.parameters()}
-    known = {**{name: (value,) for name, value in fixed.items()}, **study.axes}
+    values_of_axis = {**{name: (value,) for name, value in fixed.items()}, **study.axes}
     for axis in study.labels.axes:
-        if axis not in known:
-            draft.add(("labels", "axes", axis), f"is no axis of this study{nearest(axis, known)}")
+        if axis not in values_of_axis:
+            draft.add(("labels", "axes", axis), f"is no axis of this study{nearest(axis, values_of_axis)}")
     values: dict[str, dict[str, str | Label]] = {}
     for axis, labels in study.labels.values.items():
         at: Keys = ("labels", "values", axis)
-        if axis not in known:
-            draft.add(at, f"is no axis of this study{nearest(axis, known)}")
+        if axis not in values_of_axis:
+            draft.add(at, f"is no axis of this study{nearest(axis, values_of_axis)}")
             continue
         named: dict[str, str] = {}
         for value, label in labels.items():
-            matching = [value] if value in known[axis] else selected(axis, value, known[axis])
+            matching = [value] if value in values_of_axis[axis] else selected(axis, value, values_of_axis[axis])
             if not matching:
-                draft.add((*at, value), f'"{value}" is not on the axis "{axis}"{nearest(value, known[axis])}')
+                draft.add((*at, value), f'"{value}" is not on the axis "{axis}"{nearest(value, values_of_axis[axis])}')
             name = label.name if isinstance(label, Label) else label
             if len(matching) > 1 or name in named:
-                others = " and ".join(f'"{full_value}"' for full_value in [*filter(None, [named.get(name)]), *matching])
-                draft.add((*at, value), f'calls {others} all "{name}"; give each a name of its own')
+                same_named = " and ".join(
+                    f'"{full_value}"' for full_value in [*filter(None, [named.get(name)]), *matching]
+                )
+                draft.add((*at, value), f'calls {same_named} all "{name}"; give each a name of its own')
             for full_value in matching:
                 named[name] = full_value
                 values.setdefault(axis, {})[full_value] = label
@@ -116,12 +118,12 @@ def metric_problems(study: StudyFile) -> Iterator[Problem]:
     """
     lacking = {} if study.bytes_per_day is not None else dict.fromkeys((*LIVES, *BOUNDS), NO_LOAD)
     lacking |= {} if study.power_cut else {AFTER_CUT: NO_CUT}
-    asked: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
-    asked |= {("choice", place, "metric"): choice.metric for place, choice in enumerate(study.choice)}
-    asked |= {("figure", place, "y"): (figure.y,) for place, figure in enumerate(study.figure)}
-    asked |= {("table", place, "metric"): table.metric for place, table in enumerate(study.table)}
-    asked |= {("claim", place, "metric"): claim.metric for place, claim in enumerate(study.claim)}
-    for at, names in asked.items():
+    metrics_at: dict[Keys, Sequence[str]] = {("answer", "metric"): study.answer.metric} if study.answer else {}
+    metrics_at |= {("choice", place, "metric"): choice.metric for place, choice in enumerate(study.choice)}
+    metrics_at |= {("figure", place, "y"): (figure.y,) for place, figure in enumerate(study.figure)}
+    metrics_at |= {("table", place, "metric"): table.metric for place, table in enumerate(study.table)}
+    metrics_at |= {("claim", place, "metric"): claim.metric for place, claim in enumerate(study.claim)}
+    for at, names in metrics_at.items():
         for name in names:
             if name in lacking:
                 yield Problem(at, f"{name} {lacking[name]} at the top of the study")

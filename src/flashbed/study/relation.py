@@ -116,9 +116,9 @@ def band(relation: str, by: str = "", clear: float = CLEAR) -> Band:
         numbers = [numbers[0] / ABOUT, numbers[0] * ABOUT]
     ends = [_factor(number, match[4], up) for number in numbers]
     if match[1] in ("at least", "at most"):
-        none = clear if up else 1 / clear
-        ends.append(math.inf if match[1] == "at least" and up else 0.0 if match[1] == "at least" else none)
-        if match[1] == "at most" and (ends[0] < none) == up:
+        no_difference = clear if up else 1 / clear
+        ends.append(math.inf if match[1] == "at least" and up else 0.0 if match[1] == "at least" else no_difference)
+        if match[1] == "at most" and (ends[0] < no_difference) == up:
             raise ValueError(f"less than {CLEAR - 1:.0%} counts as equal; use = with within")
     return Band(min(ends), max(ends))
 
@@ -131,9 +131,9 @@ def _not_behind(sign: str, by: str, clear: float) -> Band:
     return Band(1 / most, math.inf) if sign == ">=" else Band(0.0, most)
 
 
-def each(said: Sequence[str], steps: int) -> Sequence[str]:
+def each(words: Sequence[str], steps: int) -> Sequence[str]:
     """Return a claim's word for each of `steps` steps, from no word, one for all, or one for each."""
-    return said if len(said) == steps else (list(said) or [""]) * steps
+    return words if len(words) == steps else (list(words) or [""]) * steps
 
 
 def _factor(number: float, unit: str, up: bool) -> float:

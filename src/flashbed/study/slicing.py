@@ -24,7 +24,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     if not where:
         return study
     study = study.without_defaults()
-    axes = {**study.axes, **{axis: _values(study, axis, asked) for axis, asked in where.items()}}
+    axes = {**study.axes, **{axis: _values(study, axis, wanted) for axis, wanted in where.items()}}
     part = replace(study, axes=axes)
     cells = list(part.combinations())
     if not cells:
@@ -38,7 +38,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
         "traces": tuple(trace for trace in study.traces if _among(cells, trace.where)),
         "claims": tuple(claim for claim in study.claims if _same_cells(claim, cells, all_cells)),
     }
-    missing = {name.removesuffix("s"): len(getattr(study, name)) - len(left) for name, left in kept.items()}
+    missing = {name.removesuffix("s"): len(getattr(study, name)) - len(remaining) for name, remaining in kept.items()}
     conditions = "; ".join(f"{axis} {' or '.join(axes[axis])}" for axis in where)
     lacks = ["the answer"] * (study.answer is not None and not asks)
     lacks += [f"{number} {name}{'s' * (number > 1)}" for name, number in missing.items() if number]
@@ -55,11 +55,11 @@ def folder_name(study: str, where: Mapping[str, Sequence[str]]) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_.=+" else "_" for letter in ",".join(parts))
 
 
-def _values(study: Study, axis: str, asked: Iterable[str]) -> tuple[str, ...]:
+def _values(study: Study, axis: str, selected_texts: Iterable[str]) -> tuple[str, ...]:
     if axis not in study.axes:
         raise InputError(f'--where: "{axis}" is no axis of {study.name}{nearest(axis, study.axes)}')
     wanted = set()
-    for value in asked:
+    for value in selected_texts:
         matching = selected(axis, value, study.axes[axis])
         if not matching:
             raise InputError(f'--where: "{value}" is not on the axis "{axis}"{nearest(value, study.axes[axis])}')

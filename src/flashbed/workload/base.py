@@ -31,16 +31,16 @@ def _bool_as_text(value: Any) -> Any:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
-def some_of(known: Sequence[str]) -> BeforeValidator:
-    """Return a validator that accepts some of the names `known`, as a list or as text with commas, and sorts them as in
-    `known`.
+def some_of(valid: Sequence[str]) -> BeforeValidator:
+    """Return a validator that accepts some of the names `valid`, as a list or as text with commas, and sorts them as in
+    `valid`.
     """
 
     def ordered(value: Any) -> Any:
         names = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-        if not isinstance(names, list | tuple) or not names or not set(names) <= set(known):
-            raise ValueError(f'must be some of "{", ".join(known)}", with commas between')
-        return tuple(name for name in known if name in names)
+        if not isinstance(names, list | tuple) or not names or not set(names) <= set(valid):
+            raise ValueError(f'must be some of "{", ".join(valid)}", with commas between')
+        return tuple(name for name in valid if name in names)
 
     return BeforeValidator(ordered)
 
@@ -178,10 +178,11 @@ class Workload(Protocol):
     def title(self, parameters: Parameters) -> str:
         """Return the tool's name for people. It says if another tool stands in."""
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return the default metrics of a study, the most important first.
 
-        `said` maps each parameter that the study names to its values as text, and the keys of a user's job to its text.
+        `values` maps each parameter that the study names to its values as text, and the keys of a user's job to its
+        text.
         """
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
@@ -206,8 +207,8 @@ class Workload(Protocol):
     def silent(self, parameters: Parameters) -> str:
         """Return why a run may have no series, as a clause for people."""
 
-    def prepares(self, said: Mapping[str, str]) -> bool:
-        """Return True if the tool writes files before the file system is mounted for the measurement. `said` maps
+    def prepares(self, values: Mapping[str, str]) -> bool:
+        """Return True if the tool writes files before the file system is mounted for the measurement. `values` maps
         parameters to their values as text.
         """
 
@@ -240,7 +241,7 @@ class SinglePhase:
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         return NO_COMMITS
 
-    def prepares(self, said: Mapping[str, str]) -> bool:
+    def prepares(self, values: Mapping[str, str]) -> bool:
         return True
 
 
@@ -250,7 +251,7 @@ class Phased:
     def title(self, parameters: Parameters) -> str:
         raise NotImplementedError
 
-    def prepares(self, said: Mapping[str, str]) -> bool:
+    def prepares(self, values: Mapping[str, str]) -> bool:
         """Return False: the files are made in the measurement."""
         return False
 

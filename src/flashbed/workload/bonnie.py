@@ -105,7 +105,7 @@ class Bonnie(WithoutPackages, Phased):
     def title(self, parameters: Parameters) -> str:
         return "Bonnie's sequence, carried out by a program of the lab"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         return ("block_output", "block_input", "random_seeks")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:

@@ -133,7 +133,7 @@ class BonniePlus(Phased):
     def title(self, parameters: Parameters) -> str:
         return "bonnie++"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         return ("block_output", "block_input", "random_seeks")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:

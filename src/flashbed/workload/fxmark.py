@@ -218,9 +218,9 @@ class _Test:
             kinds["other_operations"] = self.other.many / self.took_s
         return kinds
 
-    def metric(self, what: str) -> str:
+    def metric(self, suffix: str) -> str:
         """Return the name of a metric that each of several tests has."""
-        return f"{self.name.replace('-', '_')}_{what}"
+        return f"{self.name.replace('-', '_')}_{suffix}"
 
 
 class Fxmark(SinglePhase, WithoutPackages):
@@ -236,9 +236,9 @@ class Fxmark(SinglePhase, WithoutPackages):
     def title(self, parameters: Parameters) -> str:
         return "FxMark's questions, asked by a program of the lab"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return operations per second, of each test if there are several."""
-        named = said.get("tests", (",".join(FxmarkParameters.model_fields["tests"].default or ()),))
+        named = values.get("tests", (",".join(FxmarkParameters.model_fields["tests"].default or ()),))
         several = [test.strip() for test in named[0].split(",")] if len(named) == 1 else []
         if len(several) < 2:
             return ("operations",)

@@ -150,9 +150,9 @@ class Iozone(WithoutPackages, Phased):
     def title(self, parameters: Parameters) -> str:
         return "IOzone" if parameters.get("program") else "IOzone's sequence, carried out by fio"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return each test's bandwidth. If the tests are on an axis, return those that all of its values have."""
-        named = [texts.split(",") for texts in said.get("tests", (",".join(TESTS),))]
+        named = [texts.split(",") for texts in values.get("tests", (",".join(TESTS),))]
         shared = [test for test in TESTS if all(test in map(str.strip, names) for names in named)]
         return tuple(f"{test}_bandwidth" for test in shared) or ("runtime_s",)
 
@@ -229,12 +229,12 @@ def _fio_step(test: str) -> str:
     return f"{MARK} {test}\n{FIO} --output=/out/{test}.json /job/{test}.fio\n"
 
 
-def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
+def _job(parameters: IozoneParameters, test: str, seed: int) -> dict[str, object]:
     return {
         "directory": "/mnt",
         "filename_format": "iozone.$jobnum",
-        "size": said.file,
-        "numjobs": said.processes,
+        "size": parameters.file,
+        "numjobs": parameters.processes,
         "thread": 1,
         "fallocate": "none",
         "clocksource": "clock_gettime",
@@ -243,11 +243,11 @@ def _job(said: IozoneParameters, test: str, seed: int) -> dict[str, object]:
         "ioengine": "psync",
         "invalidate": 0,  # as IOzone, leave the page cache unchanged
         "rw": "read" if test.endswith("read") else "write",
-        "bs": said.record,
-        "direct": int(said.direct),
+        "bs": parameters.record,
+        "direct": int(parameters.direct),
         "overwrite": int(test == "rewrite"),
-        "end_fsync": int(said.include_flush and test.endswith("write")),
-        **(CONSTANT if said.content == "constant" else {}),  # fio's default content is random
+        "end_fsync": int(parameters.include_flush and test.endswith("write")),
+        **(CONSTANT if parameters.content == "constant" else {}),  # fio's default content is random
         "group_reporting": 1,
     }
 

@@ -139,7 +139,7 @@ class Nfs(SinglePhase):
     def title(self, parameters: Parameters) -> str:
         return "sfsload, an SFS-style load (no SPEC result)"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         return ("operations", "latency_mean_us")
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:

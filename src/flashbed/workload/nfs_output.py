@@ -81,8 +81,8 @@ def commits(out: Mapping[str, bytes]) -> Commits:
     Raises WorkloadOutputError.
     """
     operations = _json(out).get("operations", {})
-    asked = operations.get("commit", operations.get("write", {})).get("good", 0)
-    return Commits(asked, max(1, asked))
+    calls = operations.get("commit", operations.get("write", {})).get("good", 0)
+    return Commits(calls, max(1, calls))
 
 
 def _json(out: Mapping[str, bytes]) -> Mapping[str, Any]:
@@ -103,20 +103,20 @@ def _text(out: Mapping[str, bytes], name: str) -> str:
     return out[name].decode(errors="replace")
 
 
-def _of_load(said: Mapping[str, Any]) -> dict[str, float]:
-    settings, response, mix = said["settings"], said["response"], said["mix_test"]
+def _of_load(result: Mapping[str, Any]) -> dict[str, float]:
+    settings, response, mix = result["settings"], result["response"], result["mix_test"]
     metrics = {
         "runtime_s": float(settings["measured_s"]),
         "warm_up_s": float(settings["warmup_s"]),
-        "operations": float(said["achieved_ops_per_s"]),
-        "offered_operations": float(said["scheduled_ops_per_s"]),
-        "retransmissions": float(said["retransmissions"]),
+        "operations": float(result["achieved_ops_per_s"]),
+        "offered_operations": float(result["scheduled_ops_per_s"]),
+        "retransmissions": float(result["retransmissions"]),
     }
-    if said["good"]:
+    if result["good"]:
         metrics |= {"latency_mean_us": response["mean_ns"] / 1e3, "latency_max_us": response["longest_ns"] / 1e3}
         metrics |= {f"latency_{name}_us": response[f"{name}_ns"] / 1e3 for name in PERCENTILES}
-        metrics["late_sending_us"] = said["late_sending"]["mean_ns"] / 1e3
-    for name, call in said.get("operations", {}).items():
+        metrics["late_sending_us"] = result["late_sending"]["mean_ns"] / 1e3
+    for name, call in result.get("operations", {}).items():
         if call["good"]:
             metrics[f"{name.lower()}_call_us"] = call["mean_ns"] / 1e3
     if mix["tested"]:

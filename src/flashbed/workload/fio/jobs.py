@@ -164,8 +164,8 @@ def reaches_in(text: str, cells: Sequence[Mapping[str, str]]) -> Iterator[tuple[
     for number, line in enumerate(text.split("\n"), start=1):
         names = _VARIABLE.findall(line)
         values = {tuple(cell[name] for name in names): None for cell in cells} if names else {(): None}
-        for these in values:
-            filled = filled_in(line.strip(), zip(names, these, strict=True))
+        for cell_values in values:
+            filled = filled_in(line.strip(), zip(names, cell_values, strict=True))
             is_comment = filled[:1] in ("#", ";") and len(filled.encode()) <= LONGEST_LINE
             if not is_comment and _reaches(filled):
                 yield number, filled

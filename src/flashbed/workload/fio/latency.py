@@ -77,9 +77,9 @@ def waits(prefix: str, distributions: Iterable[Mapping[str, Any]]) -> dict[str, 
             bins.update({int(value): count for value, count in distribution["bins"].items()})
         metrics |= {f"{prefix}_{name}_us": min(_of_bins(bins, p) / 1e3, longest_us) for name, p in PERCENTILES.items()}
     elif len(sampled) == 1:
-        known = sampled[0].get("percentile", {})
+        percentiles = sampled[0].get("percentile", {})
         keys = {name: f"{p:.6f}" for name, p in PERCENTILES.items()}
-        metrics |= {f"{prefix}_{name}_us": known[key] / 1e3 for name, key in keys.items() if key in known}
+        metrics |= {f"{prefix}_{name}_us": percentiles[key] / 1e3 for name, key in keys.items() if key in percentiles}
     return {**metrics, f"{prefix}_max_us": longest_us}
 
 

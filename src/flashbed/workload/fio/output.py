@@ -162,11 +162,11 @@ def commits_of(out: Mapping[str, bytes], name: str) -> Commits:
     fio counts sync_file_range() as a flush, but it makes nothing durable: jobs that use it have no flushes between
     requests. Raises WorkloadOutputError.
     """
-    everything = _read(out, name)
-    asked = at_a_time = 0
+    document = _read(out, name)
+    commits = at_a_time = 0
     may_be_empty = False
-    for job in everything["jobs"]:
-        options = {**everything.get("global options", {}), **job.get("job options", {})}
+    for job in document["jobs"]:
+        options = {**document.get("global options", {}), **job.get("job options", {})}
         processes = _whole(options.get("numjobs")) if "group_reporting" in options else 1
         written = job["write"]["total_ios"]
         if not written:
@@ -177,15 +177,15 @@ def commits_of(out: Mapping[str, bytes], name: str) -> Commits:
         if "sync_file_range" not in options:
             flushed = job.get("sync", {}).get("lat_ns", {}).get("N", 0)
             between = min(flushed, max(0, written - processes) // _writes_of_a_flush(options))
-        asked += max(between, ends, each)
+        commits += max(between, ends, each)
         at_a_time += processes * _depth(options)
         may_be_empty |= between > max(ends, each) and _has_several_files(options)
-    return Commits(asked, max(1, at_a_time), may_be_empty)
+    return Commits(commits, max(1, at_a_time), may_be_empty)
 
 
 def _writes_of_a_flush(options: Mapping[str, str]) -> int:
-    given = [_whole(options[key]) for key in ("fsync", "fdatasync") if options.get(key, "0") != "0"]
-    return min(given, default=1)
+    intervals = [_whole(options[key]) for key in ("fsync", "fdatasync") if options.get(key, "0") != "0"]
+    return min(intervals, default=1)
 
 
 def _has_several_files(options: Mapping[str, str]) -> bool:

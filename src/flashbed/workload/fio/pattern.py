@@ -127,8 +127,8 @@ def _measured_jobs(parameters: Parameters, seed: int) -> bytes:
     processes would write their logs into one file.
     """
     job, processes = _measured_job(parameters, seed), int(str(parameters["processes"]))
-    asked = int(str(parameters["io_size"] or parameters["file"]))
-    requests = processes * asked // int(str(parameters["request"]))
+    bytes_per_process = int(str(parameters["io_size"] or parameters["file"]))
+    requests = processes * bytes_per_process // int(str(parameters["request"]))
     if parameters["flush"] != "fsync-each" or not writes(parameters) or requests > MOST_LOGGED:
         return section("measure", job if is_cached(parameters) else job | rate_log(RATE_MS))
     return b"".join(

@@ -28,10 +28,10 @@ class Fio(WithoutPackages):
     def title(self, parameters: Parameters) -> str:
         return "fio"
 
-    def headline(self, said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        texts = said.get("job", ())
+    def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        texts = values.get("job", ())
         flushed = (
-            map(flushes_between, texts) if texts else (flush == "fsync-each" for flush in said.get("flush", ("",)))
+            map(flushes_between, texts) if texts else (flush == "fsync-each" for flush in values.get("flush", ("",)))
         )
         return ("bandwidth", "commit_p99_us") if all(flushed) else ("bandwidth",)
 
@@ -52,10 +52,10 @@ class Fio(WithoutPackages):
             return ""
         return "allocates" if pattern.allocates(parameters) else "overwrites"
 
-    def prepares(self, said: Mapping[str, str]) -> bool:
-        if "job" in said:
-            return bool(split_off_preparation(said["job"])[0])
-        return said.get("allocate", str(said.get("pattern") == "write").lower()) != "true"
+    def prepares(self, values: Mapping[str, str]) -> bool:
+        if "job" in values:
+            return bool(split_off_preparation(values["job"])[0])
+        return values.get("allocate", str(values.get("pattern") == "write").lower()) != "true"
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         return output.commits_of(out, OUTPUT)
