@@ -19,7 +19,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.image import apt, emulator, mirrors, pins
 from flashbed.study.format import DEFAULTS
 
-TOOLS = {
+BUILD_TOOLS = {
     "cc": "gcc",
     "make": "make",
     "bc": "bc",
@@ -34,6 +34,10 @@ TOOLS = {
     "git": "git",
     "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
     "x86_64-linux-gnu-gcc": "gcc-x86-64-linux-gnu",
+}
+"""Maps a program that builds parts of guests to its Debian package."""
+
+RUN_TOOLS = {
     "setpriv": "util-linux",
     "timeout": "coreutils",
     "fsck.fat": "dosfstools",
@@ -42,7 +46,7 @@ TOOLS = {
     "e2fsck": "e2fsprogs",
     "fsck.f2fs": "f2fs-tools",
 }
-"""Maps a program to its Debian package."""
+"""Maps a program that every host needs to its Debian package. The checkers may come with an imported image."""
 
 WANTED_FREE_BYTES = 6 << 30
 """Space for a guest's kernel tree, the packages, and one 2 GiB medium for each of two cores."""
@@ -62,41 +66,51 @@ class HostCheck:
 
 def examine() -> Iterator[HostCheck]:
     """Yield every check of what a run needs."""
-    for tool, package in TOOLS.items():
-        place = programs.find(tool)
+    imported = _imported_checkers()
+    for tool, package in RUN_TOOLS.items():
+        place = programs.find(tool, imported)
         yield HostCheck(tool, place is not None, str(place or "not installed"), f"apt-get install {package}")
+    yield from _build_tools(needed=imported is None)
+    yield _keys(needed=imported is None)
+    if programs.find("apt-get"):
+        yield from _mirrors(needed=imported is None and not images.is_built(DEFAULTS["kernel"]))
+    yield _disk()
+
+
+def _build_tools(*, needed: bool) -> Iterator[HostCheck]:
+    absent = "not installed" if needed else "not installed; only for parts that are not here yet"
+    for tool, package in BUILD_TOOLS.items():
+        place = programs.find(tool)
+        yield HostCheck(tool, place is not None, str(place or absent), f"apt-get install {package}", needed)
     missing = emulator.missing_packages()
     yield HostCheck(
         "what the emulator is built with",
         not missing,
-        f"not installed: {', '.join(missing)}" if missing else "installed",
+        f"{absent}: {', '.join(missing)}" if missing else "installed",
         f"apt-get install {' '.join(missing)}",
+        needed,
     )
-    yield _keys()
-    if programs.find("apt-get"):
-        yield from _mirrors()
-    yield _disk()
 
 
-def _keys() -> HostCheck:
+def _keys(*, needed: bool) -> HostCheck:
     readable = os.access(mirrors.KEYRING, os.R_OK)
     detail = f"{mirrors.KEYRING}{'' if readable else ' cannot be read'}"
-    return HostCheck("Debian's keys", readable, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}")
+    return HostCheck("Debian's keys", readable, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}", needed)
 
 
-def _mirrors() -> Iterator[HostCheck]:
+def _mirrors(*, needed: bool) -> Iterator[HostCheck]:
     """Yield for each archive whether a mirror answers."""
     try:
         lists = mirrors.known().lists(pins.current().suite)
     except FlashbedError as error:
         problem, _, remedy = error.message.partition(". ")
-        yield HostCheck("mirrors of Debian", False, problem, remedy.rstrip("."), _are_needed())
+        yield HostCheck("mirrors of Debian", False, problem, remedy.rstrip("."), needed)
         return
     for archive, addresses in lists.items():
-        yield _mirror(archive, addresses)
+        yield _mirror(archive, addresses, needed)
 
 
-def _mirror(archive: str, addresses: Iterable[str]) -> HostCheck:
+def _mirror(archive: str, addresses: Iterable[str], needed: bool) -> HostCheck:
     """Return whether a mirror of this archive answers. `addresses` are those of its lists, asked until the first
     answers.
     """
@@ -108,12 +122,18 @@ def _mirror(archive: str, addresses: Iterable[str]) -> HostCheck:
     refusals = "; ".join(refused) or "none known"
     ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
     remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
-    return HostCheck(subject, False, refusals, remedy, _are_needed())
+    return HostCheck(subject, False, refusals, remedy, needed)
 
 
-def _are_needed() -> bool:
-    """Return False if everything is built, so that nothing will be fetched."""
-    return not images.is_built(DEFAULTS["kernel"])
+def _imported_checkers() -> Path | None:
+    """Return the directory of an imported image's checkers; None if no image was imported. An image holds what its
+    studies need.
+    """
+    try:
+        folder = paths.checkers()
+    except SetupError:
+        return None
+    return folder if folder.is_dir() else None
 
 
 def _disk() -> HostCheck:
