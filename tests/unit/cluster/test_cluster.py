@@ -45,7 +45,7 @@ def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -169,6 +169,7 @@ def test_files_come_to_each_worker_once(tmp_path: Path) -> None:
     with scheduler(tmp_path / "scheduler") as address:
         workers = [worker(address, tmp_path / f"worker-{number}", log) for number in range(2)]
         try:
+            until(lambda: len(workers_of(address)) == 2)
             end(begin(tmp_path / "cluster", 20, address))
             shelves = [tree(tmp_path / name / "shared") for name in ("scheduler", "worker-0", "worker-1")]
             written = [path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()]
