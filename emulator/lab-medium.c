@@ -28,7 +28,8 @@ typedef struct {
     struct fb_undo *undo;       /* NULL: the power is not going to be cut */
     uint64_t cut_seed, requests_until_cut, cut_after_ns;        /* 0: no cut */
     QEMUTimer cut;
-    LabChipTold *chip_told;     /* NULL: it is no raw chip */
+    LabChipTold *chip_told;     /* these two are NULL if it is no raw chip */
+    LabChipCut *chip_cut;
     void *chip;
 } LabMedium;
 
@@ -113,9 +114,14 @@ static void cut(void *opaque)
     LabMedium *lab = opaque;
     uint64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     uint64_t bytes = fb_exposed_bytes(fb_medium_params(lab->medium));
-    const char *fault = fb_undo_cut(lab->undo, lab->medium, lab->data.at, bytes, now_ns, lab->cut_seed, lab_notes_fate,
-                                    lab->notes);
+    const char *fault = NULL;
 
+    if (lab->chip_cut) {
+        lab->chip_cut(lab->chip, now_ns, lab->cut_seed);
+    } else {
+        fault = fb_undo_cut(lab->undo, lab->medium, lab->data.at, bytes, now_ns, lab->cut_seed, lab_notes_fate,
+                            lab->notes);
+    }
     if (fault || !lab_notes_cut(lab->notes, now_ns)) {
         error_report("the power cut is not carried out: %s", fault ?: "its note cannot be made");
         exit(1);
@@ -226,11 +232,13 @@ const struct fb_params *lab_medium_params(BlockDriverState *bs)
     return fb_medium_params(lab->medium);
 }
 
-struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told, void *chip)
+struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told,
+                                       LabChipCut *cut_chip, void *chip)
 {
     LabMedium *lab = bs->opaque;
 
     lab->chip_told = told;
+    lab->chip_cut = cut_chip;
     lab->chip = chip;
     *content = lab->data.at;
     return lab->medium;
@@ -278,6 +286,18 @@ static bool arm_cut(LabMedium *lab, const char *words)
     return true;
 }
 
+static bool arm_off(LabMedium *lab, const char *words, uint64_t now_ns)
+{
+    uint64_t after_ns, seed;
+
+    if ((!lab->undo && !lab->chip_cut) || !lab_two_numbers(words, &after_ns, &seed) || after_ns > INT64_MAX / 2) {
+        return false;
+    }
+    lab->cut_seed = seed;
+    timer_mod_ns(&lab->cut, now_ns + after_ns);
+    return true;
+}
+
 int64_t lab_medium_told(const char *text, int64_t guest_ns)
 {
     int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
@@ -291,6 +311,9 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns)
     }
     if (strstart(text, "cut ", &words)) {
         return arm_cut(the_medium, words) ? 0 : -1;
+    }
+    if (strstart(text, "off ", &words)) {
+        return arm_off(the_medium, words, now_ns) ? 0 : -1;
     }
     if (!strcmp(text, "rest")) {
         if (the_medium->chip_told) {

@@ -63,7 +63,11 @@ LabMediumTraits lab_medium_traits(BlockDriverState *bs);
  */
 typedef bool LabChipTold(void *chip, const char *text);
 
-struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told, void *chip);
+/* The power of the raw chip is cut. */
+typedef void LabChipCut(void *chip, uint64_t now_ns, uint64_t seed);
+
+struct fb_medium *lab_medium_join_chip(BlockDriverState *bs, uint8_t **content, LabChipTold *told,
+                                       LabChipCut *cut_chip, void *chip);
 void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle);
 
 /* The longest command in bytes, with its terminator */
@@ -79,6 +83,8 @@ void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle);
  *     programmed     records when flash pages were programmed since the last rest
  *     forget         drops the recorded requests
  *     cut N T        cuts the power T ns after N more requests: the machine ends at once (with a SEED)
+ *     off T SEED     cuts the power T ns from now: the machine ends. SEED decides what is left of what was under way (with
+ *                    the option `cut`, or a raw chip)
  *
  * or, with a raw chip, one of those in lab-nand.h, which has its own `cut`.
  *

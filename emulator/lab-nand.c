@@ -78,6 +78,14 @@ static void cut(LabNand *nand, uint64_t now_ns)
     nand->off = true;
 }
 
+static void cut_now(void *opaque, uint64_t now_ns, uint64_t seed)
+{
+    LabNand *nand = opaque;
+
+    fb_bus_cut(&nand->bus, now_ns, seed);
+    nand->off = true;
+}
+
 static void put_command(LabNand *nand, uint8_t command)
 {
     uint64_t changes_before = changes(nand), programs_before = programs(nand), now_ns = take_bus(nand, 1);
@@ -320,7 +328,7 @@ static void lab_nand_realize(PCIDevice *device, Error **errp)
         error_setg(errp, "lab-nand needs drive=, with driver=flashbed and a medium of kind nand");
         return;
     }
-    nand->chip = lab_medium_join_chip(bs, &nand->content, told, nand);
+    nand->chip = lab_medium_join_chip(bs, &nand->content, told, cut_now, nand);
     params = fb_medium_params(nand->chip);
     nand->cycle_ps = MAX(nand->cycle_ps, params->bus_ps_per_byte);
     nand->pages = g_malloc(fb_bus_register_bytes(params));

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -102,8 +102,8 @@ def new_medium(study_file: StudyWriter, folder: Path, filesystem: str, medium: s
     return rig
 
 
-def boot(rig: Rig, options: str = "", **scripts: Unpack[Scripts]) -> Outcome:
-    return guest_rig.outcome_of(rig, medium_options=options, limit_s=120, **scripts)
+def boot(rig: Rig, options: str = "", beside: Mapping[str, bytes] | None = None, **scripts: Unpack[Scripts]) -> Outcome:
+    return guest_rig.outcome_of(rig, beside=beside, medium_options=options, limit_s=120, **scripts)
 
 
 def cut_after(requests: int, ns: int) -> str:
@@ -232,3 +232,41 @@ def test_a_torn_page_is_unreadable_until_it_is_written_again(study_file: StudyWr
     counters = rig.tool.inspect(rig.files.state).counters
     assert counters["restarts"] == 1
     assert counters["restart_ns"] > 0
+
+
+AFTER_NS = 30_000_000
+OFF = f"""
+echo safe >/mnt/safe
+sync
+/lib/flashbed/mark armed
+medium off {AFTER_NS} 7 || exit
+n=0
+while [ $n -lt 1000 ]; do
+	n=$((n + 1))
+	echo $n >/mnt/file.$n
+	sync
+done
+"""
+"""The power goes after so many ns, wherever the load is then."""
+
+AGAIN = b"""
+. /lib/flashbed/steps
+step medium load_medium
+step attach sh -e /job/attach
+step mount sh /job/mount
+step safe cat /mnt/safe
+step finish umount /mnt
+"""
+
+
+@pytest.mark.parametrize(("filesystem", "medium"), [("ext4", "emmc-64g"), ("ubifs", "slc-nand-64m")])
+def test_the_power_goes_at_a_moment(filesystem: str, medium: str, study_file: StudyWriter, tmp_path: Path) -> None:
+    rig = new_medium(study_file, tmp_path, filesystem, medium)
+    outcome = boot(rig, "cut=0", prepare="true\n", measure=OFF)
+    assert outcome.status == "failed"
+    cut_ns = int(outcome.files["fates.cut"].split(b"\n")[0].removeprefix(b"cut_ns:"))
+    armed_ns = int(outcome.files["clock.armed"].split()[0])
+    assert AFTER_NS <= cut_ns - armed_ns < AFTER_NS + 10_000_000
+    second = boot(rig, beside={"cell": AGAIN})
+    assert second.status == "measured", (second.reason, second.console[-2000:])
+    assert second.files["safe.txt"] == b"safe\n"
