@@ -83,8 +83,8 @@ void lab_medium_note_cycle(BlockDriverState *bs, const struct LabCycle *cycle);
  *     programmed     records when flash pages were programmed since the last rest
  *     forget         drops the recorded requests
  *     cut N T        cuts the power T ns after N more requests: the machine ends at once (with a SEED)
- *     off T SEED     cuts the power T ns from now: the machine ends. SEED decides what is left of what was under way (with
- *                    the option `cut`, or a raw chip)
+ *     off T SEED     cuts the power T ns from now: the machine ends. SEED decides what is left of what was under way
+ *                    (with the option `cut`, or a raw chip)
  *
  * or, with a raw chip, one of those in lab-nand.h, which has its own `cut`.
  *
