@@ -58,6 +58,8 @@ OWN = {
     "lab-clock.h": "include/sysemu/lab-clock.h",
     "lab-profile.c": "softmmu/lab-profile.c",
     "lab-profile.h": "include/sysemu/lab-profile.h",
+    "lab-calls.c": "softmmu/lab-calls.c",
+    "lab-calls.h": "include/sysemu/lab-calls.h",
     "lab-price.c": "softmmu/lab-price.c",
     "lab-price.h": "include/sysemu/lab-price.h",
     "lab-watch.c": "softmmu/lab-watch.c",
@@ -87,7 +89,9 @@ OWN = {
 
 PROFILE = "profile"
 
-OBSERVERS = (PROFILE, "price", "watch")
+CALLS = "calls"
+
+OBSERVERS = (PROFILE, CALLS, "price", "watch")
 """Parts that only observe: lab-NAME.c, lab-NAME.h, and the patch NN-NAME.patch. A guest gives the same bytes whether
 they are there or not; the watch ends guests that would give none.
 """
