@@ -16,22 +16,31 @@
 /* Numbers of arm64 Linux (include/uapi/asm-generic/unistd.h) */
 enum {
     NR_SETXATTR = 5, NR_GETCWD = 17, NR_INOTIFY_ADD_WATCH = 27, NR_MKNODAT = 33, NR_MKDIRAT = 34, NR_UNLINKAT = 35,
-    NR_SYMLINKAT = 36, NR_LINKAT = 37, NR_RENAMEAT = 38, NR_MOUNT = 40, NR_STATFS = 43, NR_TRUNCATE = 45,
-    NR_FACCESSAT = 48, NR_CHDIR = 49, NR_CHROOT = 51, NR_FCHMODAT = 53, NR_FCHOWNAT = 54, NR_OPENAT = 56,
-    NR_PIPE2 = 59, NR_WRITE = 64, NR_READLINKAT = 78, NR_NEWFSTATAT = 79, NR_UTIMENSAT = 88, NR_EXIT = 93,
-    NR_EXIT_GROUP = 94, NR_RT_SIGRETURN = 139, NR_SOCKETPAIR = 199, NR_EXECVE = 221, NR_RENAMEAT2 = 276,
-    NR_MEMFD_CREATE = 279, NR_EXECVEAT = 281, NR_STATX = 291, NR_OPENAT2 = 437, NR_FACCESSAT2 = 439,
+    NR_SYMLINKAT = 36, NR_LINKAT = 37, NR_RENAMEAT = 38, NR_UMOUNT2 = 39, NR_MOUNT = 40, NR_STATFS = 43,
+    NR_TRUNCATE = 45, NR_FACCESSAT = 48, NR_CHDIR = 49, NR_CHROOT = 51, NR_FCHMODAT = 53, NR_FCHOWNAT = 54,
+    NR_OPENAT = 56, NR_PIPE2 = 59, NR_WRITE = 64, NR_WRITEV = 66, NR_READLINKAT = 78, NR_NEWFSTATAT = 79,
+    NR_UTIMENSAT = 88, NR_EXIT = 93, NR_EXIT_GROUP = 94, NR_RESTART_SYSCALL = 128, NR_RT_SIGRETURN = 139,
+    NR_SOCKETPAIR = 199, NR_CLONE = 220, NR_EXECVE = 221, NR_RENAMEAT2 = 276, NR_MEMFD_CREATE = 279,
+    NR_EXECVEAT = 281, NR_STATX = 291, NR_CLONE3 = 435, NR_OPENAT2 = 437, NR_FACCESSAT2 = 439,
 };
 
-enum { NO_ARGUMENT = -1, PAIR_BYTES = 2 * sizeof(int32_t), INSTRUCTION_BYTES = 4 };
+enum {
+    NO_ARGUMENT = -1,
+    INSTRUCTION_BYTES = 4,
+    PAIR_BYTES = 2 * sizeof(int32_t),
+    TID_BYTES = sizeof(int32_t),
+    CLONE_ARGS_BYTES = 88,      /* struct clone_args of Linux 5.7 */
+    OPEN_HOW_BYTES = 24,        /* struct open_how */
+    MOST_PIECES = 16,           /* of a short writev */
+};
 
-/* The call that a task is in, or last was in. */
 typedef struct {
-    struct lab_call call;
+    struct lab_call call;   /* that the task is in, or last was in */
     bool is_in;
     bool restarts;      /* the kernel has sent the program back to the call's own instruction */
     bool has_text;
     char *text;
+    uint64_t left_pc, left_space;   /* where the program last left to the kernel */
 } Task;
 
 static struct {
@@ -73,14 +82,18 @@ static int paths_of(int number, int arguments[2])
     arguments[1] = NO_ARGUMENT;
     switch (number) {
     case NR_SETXATTR: case NR_STATFS: case NR_TRUNCATE: case NR_CHDIR: case NR_CHROOT: case NR_EXECVE:
-    case NR_MEMFD_CREATE:
+    case NR_UMOUNT2: case NR_MEMFD_CREATE:
         arguments[0] = 0;
         return 1;
-    case NR_INOTIFY_ADD_WATCH: case NR_MKNODAT: case NR_MKDIRAT: case NR_UNLINKAT: case NR_MOUNT: case NR_FACCESSAT:
-    case NR_FCHMODAT: case NR_FCHOWNAT: case NR_OPENAT: case NR_READLINKAT: case NR_NEWFSTATAT: case NR_UTIMENSAT:
+    case NR_INOTIFY_ADD_WATCH: case NR_MKNODAT: case NR_MKDIRAT: case NR_UNLINKAT: case NR_FACCESSAT: case NR_FCHMODAT:
+    case NR_FCHOWNAT: case NR_OPENAT: case NR_READLINKAT: case NR_NEWFSTATAT: case NR_UTIMENSAT:
     case NR_EXECVEAT: case NR_STATX: case NR_OPENAT2: case NR_FACCESSAT2:
         arguments[0] = 1;
         return 1;
+    case NR_MOUNT:
+        arguments[0] = 0;
+        arguments[1] = 1;
+        return 2;
     case NR_SYMLINKAT:
         arguments[0] = 0;
         arguments[1] = 2;
@@ -134,6 +147,39 @@ static bool add_bytes(CPUState *cpu, uint64_t address, size_t bytes, GByteArray 
     return true;
 }
 
+static bool add_first_word(CPUState *cpu, uint64_t words, GByteArray *text)
+{
+    uint64_t word;
+
+    return peek(cpu, words, &word, sizeof(word)) && add_path(cpu, word, text);
+}
+
+/* The data of a writev, if they are short. */
+static bool add_pieces(CPUState *cpu, uint64_t pieces, uint64_t count, GByteArray *text)
+{
+    struct { uint64_t base, bytes; } piece[MOST_PIECES];
+    uint64_t bytes = 0;
+
+    if (count > MOST_PIECES) {
+        return true;
+    }
+    if (!peek(cpu, pieces, piece, count * sizeof(piece[0]))) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (piece[i].bytes > LAB_CALL_DATA - bytes) {
+            return true;
+        }
+        bytes += piece[i].bytes;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!add_bytes(cpu, piece[i].base, piece[i].bytes, text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What the call's arguments point to. False: it cannot be read now. */
 static bool add_text(CPUState *cpu, const struct lab_call *call, bool at_end, GByteArray *text)
 {
@@ -148,6 +194,16 @@ static bool add_text(CPUState *cpu, const struct lab_call *call, bool at_end, GB
     switch (call->number) {
     case NR_WRITE:
         return call->arguments[2] > LAB_CALL_DATA || add_bytes(cpu, call->arguments[1], call->arguments[2], text);
+    case NR_WRITEV:
+        return add_pieces(cpu, call->arguments[1], call->arguments[2], text);
+    case NR_EXECVE:
+        return add_first_word(cpu, call->arguments[1], text);
+    case NR_EXECVEAT:
+        return add_first_word(cpu, call->arguments[2], text);
+    case NR_OPENAT2:
+        return add_bytes(cpu, call->arguments[2], OPEN_HOW_BYTES, text);
+    case NR_CLONE3:
+        return add_bytes(cpu, call->arguments[0], MIN(call->arguments[1], CLONE_ARGS_BYTES), text);
     case NR_PIPE2:
         return at_end && add_bytes(cpu, call->arguments[0], PAIR_BYTES, text);
     case NR_SOCKETPAIR:
@@ -157,6 +213,14 @@ static bool add_text(CPUState *cpu, const struct lab_call *call, bool at_end, GB
     }
 }
 
+static void set_text(Task *task, const GByteArray *text)
+{
+    task->has_text = true;
+    task->call.text_bytes = text->len;
+    g_free(task->text);
+    task->text = g_memdup2(text->data, text->len);
+}
+
 static void read_text(CPUState *cpu, Task *task, bool at_end)
 {
     g_autoptr(GByteArray) text = g_byte_array_new();
@@ -164,10 +228,19 @@ static void read_text(CPUState *cpu, Task *task, bool at_end)
     if (task->has_text || !add_text(cpu, &task->call, at_end, text)) {
         return;
     }
-    task->has_text = true;
-    task->call.text_bytes = text->len;
-    g_free(task->text);
-    task->text = g_memdup2(text->data, text->len);
+    set_text(task, text);
+}
+
+/* The first argument of a program that has just begun. The path was in the memory of the program before it. */
+static void read_new_name(CPUState *cpu, Task *task)
+{
+    CPUARMState *env = cpu->env_ptr;
+    g_autoptr(GByteArray) text = g_byte_array_new();
+
+    g_byte_array_append(text, (const uint8_t *)"", 1);
+    if (add_first_word(cpu, env->xregs[31] + sizeof(uint64_t), text)) {
+        set_text(task, text);
+    }
 }
 
 static void note(Task *task, CPUState *cpu, uint16_t flags)
@@ -209,13 +282,15 @@ static Task *task_of(CPUARMState *env)
 
 static void begin(Task *task, CPUARMState *env, uint16_t number, uint64_t pc)
 {
-    bool again = task->restarts && task->call.number == number && task->call.pc == pc;
-
-    task->is_in = true;
-    if (again) {    /* it goes on */
+    if (task->restarts) {
         task->restarts = false;
-        return;
+        if (task->call.pc == pc && (task->call.number == number || number == NR_RESTART_SYSCALL)) {    /* it goes on */
+            task->is_in = true;
+            return;
+        }
+        note(task, env_cpu(env), LAB_CALL_ELSEWHERE);
     }
+    task->is_in = true;
     task->call = (struct lab_call) {
         .begin_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
         .task = env->sp_el[1],
@@ -223,7 +298,8 @@ static void begin(Task *task, CPUARMState *env, uint16_t number, uint64_t pc)
         .pc = pc,
         .number = number,
     };
-    task->has_text = number == LAB_CALL_BORN;
+    memcpy(task->call.arguments, env->xregs, sizeof(task->call.arguments));
+    task->has_text = number >= LAB_CALL_FAULT;
 }
 
 void lab_calls_entered(CPUState *cpu)
@@ -234,11 +310,12 @@ void lab_calls_entered(CPUState *cpu)
     if (!lab.file || arm_current_el(env) != 0 || !is_a64(env)) {
         return;
     }
+    task = task_of(env);
+    task->left_pc = env->pc;
+    task->left_space = space_of(env);
     switch (cpu->exception_index) {
     case EXCP_SWI:
-        task = task_of(env);
         begin(task, env, env->xregs[8], env->pc);
-        memcpy(task->call.arguments, env->xregs, sizeof(task->call.arguments));
         read_text(cpu, task, false);
         if (task->call.number == NR_EXIT || task->call.number == NR_EXIT_GROUP) {
             note(task, cpu, LAB_CALL_OPEN);
@@ -247,11 +324,9 @@ void lab_calls_entered(CPUState *cpu)
         break;
     case EXCP_DATA_ABORT:
     case EXCP_PREFETCH_ABORT:
-        task = task_of(env);
         begin(task, env, LAB_CALL_FAULT, env->pc);
         task->call.arguments[0] = env->exception.vaddress;
         task->call.arguments[1] = env->exception.syndrome;
-        task->has_text = true;
         break;
     default:
         break;
@@ -264,11 +339,29 @@ static bool goes_elsewhere(int number)
     return number == NR_EXECVE || number == NR_EXECVEAT || number == NR_RT_SIGRETURN;
 }
 
+/* Whether the task that returns is another than the one that was last seen on its stack, which was killed. */
+static bool is_another(const Task *task, const CPUARMState *env)
+{
+    bool is_child = env->xregs[0] == 0 && (env->xregs[8] == NR_CLONE || env->xregs[8] == NR_CLONE3);
+
+    return env->pc != task->left_pc && (is_child || space_of(env) != task->left_space);
+}
+
+/* Notes a task's first return. A child has its parent's registers, apart from X0. */
 static void born(Task *task, CPUState *cpu)
 {
     CPUARMState *env = cpu->env_ptr;
+    g_autoptr(GByteArray) tid = g_byte_array_new();
 
+    if (task->is_in || task->restarts) {
+        note(task, cpu, LAB_CALL_OPEN);
+    }
     begin(task, env, LAB_CALL_BORN, env->pc);
+    task->call.arguments[0] = env->xregs[31];
+    task->call.arguments[1] = env->cp15.tpidr_el[0];
+    if (env->xregs[8] == NR_CLONE && add_bytes(cpu, env->xregs[4], TID_BYTES, tid)) {
+        set_text(task, tid);
+    }
     task->call.result = env->xregs[0];
     note(task, cpu, 0);
 }
@@ -284,7 +377,8 @@ void lab_calls_returned(CPUState *cpu)
     }
     is_new = !g_hash_table_contains(lab.tasks, &env->sp_el[1]);
     task = task_of(env);
-    if (is_new) {
+    returns = task->is_in && (env->pc == task->call.pc || goes_elsewhere(task->call.number));
+    if (is_new || (!returns && is_another(task, env))) {
         born(task, cpu);
         return;
     }
@@ -296,12 +390,11 @@ void lab_calls_returned(CPUState *cpu)
         task->restarts = true;
         return;
     }
-    returns = env->pc == task->call.pc || goes_elsewhere(task->call.number);
-    if (!returns && space_of(env) != task->call.space) {    /* the task before it on this stack was killed in its call */
-        born(task, cpu);
-        return;
+    if (!goes_elsewhere(task->call.number)) {
+        read_text(cpu, task, true);
+    } else if (!task->has_text && env->pc != task->call.pc && task->call.number != NR_RT_SIGRETURN) {
+        read_new_name(cpu, task);
     }
-    read_text(cpu, task, true);
     task->call.result = env->xregs[0];
     note(task, cpu, returns ? 0 : LAB_CALL_ELSEWHERE);
 }
