@@ -12,7 +12,6 @@ Must not know jobs, nor which of them count.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from itertools import pairwise
 from math import fsum
 from typing import Any, NamedTuple
 
+from flashbed.guest_output.percentiles import PERCENTILES
 from flashbed.workload.base import WorkloadOutputError
 
 CallLine = tuple[int, str, int]
@@ -39,8 +39,6 @@ def call_lines(log: bytes) -> tuple[CallLine, ...]:
         raise WorkloadOutputError(f"a log of fio's calls has a line that is none: {bad[:80]}")
     return lines
 
-
-PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
 LOG = "calls.{}.log"
 """The log of a process, by its number."""
@@ -91,17 +89,6 @@ def _of_bins(bins: Mapping[int, int], percent: float) -> float:
         if so_far >= wanted:
             return float(value)
     return float(max(bins))
-
-
-def of_samples(prefix: str, samples_us: Sequence[float]) -> dict[str, float]:
-    """Return mean, percentiles (nearest rank) and maximum of single samples, in us."""
-    ordered = sorted(samples_us)
-    ranks = {name: max(math.ceil(p / 100 * len(ordered)), 1) - 1 for name, p in PERCENTILES.items()}
-    return {
-        f"{prefix}_mean_us": fsum(ordered) / len(ordered),
-        **{f"{prefix}_{name}_us": ordered[rank] for name, rank in ranks.items()},
-        f"{prefix}_max_us": ordered[-1],
-    }
 
 
 def logged_calls(logs: Iterable[bytes], calls_ns: float) -> list[list[Call]]:

@@ -16,7 +16,7 @@ from math import fsum
 from typing import Any
 
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import steadiness
+from flashbed.guest_output import percentiles, steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
 from flashbed.workload.base import WorkloadOutputError
@@ -303,8 +303,8 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
     alone = [{"N": 1, "mean": us * 1e3, "max": us * 1e3, "bins": {f"{us * 1e3:.0f}": 1}} for us in last]
     durable = [us for process in calls for us in latency.durable_us(process)]
     return {
-        **latency.of_samples("latency", durable),
-        **latency.of_samples("commit", durable),
+        **percentiles.of_samples("latency", durable),
+        **percentiles.of_samples("commit", durable),
         **latency.waits("flush", [*flushes, *alone]),
     }
 

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute what programs waited for in a measurement, from the emulator's notes of their system calls and page faults.
+
+Programs are the processes of the guest except its runner and the runner's parents. The measurement ends with the
+process that the runner started for it. Calls on the medium are those whose descriptor or path is below /mnt, and sync.
+Accesses to mapped memory are no calls; they are page faults if the page is absent. Must not know who shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from flashbed.guest_output import percentiles, processes, system_calls
+from flashbed.guest_output.processes import GuestFile, Kind, Process, SystemCall, Thread
+from flashbed.guest_output.system_calls import CALLS, Number, Window
+
+
+class Operation(StrEnum):
+    """A kind of call on the medium that has latencies."""
+
+    READ = "read"
+    WRITE = "write"
+    FLUSH = "flush"
+    OPEN = "open"
+    RENAME = "rename"
+    UNLINK = "unlink"
+
+
+class Spent(StrEnum):
+    """Where a thread's time went."""
+
+    OWN_CPU = "own_cpu"
+    """The remainder: the program's own instructions, interrupts meanwhile, and waiting for a CPU that others use."""
+    READ = "read"
+    WRITE = "write"
+    FLUSH = "flush"
+    NAMES = "names"
+    """Calls by path, and of directories, on the medium: open, rename, unlink, stat."""
+    FAULTS = "faults"
+    """Page faults, anywhere: of the program's own pages, of memory that it gets, of files that it maps."""
+    WAITING = "waiting"
+    """For time, locks, other processes, pipes, sockets, events."""
+    OTHER = "other"
+
+
+_READS = (Number.READ, Number.READV, Number.PREAD64, Number.PREADV, Number.PREADV2)
+_WRITES = (Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2)
+_COPIES = (Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE)
+_OPERATIONS: Mapping[int, Operation] = {
+    **dict.fromkeys(_READS, Operation.READ),
+    **dict.fromkeys(_WRITES, Operation.WRITE),
+    **dict.fromkeys((Number.FSYNC, Number.FDATASYNC, Number.SYNC_FILE_RANGE, Number.SYNCFS), Operation.FLUSH),
+    **dict.fromkeys((Number.SYNC, Number.MSYNC), Operation.FLUSH),
+    **dict.fromkeys((Number.OPENAT, Number.OPENAT2), Operation.OPEN),
+    **dict.fromkeys((Number.RENAMEAT, Number.RENAMEAT2), Operation.RENAME),
+    Number.UNLINKAT: Operation.UNLINK,
+}
+_WITHOUT_FILE = frozenset({Number.SYNC, Number.MSYNC})
+"""Flushes of what is on the medium, wherever the program is."""
+
+_SPENT = {Operation.READ: Spent.READ, Operation.WRITE: Spent.WRITE, Operation.FLUSH: Spent.FLUSH}
+_NAMES = frozenset(
+    {
+        *range(Number.SETXATTR, Number.FREMOVEXATTR + 1),
+        *processes.OF_PATHS,
+        *(Number.FSTAT, Number.FSTATFS, Number.GETDENTS64, Number.FTRUNCATE, Number.FALLOCATE),
+        *(Number.FCHMOD, Number.FCHOWN, Number.FCHDIR),
+    }
+) - {Number.EXECVE, Number.EXECVEAT}
+_WAITS = frozenset(
+    {
+        *(Number.EPOLL_PWAIT, Number.EPOLL_PWAIT2, Number.FLOCK, Number.PSELECT6, Number.PPOLL, Number.WAITID),
+        *(Number.WAIT4, Number.FUTEX, Number.FUTEX_WAITV, Number.NANOSLEEP, Number.CLOCK_NANOSLEEP),
+        *(Number.SCHED_YIELD, Number.RT_SIGSUSPEND, Number.RT_SIGTIMEDWAIT, Number.ACCEPT, Number.ACCEPT4),
+        *(Number.CONNECT, Number.SENDTO, Number.RECVFROM, Number.SENDMSG, Number.RECVMSG),
+    }
+)
+_MOVES = frozenset((*_READS, *_WRITES, *_COPIES))
+_EXITS = frozenset({Number.EXIT, Number.EXIT_GROUP})
+_FAULT = int(Number.FAULT)
+_WAITED_ON = (Kind.PIPE, Kind.SOCKET, Kind.EVENT)
+
+
+@dataclass
+class Calls:
+    """Calls of one operation. Those that failed are among them, those that had not ended are not."""
+
+    calls: int = 0
+    failed: int = 0
+    moved_bytes: int = 0
+    took_ns: list[int] = field(default_factory=list)
+    """How long each one took."""
+
+    def add(self, took_ns: int, result: int, moves: bool) -> None:
+        self.calls += 1
+        self.took_ns.append(took_ns)
+        if result < 0:
+            self.failed += 1
+        elif moves:
+            self.moved_bytes += result
+
+    def metrics(self, prefix: str) -> dict[str, float]:
+        """Return the number of calls, and mean, percentiles (nearest rank) and maximum of their durations, in us."""
+        waits = percentiles.of_samples(prefix, [ns / 1e3 for ns in self.took_ns]) if self.took_ns else {}
+        return {f"{prefix}_calls": self.calls, **waits}
+
+
+@dataclass
+class FileCosts:
+    """The calls on one file, by its path or a descriptor. A file that was renamed counts by the name with which it was
+    opened.
+    """
+
+    path: str
+    is_on_medium: bool
+    calls: dict[Operation, Calls] = field(default_factory=dict)
+    spent_ns: int = 0
+
+
+@dataclass
+class ProcessCosts:
+    """A process, and where the time of its threads went, in ns."""
+
+    pid: int | None
+    parent: int | None
+    program: str
+    begun_ns: int
+    """Since the measurement began; negative if the process was there before."""
+    calls: int = 0
+    written_bytes: int = 0
+    """Bytes that it wrote to files on the medium."""
+    spent_ns: dict[Spent, int] = field(default_factory=lambda: dict.fromkeys(Spent, 0))
+
+
+@dataclass(frozen=True)
+class ProgramCalls:
+    """What the programs of a measurement did."""
+
+    window_ns: int
+    """The length of the measurement."""
+    operations: Mapping[Operation, Calls]
+    """Calls on the medium; an operation without calls is there too."""
+    files: Sequence[FileCosts]
+    """Files on which the most time was spent first."""
+    processes: Sequence[ProcessCosts]
+    """In the order in which they began."""
+    spent_ns: Mapping[Spent, int]
+    """The sum over all threads."""
+
+    @property
+    def written_bytes(self) -> int:
+        """Return the bytes that write calls put into files on the medium."""
+        return self.operations[Operation.WRITE].moved_bytes
+
+
+def program_calls(out: Mapping[str, bytes]) -> ProgramCalls:
+    """Return what the programs of a guest did, from its files. Raises KeyError if nothing was noted, and ValueError."""
+    return of_notes(out[CALLS])
+
+
+def of_notes(data: bytes) -> ProgramCalls:
+    """Return what programs did, from trimmed notes. Raises ValueError."""
+    notes = system_calls.notes(data)
+    window = system_calls.window(notes)
+    followed = processes.follow(notes, window.begin_ns)
+    runner = next(call.thread.process for call in followed.calls if call.note.task == window.runner)
+    return _Costs(_measured(window, runner, followed.threads), runner).of(followed)
+
+
+def _measured(window: Window, runner: Process, threads: Sequence[Thread]) -> Window:
+    """Return the time until the first process that the runner started in the window ends."""
+    for thread in threads:
+        process = thread.process
+        if process.parent is runner and thread.born_ns >= window.begin_ns and process.ended_ns is not None:
+            return window._replace(end_ns=min(window.end_ns, process.ended_ns))
+        if process.parent is runner and thread.born_ns >= window.begin_ns:
+            break
+    return window
+
+
+class _Life(NamedTuple):
+    """The part of a thread's life that is in the measurement."""
+
+    begun_ns: int
+    ended_ns: int
+    costs: ProcessCosts
+
+
+class _Costs:
+    """Sums of what calls took in a measurement."""
+
+    def __init__(self, window: Window, runner: Process) -> None:
+        self._window = window
+        self._operations = {operation: Calls() for operation in Operation}
+        self._files: dict[str, FileCosts] = {}
+        self._processes: dict[int, ProcessCosts] = {}
+        self._lives: dict[int, _Life] = {}
+        """By the thread's identity: of programs only."""
+        self._others: set[int] = set()
+        """The runner and its parents."""
+        one: Process | None = runner
+        while one is not None:
+            self._others.add(id(one))
+            one = one.parent
+
+    def of(self, followed: processes.Followed) -> ProgramCalls:
+        window = self._window
+        for thread in followed.threads:
+            if id(thread.process) not in self._others and (life := self._life(thread)) is not None:
+                self._lives[id(thread)] = life
+        for call in followed.calls:
+            if (life := self._lives.get(id(call.thread))) is not None:
+                self._add(call, life)
+        began = sorted(self._processes.values(), key=lambda process: process.begun_ns)
+        return ProgramCalls(
+            window.end_ns - window.begin_ns,
+            self._operations,
+            sorted(self._files.values(), key=lambda file: (-file.spent_ns, file.path)),
+            began,
+            {spent: sum(process.spent_ns[spent] for process in began) for spent in Spent},
+        )
+
+    def _life(self, thread: Thread) -> _Life | None:
+        """Return a thread's life, all of which counts as its own time; calls are taken off. Return None if it is not in
+        the measurement.
+        """
+        ends = (self._window.end_ns, thread.ended_ns, thread.process.ended_ns)
+        ended_ns = min(end for end in ends if end is not None)
+        begun_ns = max(thread.born_ns, self._window.begin_ns)
+        if ended_ns < begun_ns:
+            return None
+        costs = self._process(thread.process, thread.born_ns)
+        costs.spent_ns[Spent.OWN_CPU] += ended_ns - begun_ns
+        return _Life(begun_ns, ended_ns, costs)
+
+    def _process(self, process: Process, born_ns: int) -> ProcessCosts:
+        costs = self._processes.get(id(process))
+        if costs is None:
+            parent = process.parent.pid if process.parent else None
+            begun_ns = born_ns - self._window.begin_ns
+            costs = self._processes[id(process)] = ProcessCosts(process.pid, parent, process.program, begun_ns)
+        return costs
+
+    def _add(self, call: SystemCall, life: _Life) -> None:
+        note, process = call.note, life.costs
+        begin_ns, end_ns = note.begin_ns, note.end_ns
+        took_ns = min(end_ns, life.ended_ns) - max(begin_ns, life.begun_ns)
+        if took_ns < 0 or note.number in _EXITS:
+            return
+        spent_ns = process.spent_ns
+        spent_ns[Spent.OWN_CPU] -= took_ns
+        if note.number == _FAULT:
+            spent_ns[Spent.FAULTS] += took_ns
+            return
+        operation, file = _meaning(call)
+        spent_ns[_spent(call, operation, file)] += took_ns
+        costs = self._file(file) if file is not None and file.kind is Kind.NAMED else None
+        if costs is not None:
+            costs.spent_ns += took_ns
+        if call.result is None or begin_ns < life.begun_ns:
+            return
+        process.calls += 1
+        if operation is None:
+            return
+        counted = [] if costs is None else [costs.calls.setdefault(operation, Calls())]
+        if file is None or file.is_on_medium:
+            counted.append(self._operations[operation])
+        moves = operation in (Operation.READ, Operation.WRITE)
+        for calls in counted:
+            calls.add(end_ns - begin_ns, call.result, moves)
+        if operation is Operation.WRITE and file is not None and file.is_on_medium:
+            process.written_bytes += max(call.result, 0)
+
+    def _file(self, file: GuestFile) -> FileCosts:
+        costs = self._files.get(file.path)
+        if costs is None:
+            costs = self._files[file.path] = FileCosts(file.path, file.is_on_medium)
+        return costs
+
+
+def _meaning(call: SystemCall) -> tuple[Operation | None, GuestFile | None]:
+    """Return the operation of a call, if it has latencies, and the file to which its costs belong: of a rename the new
+    name, and of a copy the file that is on the medium.
+    """
+    number, files = call.note.number, call.files
+    if number in _WITHOUT_FILE:
+        return Operation.FLUSH, None
+    if not files:
+        return None, None
+    if number in _COPIES:
+        source, target = files
+        if target.is_on_medium:
+            return Operation.WRITE, target
+        return (Operation.READ, source) if source.kind is Kind.NAMED else (None, source)
+    operation, file = _OPERATIONS.get(number), files[-1]
+    return (operation if file.kind is Kind.NAMED else None), file
+
+
+def _spent(call: SystemCall, operation: Operation | None, file: GuestFile | None) -> Spent:
+    number = call.note.number
+    if operation is not None and (file is None or file.is_on_medium):
+        return _SPENT.get(operation, Spent.NAMES)
+    if number in _WAITS or (number in _MOVES and file is not None and file.kind in _WAITED_ON):
+        return Spent.WAITING
+    if number in _NAMES and any(one.is_on_medium for one in call.files):
+        return Spent.NAMES
+    return Spent.OTHER
