@@ -45,12 +45,21 @@ device = "tmpfs"
 
 @dataclass(frozen=True)
 class Stack:
-    """A file system on a raw chip: shell commands that make it, bring it up and take it down, and its own modules."""
+    """A file system on a raw chip: shell commands that make it, bring it up and take it down, and its modules in the
+    order in which they are loaded.
+    """
 
     make: str
     up: str
     down: str
     modules: tuple[str, ...] = ()
+
+
+def _inserted(*modules: str) -> str:
+    return " && ".join(f"insmod /job/{name}.ko" for name in modules)
+
+
+EXT4, UBIFS = ("mbcache", "jbd2", "ext4"), ("ubi", "ubifs")
 
 
 def _translated(layer: str) -> Stack:
@@ -59,10 +68,10 @@ def _translated(layer: str) -> Stack:
     """
     load = f"insmod /job/media_ftl.ko mtd=0 ftl={layer} spare_percent=10"
     return Stack(
-        f"{load} && /sbin/mkfs.ext4 -q -b 1024 -O ^metadata_csum -J size=1 /dev/mftl0",
+        f"{_inserted(*EXT4)} && {load} && /sbin/mkfs.ext4 -q -b 1024 -O ^metadata_csum -J size=1 /dev/mftl0",
         f"{load} && mount -t ext4 /dev/mftl0 /mnt",
         "umount /mnt; rmmod media_ftl",
-        ("media_ftl",),
+        (*EXT4, "media_ftl"),
     )
 
 
@@ -77,10 +86,12 @@ STACKS = {
         for name in ("jffs2", "jffs2_summary")
     },
     "ubifs": Stack(
-        "/usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0 && /usr/sbin/ubiattach -p /dev/mtd0 >/dev/null &&"
+        f"{_inserted(*UBIFS)} && /usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0 &&"
+        " /usr/sbin/ubiattach -p /dev/mtd0 >/dev/null &&"
         " /usr/sbin/ubimkvol /dev/ubi0 -N cuts -S 52 >/dev/null",
         "{ [ -e /dev/ubi0 ] || /usr/sbin/ubiattach -p /dev/mtd0 >/dev/null; } && mount -t ubifs ubi0:cuts /mnt",
         "umount /mnt; /usr/sbin/ubidetach -p /dev/mtd0",
+        UBIFS,
     ),
     "yaffs2": Stack(
         "/usr/sbin/flash_erase -q /dev/mtd0 0 0 && insmod /job/yaffs2.ko",
@@ -181,10 +192,7 @@ def write_profiles(folder: Path, chip: str) -> None:
 def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dict[str, bytes]:
     cache = Cache(paths.cache_root() / "image")
     words = {"MAKE": stack.make, "UP": stack.up, "DOWN": stack.down, **settings}
-    built = {}
-    for name in stack.modules:
-        build = modules.build_of_the_kernel if name in modules.OF_THE_KERNEL else modules.build
-        built[name] = build(cache, wanted.image.kernel, name).path(f"{name}.ko")
+    built = modules.build_chosen(cache, wanted.image.kernel, stack.modules)
     return {
         "rounds": ROUNDS.encode(),
         "cuts.env": "".join(f"{name}='{value}'\n" for name, value in words.items()).encode(),

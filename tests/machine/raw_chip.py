@@ -36,6 +36,10 @@ MORE_TOOLS = ("nandtest", "mtdpart", "ubiformat", "ubiattach", "ubidetach", "ubi
 MORE = PROFILE.replace("programs = [", "programs = [" + "".join(f'"/usr/sbin/{name}", ' for name in MORE_TOOLS))
 """Not for tests of times: a larger guest moves them by a step of its clock."""
 
+UBIFS = ("ubi", "ubifs")
+"""Modules in the order in which they are loaded, and the shell commands that load them out of /job."""
+LOAD_UBIFS = "insmod /job/ubi.ko\ninsmod /job/ubifs.ko\n"
+
 LARGE, SMALL = "slc-nand-256m", "slc-nand-64m"
 """Chips with pages of 2 KiB, and of 512 bytes, on which YAFFS2 is laid out as YAFFS1."""
 
@@ -71,10 +75,15 @@ def own_program(name: str) -> bytes:
     return programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
 
 
+def of_the_kernel(rig: Rig, *names: str) -> dict[str, bytes]:
+    """The kernel's own modules with these names, by file name."""
+    built = modules.build_chosen(Cache(paths.cache_root() / "image"), rig.wanted.image.kernel, names)
+    return {file.name: file.read_bytes() for file in built.values()}
+
+
 def mtd_modules(rig: Rig) -> dict[str, bytes]:
     """The kernel's own tests of MTD devices, by file name."""
-    entry = modules.build_of_the_kernel(Cache(paths.cache_root() / "image"), rig.wanted.image.kernel, "mtd_tests")
-    return {name: entry.path(name).read_bytes() for name in entry.digests}
+    return of_the_kernel(rig, *modules.OF_THE_KERNEL["mtd_tests"].makes)
 
 
 def mtd_programs(*names: str) -> dict[str, bytes]:

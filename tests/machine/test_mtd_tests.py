@@ -14,6 +14,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.machine.base import Outcome
+from tests.machine import raw_chip
 from tests.machine.raw_chip import marked_blocks, mtd_modules, mtd_programs
 from tests.support.fixture_types import NewChip
 from tests.support.guest_rig import NO_MOUNT, Rig, boot, words
@@ -273,8 +274,9 @@ INTEGCK_BLOCKS = {"slc-nand-64m": 384, "slc-nand-256m": 80}
 def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip: NewFaultyChip, chip: str, faults: str) -> None:
     rig = new_faulty_chip(chip, faults)
     part = part_of(rig, INTEGCK_BLOCKS[chip])
-    script = add_part(rig, part) + INTEGCK + ERRORS + "dmesg >/out/said\n"
-    outcome = boot(rig, beside=mtd_programs("integck"), format=script, mount=NO_MOUNT)
+    script = add_part(rig, part) + raw_chip.LOAD_UBIFS + INTEGCK + ERRORS + "dmesg >/out/said\n"
+    beside = mtd_programs("integck") | raw_chip.of_the_kernel(rig, *raw_chip.UBIFS)
+    outcome = boot(rig, beside=beside, format=script, mount=NO_MOUNT)
     said = outcome.files["said"].decode()
     assert said.count("UBIFS (ubi0:0): UBIFS: mounted UBI device 0") >= 3  # ours, and integck's after each part
     assert "UBIFS error" not in said

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.machine.base import Outcome
+from tests.machine import raw_chip
 from tests.machine.nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
 from tests.support.fixture_types import NewChip
 from tests.support.guest_rig import Rig, boot
@@ -175,8 +176,9 @@ def test_ubifs_goes_to_the_guest_and_back(
     subprocess.run(["/usr/sbin/mkfs.ubifs", "-r", folder, "-o", content, *sizes, "-x", compression, "-U"], check=True)
     sizes = ["-m", str(page_bytes), "-p", str(block_bytes), "-s", str(SUBPAGE_BYTES), "-Q", "1"]
     subprocess.run(["/usr/sbin/ubinize", "-o", image, *sizes, plan], check=True)
-    put = "/usr/sbin/ubiformat -q -y -f /job/image /dev/mtd0\n/usr/sbin/ubiattach -p /dev/mtd0\n"
+    put = raw_chip.LOAD_UBIFS + "/usr/sbin/ubiformat -q -y -f /job/image /dev/mtd0\n/usr/sbin/ubiattach -p /dev/mtd0\n"
     mount = "mount -t ubifs ubi0:study /mnt\n"
-    outcome = boot(rig, beside={"image": image.read_bytes()}, format=put, mount=mount, prepare=CHANGE, measure=AGAIN)
+    beside = {"image": image.read_bytes()} | raw_chip.of_the_kernel(rig, *raw_chip.UBIFS)
+    outcome = boot(rig, beside=beside, format=put, mount=mount, prepare=CHANGE, measure=AGAIN)
     assert listed(outcome, "found") == of_folder(folder)
     verify(rig, listed(outcome, "left"), of_ubifs(rig, tmp_path / "read"))

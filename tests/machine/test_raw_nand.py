@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from flashbed.guest_output import medium_counters
+from tests.machine import raw_chip
 from tests.machine.raw_chip import marked_blocks
 from tests.support.fixture_types import NewChip
 from tests.support.guest_rig import NO_MOUNT, Rig, boot, words
@@ -268,6 +269,7 @@ def test_a_slow_controller_makes_bytes_slow_and_the_port_of_block_media_does_not
 
 
 UBI = """
+insmod /job/ubi.ko
 /usr/sbin/ubiformat -q -y -Q 1 /dev/mtd0
 now() { grep "^now at" /proc/timer_list; }
 medium mark new
@@ -287,7 +289,7 @@ def test_ubi_reads_two_headers_of_each_block(
     """
     board = f"arm64-1000:nand_unit={unit}"
     rig = new_chip("slc-nand-256m:factory_bad_blocks=0", tmp_path / "chip", board=board, tools="more-tools")
-    outcome = boot(rig, format=UBI, mount=NO_MOUNT)
+    outcome = boot(rig, beside=raw_chip.of_the_kernel(rig, "ubi"), format=UBI, mount=NO_MOUNT)
     p = rig.cell.medium.numbers()
     blocks = p["blocks_per_die"]
     new, attached = (medium_counters.parse(outcome.files[f"counters.{name}"]) for name in ("new", "attached"))

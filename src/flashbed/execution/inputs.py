@@ -111,17 +111,17 @@ def sets_of_guests(version: str) -> set[ProgramSet]:
     counts as both, and no module is built for it.
     """
     if version not in NAS_KERNELS:
-        return sets_of_filesystems(tuple(modules.to_choose()))
+        return sets_of_filesystems() | {ProgramSet((), (), (module,)) for module in modules.to_choose()}
     cells = (cell for study in shipped_studies() for cell in plan(study))
     of_studies = {repetition.program_set(cell) for cell in cells if cell.kernel == version}
     return of_studies | sets_of_filesystems() if version == DEBIAN_KERNEL else of_studies
 
 
-def sets_of_filesystems(chosen: tuple[str, ...] = ()) -> set[ProgramSet]:
-    """Return the programs of each shipped file system, each with the modules `chosen`."""
+def sets_of_filesystems() -> set[ProgramSet]:
+    """Return the programs of each shipped file system."""
     library = Library((paths.profiles(),))
     systems = [library.filesystem(name) for name in library.names("filesystem")]
-    return {ProgramSet(system.packages, system.programs, chosen) for system in systems}
+    return {ProgramSet(system.packages, system.programs) for system in systems}
 
 
 def _lock(

@@ -71,9 +71,9 @@ def program_set(cell: Cell) -> ProgramSet:
     packages = dict.fromkeys(package for part in parts for package in part.packages)
     programs = dict.fromkeys(program for part in parts for program in part.programs)
     built = (*tool.built, *(("age",) if cell.medium.aged else ()))
-    of_all = ProgramSet(tuple(packages), tuple(programs), built=built)
+    of_all = ProgramSet(tuple(packages), tuple(programs), built=built, of_kernel=guest_job.of_kernel(cell))
     if cell.kernel == DEBIAN_KERNEL:
-        return of_all._replace(of_kernel=guest_job.of_kernel(cell), of_kernel_for_tool=needs.modules)
+        return of_all._replace(of_kernel_for_tool=needs.modules)
     driver = interfaces.between(cell.board, cell.medium).module
     wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module)
     return of_all._replace(modules=tuple(module for module in wanted if module), own_modules=own_modules(cell))

@@ -32,7 +32,7 @@ from flashbed.image import toolchain
 from flashbed.image.command import run
 from flashbed.image.module_code import ModuleSection
 
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 """Raise it if `locate` or `Changed.as_json` gives something else for the same kernel and lines."""
 
 MOST_OBJECTS = 40
@@ -102,10 +102,21 @@ def from_json(text: str) -> Changed:
 class Module:
     """A module that was built with line numbers."""
 
-    folder: str
-    """Its directory in the kernel's tree."""
+    parts: tuple[str, ...]
+    """Directories and files of the kernel's tree, with its source among others'."""
     lines: Sequence[Section]
     sections: Sequence[ModuleSection]
+
+    def holds(self, file: str) -> bool:
+        """Return True if a source file is part of it. A header of the same directories may be."""
+        if not file.endswith(".c"):
+            return lies_in(file, self.parts)
+        return any(place.startswith(f"{file}:") for section in self.lines for place, _, _ in section.instructions)
+
+
+def lies_in(file: str, parts: Iterable[str]) -> bool:
+    """Return True if a file is one of these, or lies below one."""
+    return any(file == part or file.startswith(f"{part}/") for part in parts)
 
 
 def changed_lines(diff: str) -> dict[str, list[int]]:
@@ -172,7 +183,7 @@ def locate(
 
 def _why_skipped(file: str, commands: Collection[str], modules: Iterable[Module]) -> str | None:
     """Return why a file's lines are not located; None if they are."""
-    if not commands and not any(file.startswith(f"{module.folder}/") for module in modules):
+    if not commands and not any(module.holds(file) for module in modules):
         return "is no part of this kernel"
     if len(commands) > MOST_OBJECTS:
         return f"is part of {len(commands)} objects, too many to look at"

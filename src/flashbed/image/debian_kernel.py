@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provide Debian's kernel from its binary package, and the modules that a cell loads.
 
-Nothing is compiled. The lab's kernels have their drivers built in; this one has modules. Each guest gets the modules
-that its cell needs, numbered in the order in which they load.
+Nothing is compiled. Each guest gets the modules that its cell needs (loading.py).
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from pathlib import Path
 
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image import module_order
+from flashbed.image import loading, module_order
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.initramfs import File
 from flashbed.image.kernel import CONFIG, IMAGE, SYMBOLS, Kernel
+from flashbed.image.loading import FILESYSTEM, SCHEDULER
 from flashbed.image.module_order import ModuleFiles
-from flashbed.workload.base import KERNEL_MODULES
 
 PACKAGE = "linux-image-arm64"
 """The package that users install. It is empty, and depends on the package of the current kernel."""
@@ -31,17 +30,6 @@ RECIPE_VERSION = 1
 """Raise it if `_keep` makes other files of the same package."""
 
 MODULES, NAMES = "modules", "names.json"
-
-CELL, TOOL = "cell", "tool"
-"""Directories of the guest below KERNEL_MODULES."""
-
-FILESYSTEM, SCHEDULER = "fs-", "-iosched"
-"""Parts of the aliases by which Linux requests a file system or a scheduler, such as fs-vfat and bfq-iosched."""
-
-ASKED_FOR = {"vfat": ("nls_cp437", "nls_ascii")}
-"""Modules that a module requests when it mounts, so that its .modinfo lacks them: CONFIG_FAT_DEFAULT_CODEPAGE and
-_IOCHARSET.
-"""
 
 
 def build(cache: Cache, archive: Archive) -> Kernel:
@@ -88,19 +76,11 @@ def loaded(kernel: Kernel, wanted: ProgramSet) -> list[File]:
     """Return the modules that a cell and then its tool need, named in the order in which they load. Raise PartError for
     a file system or scheduler that the kernel has neither as a module nor built in, and SetupError for another module.
     """
-    known = kernel.modules
-    assert known is not None
+    assert kernel.modules is not None
     try:
-        asks = [name for module in known.in_order(wanted.of_kernel) for name in ASKED_FOR.get(module, ())]
-        first = known.in_order([*wanted.of_kernel, *asks])
-        both = known.in_order([*first, *wanted.of_kernel_for_tool])
+        return loading.files(kernel.modules, wanted.of_kernel, wanted.of_kernel_for_tool)
     except LookupError as error:
         raise _lacking(kernel, str(error.args[0])) from None
-    return [
-        File(f"{KERNEL_MODULES}/{group}/{number:02}-{file.name}", file, 0o644)
-        for group, names in ((CELL, first), (TOOL, both[len(first) :]))
-        for number, file in enumerate(known.files[name] for name in names)
-    ]
 
 
 def _lacking(kernel: Kernel, name: str) -> SetupError | PartError:

@@ -143,7 +143,11 @@ def _guest(
             files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
         contents[guest_parts.tools_name(wanted)] = files
         if name := guest_parts.of_kernel(wanted):
-            contents[name] = debian_kernel.loaded(built, wanted)
+            contents[name] = (
+                debian_kernel.loaded(built, wanted)
+                if built.modules
+                else modules.loaded(cache, built, wanted.of_kernel, [chosen[module] for module in wanted.modules])
+            )
     contents |= {guest_parts.module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
     entries = {name: initramfs.archive(cache, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}

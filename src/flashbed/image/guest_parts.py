@@ -22,7 +22,7 @@ class ProgramSet(NamedTuple):
     own_modules: tuple[tuple[str, Path], ...] = ()
     """The modules that are built from a user's directory."""
     of_kernel: tuple[str, ...] = ()
-    """What the cell needs of a distribution's kernel, by module names or aliases: drivers, scheduler, file system."""
+    """What the cell needs of its kernel, by module names or aliases: drivers, scheduler, file system."""
     of_kernel_for_tool: tuple[str, ...] = ()
     """What the tool itself loads of a distribution's kernel."""
 
@@ -41,8 +41,10 @@ def part_names(wanted: ProgramSet) -> list[str]:
 
 
 def of_kernel(wanted: ProgramSet) -> str:
-    """Return the name of the archive with modules of a distribution's kernel; "" if the cell needs none."""
-    names = (*wanted.of_kernel, *wanted.of_kernel_for_tool)
+    """Return the name of the archive with the kernel's own modules; "" if the cell needs none. Modules that the cell
+    chooses may need some, too.
+    """
+    names = (*wanted.of_kernel, *wanted.modules, *wanted.of_kernel_for_tool)
     return "-".join(("kernel-modules", *names)) if names else ""
 
 

@@ -29,6 +29,9 @@ TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"
 CONFIG = f"{TREE}/.config"
 SYMBOLS = f"{TREE}/System.map"
+TARGETS = ("Image", "modules_prepare")
+"""What is built at once. Modules of the kernel's own source are built when a guest first loads them (modules.py)."""
+
 PRODUCTS = (IMAGE, CONFIG, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
 
 UNUSED = (
@@ -54,7 +57,7 @@ DEBUG = "-debug"
 NAS = "-nas"
 """The suffix of a kernel's version whose only configuration is guest/kernel-nas.config."""
 
-COMPILE_STEPS = 1340
+COMPILE_STEPS = 1216
 """Lines that the build of the shipped configuration prints, for the progress bar."""
 
 
@@ -65,7 +68,7 @@ class Kernel:
     entry: Entry
     package_version: str
     modules: ModuleFiles | None = None
-    """The modules of a distribution's kernel. A kernel that the lab configures has its drivers built in."""
+    """The modules of a distribution's kernel. Those of a kernel that the lab configures are built on demand."""
     environment: Environment = dict
     """The environment of builds against this kernel, with its compiler."""
     source: str = ""
@@ -85,6 +88,10 @@ class Kernel:
     def symbols(self) -> Path:
         """Return the System.map: addresses and names of the image's symbols."""
         return self.entry.path(SYMBOLS)
+
+    def is_module(self, option: str) -> bool:
+        """Return True if the kernel's configuration makes this option a module."""
+        return f"{option}=m" in self.entry.path(CONFIG).read_text().splitlines()
 
     @property
     def tree(self) -> Path:
@@ -113,7 +120,7 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         "patches": [patch.read_text() for patch in patches],
         "compiler": compiler.identity,
         "left out": UNUSED,
-        "command": toolchain.make("Image", "modules", jobs=0),
+        "command": toolchain.make(*TARGETS, jobs=0),
     }
 
     def fill(folder: Path) -> None:
@@ -125,8 +132,9 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
         configure(tree, version, settings, compiler.environment())
         with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
             flags = f"KCFLAGS={prefix_map(tree)}"
-            command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
+            command = toolchain.make(flags, *TARGETS, jobs=os.cpu_count() or 1)
             run(command, cwd=tree, env=compiler.environment(), on_line=lambda _: progress.advance())
+        offer_symbols(tree)
         _drop_objects(tree)
 
     entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
@@ -142,6 +150,11 @@ def unpack(archive: Archive, package: str, debs: list[Path], tree: Path, unused:
     excludes = [f"--exclude={pattern}" for pattern in unused]
     run(["tar", "-C", tree, "-xf", tarball, "--strip-components=1", *excludes])
     shutil.rmtree(scratch)
+
+
+def offer_symbols(tree: Path) -> None:
+    """Give a built tree the file of exported symbols that builds of modules read. `make modules` would write it."""
+    shutil.copy(tree / "vmlinux.symvers", tree / "Module.symvers")
 
 
 def prefix_map(tree: Path) -> str:

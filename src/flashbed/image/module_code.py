@@ -19,7 +19,7 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Raise it if `sections_of` returns something else for the same module."""
 
 WORD = 4
@@ -32,6 +32,9 @@ _ENOUGH = 8
 """The number of samples that must agree on an address."""
 
 _FIRST_BASE, _BETWEEN = 1 << 40, 1 << 32
+
+_MOST_SECTIONS = 1 << 10
+"""More than a module has."""
 
 Piece = tuple[int, bytes]
 """Code that ran: its address and its bytes."""
@@ -98,7 +101,7 @@ def sections_of(module: Path, number: int) -> list[ModuleSection]:
         return [
             ModuleSection(
                 section.name,
-                _FIRST_BASE + (number * len(all_sections) + index) * _BETWEEN,
+                _FIRST_BASE + (number * _MOST_SECTIONS + index) * _BETWEEN,
                 section.data(),
                 frozenset(relocated.get(index, ())),
             )

@@ -36,7 +36,21 @@ NAME = "linux-own"
 
 LINES = "lines.json"
 
-KEPT = ("arch/arm64", "block", "drivers/mtd", "fs", "include", "lib", "scripts", "security", "tools/include", "usr")
+KEPT = (
+    "arch/arm64",
+    "block",
+    "drivers/ata",
+    "drivers/mmc",
+    "drivers/mtd",
+    "drivers/scsi/scsi_transport_api.h",
+    "fs",
+    "include",
+    "lib",
+    "scripts",
+    "security",
+    "tools/include",
+    "usr",
+)
 """The parts of a built tree that module builds need, beside the files at its top."""
 
 LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux", "Image.*")
@@ -117,7 +131,7 @@ def build(
         "compiler": compiler.identity,
         "kept": KEPT,
         "left out": LEFT_OUT,
-        "command": toolchain.make("Image", "modules", jobs=0),
+        "command": toolchain.make(*kernel.TARGETS, jobs=0),
     }
 
     def fill(folder: Path) -> None:
@@ -161,7 +175,7 @@ def _changed(
             if not work.is_of(wanted, choice.version):
                 compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
-                apart = _modules_with_lines(built, lines, folder / "modules")
+                apart = _modules_with_lines(cache, built, lines, folder / "modules")
                 changed = changed_code.locate(work.tree, built.symbols, lines, built.environment, folder, apart)
         (folder / LINES).write_text(json.dumps(changed.as_json(), indent=1, sort_keys=True))
 
@@ -171,16 +185,16 @@ def _changed(
     return changed_code.from_json((known or cache.entry("kernel-lines", recipe, fill)).path(LINES).read_text())
 
 
-def _modules_with_lines(built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
+def _modules_with_lines(cache: Cache, built: Kernel, files: Iterable[str], scratch: Path) -> list[changed_code.Module]:
     """Return the kernel's own modules, as guests load them, that contain any of these files."""
-    with_lines = []
-    for number, (name, recipe) in enumerate(modules.OF_THE_KERNEL.items()):
-        if recipe.change or recipe.makes or not any(file.startswith(f"{recipe.folder}/") for file in files):
-            continue  # from another source than the kernel's, or several modules
+    with_lines: list[changed_code.Module] = []
+    for name, group in modules.OF_THE_KERNEL.items():
+        if group.change or not any(group.holds(file) for file in files) or not modules.is_there(built, name):
+            continue  # from another source than the kernel's, or without a changed file
         (scratch / name).mkdir(parents=True)
-        file = modules.with_lines(built, name, scratch / name)
-        lines = changed_code.sections(file)
-        with_lines.append(changed_code.Module(recipe.folder, lines, module_code.sections_of(file, number)))
+        for file in modules.with_lines(cache, built, name, scratch / name):
+            sections = module_code.sections_of(file, len(with_lines))
+            with_lines.append(changed_code.Module(group.parts, changed_code.sections(file), sections))
     shutil.rmtree(scratch, ignore_errors=True)
     return with_lines
 
@@ -225,12 +239,13 @@ def compile_in(
                 wrong.append(line.strip())
 
         try:
-            command = toolchain.make(flags, "Image", "modules", jobs=os.cpu_count() or 1)
+            command = toolchain.make(flags, *kernel.TARGETS, jobs=os.cpu_count() or 1)
             run(command, cwd=work.tree, env=environment(), on_line=on_line)
         except SetupError as error:
             marker.unlink()  # make ended by itself, so its finished files are complete
             why = "; ".join(wrong[:MOST_TOLD]) or error.message
             raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
+    kernel.offer_symbols(work.tree)
     marker.unlink()
     work.built.write_text(f"{wanted.tree} {choice.version}")
 
@@ -256,7 +271,10 @@ def _keep(tree: Path, to: Path) -> None:
         if path.is_file() and not path.is_symlink() and not leave_out(str(tree), [path.name]):
             shutil.copy2(path, to / path.name)
     for part in KEPT:
-        if (tree / part).is_dir():
+        if (tree / part).is_file():
+            (to / part).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(tree / part, to / part)
+        elif (tree / part).is_dir():
             # Programs of the kernel's build are made of objects beside them
             leaves = shutil.ignore_patterns("*.cmd") if part == "scripts" else leave_out
             shutil.copytree(tree / part, to / part, symlinks=True, ignore=leaves, dirs_exist_ok=True)

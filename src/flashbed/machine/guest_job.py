@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flashbed.guest_output.filesystem import AGED
-from flashbed.image.debian_kernel import FILESYSTEM, SCHEDULER
+from flashbed.image.loading import FILESYSTEM, SCHEDULER
 from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
@@ -78,11 +78,19 @@ def files(cell: Cell) -> dict[str, bytes]:
 
 
 def of_kernel(cell: Cell) -> tuple[str, ...]:
-    """Return the modules of a distribution's kernel that the cell needs, by the names that Linux requests."""
+    """Return what the cell needs of its kernel, by the names that Linux requests. A scheduler or a file system that the
+    cell chooses a module for is none of the lab's kernels'.
+    """
+    brings_none = cell.kernel == DEBIAN_KERNEL
     drivers = between(cell.board, cell.medium).drivers
-    name = cell.scheduler.name
-    scheduler = () if name == NO_QUEUE.name else (f"{name}{SCHEDULER}",)
-    return (*drivers, *scheduler, f"{FILESYSTEM}{cell.filesystem.mount_type}")
+    scheduler, filesystem = cell.scheduler, cell.filesystem
+    own_queue = scheduler.name == NO_QUEUE.name or (scheduler.module and not brings_none)
+    own_type = filesystem.module and not brings_none
+    return (
+        *drivers,
+        *(() if own_queue else (f"{scheduler.name}{SCHEDULER}",)),
+        *(() if own_type else (f"{FILESYSTEM}{filesystem.mount_type}",)),
+    )
 
 
 def aging(cell: Cell) -> bytes:

@@ -61,7 +61,7 @@ INTERFACES: Mapping[str, Interface] = {
 }
 """The interfaces, by their name in a medium's profile."""
 
-CHIP = Interface("/dev/mtd0", (f"lab-nand,drive={DRIVE},addr={SLOT}",), module="media_nand")
+CHIP = Interface("/dev/mtd0", (f"lab-nand,drive={DRIVE},addr={SLOT}",), module="media_nand", drivers=("mtdblock",))
 """The interface of a raw chip, without the board's controller."""
 
 

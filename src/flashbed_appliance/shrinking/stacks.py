@@ -96,16 +96,19 @@ def parts() -> list[Part]:
 
 
 def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
-    """Yield the settings of the guest's kernel. An unneeded switch is set to n; an unneeded number is dropped."""
+    """Yield the settings of the guest's kernel. A module of the guest's is built in; an unneeded switch is set to n; an
+    unneeded number is dropped.
+    """
     of = {option: part for part in parts() for option in part.options}
     for file in files:
         text = file.read_text()
         for option, value in values(text).items():
             line = text[: text.index(f"{option}=" if value != "n" else f"{option} ")].count("\n") + 1
+            built_in = "y" if value == "m" else value
             if option not in of:
-                yield Setting(option, value, "What each guest of the lab has.", ALL, file, line)
+                yield Setting(option, built_in, "What each guest of the lab has.", ALL, file, line)
             elif of[option].needed_by & needed:
-                yield Setting(option, value, of[option].reason, SOME, file, line)
+                yield Setting(option, built_in, of[option].reason, SOME, file, line)
             elif value in COLUMNS:
                 yield Setting(option, "n", of[option].reason, LEFT_OUT, file, line)
     for part in parts():

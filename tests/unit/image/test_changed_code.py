@@ -186,9 +186,13 @@ def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: P
     write(tmp_path / "fs/one.c", "int first(int a)\n{\n\treturn a * 5;\n}\n")
     subprocess.run(["cc", "-c", "-O2", "-g1", "-o", "one.o", "fs/one.c"], cwd=tmp_path, check=True)
     text = ModuleSection(".text", 1 << 40, b"", frozenset())
-    module = Module("fs", sections(tmp_path / "one.o"), [text, ModuleSection(".init.text", 1 << 41, b"", frozenset())])
+    module = Module(
+        ("fs",), sections(tmp_path / "one.o"), [text, ModuleSection(".init.text", 1 << 41, b"", frozenset())]
+    )
     table = write(tmp_path / "System.map", "1000 T _text\n")
-    changed = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path, [module])
-    assert (changed.not_located, changed.functions, changed.modules) == ({}, [], [text])
-    assert {address >> 4 for address in changed.code["fs/one.c:3"]} == {1 << 36}
-    assert changed.watched == [changed.module_area]
+    lines = {"fs/one.c": [3], "fs/left-out.c": [1]}
+    found = locate(tmp_path, table, lines, lambda: os.environ, tmp_path, [module])
+    assert found.not_located == {"fs/left-out.c": "is no part of this kernel"}
+    assert (found.functions, found.modules) == ([], [text])
+    assert {address >> 4 for address in found.code["fs/one.c:3"]} == {1 << 36}
+    assert found.watched == [found.module_area]

@@ -2,8 +2,10 @@
 """The address of a module in a guest, derived from code that ran."""
 
 import random
+import subprocess
+from pathlib import Path
 
-from flashbed.image.module_code import ModuleSection
+from flashbed.image.module_code import ModuleSection, sections_of
 
 CODE = random.Random(1).randbytes(4096)
 SECTION = ModuleSection(".text", 1 << 40, CODE, frozenset(range(0, 4096, 40)))
@@ -34,3 +36,16 @@ def test_a_module_that_is_not_there_ran_nowhere() -> None:
 
 def test_a_section_is_kept_as_it_was() -> None:
     assert ModuleSection.from_json(SECTION.as_json()) == SECTION
+
+
+def test_no_two_modules_have_the_same_addresses(tmp_path: Path) -> None:
+    """Modules of one build may have more sections than others."""
+    bases = []
+    for number, functions in enumerate((30, 1)):
+        (tmp_path / "one.c").write_text("".join(f"int f{name}(int a) {{ return a; }}\n" for name in range(functions)))
+        command = ["cc", "-c", "-ffunction-sections", "-o", "one.o", "one.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        found = sections_of(tmp_path / "one.o", number)
+        assert len(found) >= functions
+        bases += [section.base for section in found]
+    assert len(set(bases)) == len(bases)

@@ -11,7 +11,8 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution import inputs
-from flashbed.image import guest_image, guest_parts, modules
+from flashbed.image import guest_image, guest_parts, module_order, modules
+from flashbed.image.cache import Entry
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL
 from flashbed.profiles.library import Library
 
@@ -44,7 +45,7 @@ def test_shipped_profiles_name_modules_that_there_are() -> None:
 
 def test_each_lock_of_direct_reads_has_the_module_that_knows_it() -> None:
     library = Library((paths.profiles(),))
-    assert library.filesystem("f2fs").module == "f2fs"
+    assert library.filesystem("f2fs").module is None
     for lock in ("none", "submission", "completion", "range"):
         chosen = library.filesystem(f"f2fs:direct_lock={lock}")
         assert (chosen.module, chosen.mount_options) == ("f2fs_direct_lock", f"direct_lock={lock}")
@@ -57,10 +58,97 @@ def test_what_changes_a_module_of_the_kernel_is_in_kernel() -> None:
             assert list((paths.kernel() / entry.change).glob("*.patch"))
 
 
+def test_modules_of_the_lab_s_say_by_their_headers_whose_symbols_they_use() -> None:
+    assert {folder: modules.uses(paths.kernel() / folder) for folder in modules.names()} == {
+        "iosched": [],
+        "media_blk": [],
+        "media_ftl": ["mtd"],
+        "media_nand": ["mtd"],
+        "yaffs2": ["mtd"],
+    }
+
+
+def test_a_module_of_the_user_s_may_use_what_the_kernel_has_as_modules(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("#include <linux/fs.h>\n# include <linux/jbd2.h>\n#include <linux/mtd/ubi.h>\n")
+    assert modules.uses(tmp_path) == ["mtd", "ubi", "ext4"]
+
+
+def test_the_kernel_s_configuration_makes_modules_of_them() -> None:
+    lines = (paths.guest() / "kernel.config").read_text().splitlines()
+    options = {entry.option for entry in modules.OF_THE_KERNEL.values() if entry.option}
+    assert options <= {line.removesuffix("=m") for line in lines if line.endswith("=m")}
+
+
+MAKES = {"mtd": ("mtd", "mtd_blkdevs", "mtdblock", "nand"), "ubi": ("ubi",), "ubifs": ("ubifs",)}
+DEPENDS = {
+    "mtd_blkdevs": ["mtd"],
+    "mtdblock": ["mtd_blkdevs", "mtd"],
+    "nand": ["mtd"],
+    "ubi": ["mtd"],
+    "ubifs": ["ubi"],
+}
+
+
+class KernelOf:
+    """A kernel with these options as modules."""
+
+    def __init__(self, *options: str) -> None:
+        self.options = options
+
+    def is_module(self, option: str) -> bool:
+        return option in self.options
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted", "chosen", "built", "loaded"),
+    [
+        (("MTD", "MTD_UBI", "UBIFS_FS"), ["xhci_pci", "bfq-iosched", "fs-ext2"], None, [], []),
+        (
+            ("MTD", "MTD_UBI", "UBIFS_FS"),
+            ["mtdblock", "fs-ubifs"],
+            "nand",
+            ["mtd", "ubi", "ubifs"],
+            ["mtd", "mtd_blkdevs", "mtdblock", "ubi", "ubifs", "nand"],
+        ),
+        (("MTD",), ["fs-ubifs"], "mtd", ["mtd"], ["mtd"]),  # built in, or not in this kernel
+    ],
+)
+def test_a_guest_loads_what_it_requests_with_what_that_needs(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    wanted: list[str],
+    chosen: str | None,
+    built: list[str],
+    loaded: list[str],
+) -> None:
+    asked: list[str] = []
+
+    def build(_cache: object, _kernel: object, name: str) -> Entry:
+        asked.append(name)
+        for module in MAKES[name]:
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / f"{module}.ko").touch()
+        return Entry(tmp_path / name, {})
+
+    monkeypatch.setattr(modules, "build_of_the_kernel", build)
+    monkeypatch.setattr(module_order, "aliases", lambda files: {f"fs_{name}": name for name in files})
+    monkeypatch.setattr(
+        module_order, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else [])
+    )
+    kernel: Any = KernelOf(*(f"CONFIG_{option}" for option in options))
+    no_cache: Any = None
+    found = modules.loaded(no_cache, kernel, wanted, [Path("own.ko")] if chosen else [])
+    assert asked == built
+    assert [file.name for file in found] == [
+        f"/lib/flashbed/kernel/cell/{number:02}-{name}.ko" for number, name in enumerate(loaded)
+    ]
+
+
 def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     wanted = guest_parts.ProgramSet(("dosfstools",), ("/sbin/mkfs.fat",), ("my-fat",))
-    with pytest.raises(InputError, match=r'"my-fat": there is no such module .*exfat, f2fs'):
+    with pytest.raises(InputError, match=r'"my-fat": there is no such module .*exfat, ext4, f2fs'):
         guest_image.build("6.1", [wanted])
     assert list(tmp_path.iterdir()) == []
 
@@ -79,7 +167,7 @@ def test_what_debian_s_kernel_runs_is_there_with_no_module_built() -> None:
 
 
 def test_any_other_kernel_is_built_for_with_every_module() -> None:
-    assert {one.modules for one in inputs.sets_of_guests("6.1")} == {tuple(modules.to_choose())}
+    assert {one.modules for one in inputs.sets_of_guests("6.1")} == {(), *((module,) for module in modules.to_choose())}
 
 
 def test_only_the_modules_that_are_wanted_are_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -54,9 +54,13 @@ def test_the_controller_of_a_chip_is_the_boards(study_file: StudyWriter, board: 
 
 
 def test_the_option_of_a_file_system_can_choose_its_module(study_file: StudyWriter) -> None:
-    for filesystem, module in (("jffs2", "jffs2"), ("jffs2:summary", "jffs2_summary")):
+    for filesystem, load, of_kernel in (
+        ("jffs2", "", ("mtdblock", "fs-jffs2")),
+        ("jffs2:summary", "insmod /lib/flashbed/jffs2_summary.ko\n", ("mtdblock",)),
+    ):
         (cell,) = plan(load_study(study_file(WORKLOAD, medium="slc-nand-64m", filesystem=filesystem)))
-        assert guest_job.files(cell)["format"].decode().startswith(f"insmod /lib/flashbed/{module}.ko\n")
+        assert guest_job.files(cell)["format"].decode().startswith(f"{load}/usr/sbin/flash_erase ")
+        assert guest_job.of_kernel(cell) == of_kernel
 
 
 @pytest.mark.parametrize(

@@ -90,18 +90,26 @@ def test_a_cell_asks_debian_s_kernel_for_what_linux_would_load(study_file: Study
 
 
 @pytest.mark.parametrize(
-    ("top", "modules"),
+    ("top", "modules", "of_kernel"),
     [
-        ({"filesystem": "ext2"}, ()),
-        ({"filesystem": "f2fs"}, ("f2fs",)),  # out of the kernel's own source
-        ({"filesystem": "ext2", "medium": "null-2g"}, ("media_blk",)),
-        ({"filesystem": "jffs2", "medium": "slc-nand-64m"}, ("media_nand", "jffs2")),
+        ({"filesystem": "ext2"}, (), ("xhci_pci", "usb_storage", "sd_mod", "fs-ext2")),
+        (
+            {"filesystem": "f2fs", "scheduler": "bfq"},
+            (),
+            ("xhci_pci", "usb_storage", "sd_mod", "bfq-iosched", "fs-f2fs"),
+        ),
+        ({"filesystem": "ext2", "scheduler": "cfq", "medium": "null-2g"}, ("media_blk", "cfq"), ("fs-ext2",)),
+        (
+            {"filesystem": "jffs2:summary", "scheduler": "none", "medium": "slc-nand-64m"},
+            ("media_nand", "jffs2_summary"),
+            ("mtdblock",),
+        ),
     ],
 )
 def test_a_kernel_of_the_user_s_needs_no_module_of_the_lab_s_for_block_media(
-    study_file: StudyWriter, tmp_path: Path, top: dict[str, str], modules: tuple[str, ...]
+    study_file: StudyWriter, tmp_path: Path, top: dict[str, str], modules: tuple[str, ...], of_kernel: tuple[str, ...]
 ) -> None:
     (tmp_path / "x.patch").write_text(PATCH)
     (wanted,) = sets(study_file(TOOL, kernel="6.1:patch=x.patch", board="arm64-1000:cpus=2", **top))
     assert wanted.modules == modules
-    assert wanted.of_kernel == ()
+    assert wanted.of_kernel == of_kernel
