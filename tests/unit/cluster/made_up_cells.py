@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many made-up repetitions, for the test of a cluster: no guest runs, but files travel to who makes an attempt, and
-what comes of it depends on them. With --preload a Dask worker makes such attempts.
+"""Many made-up repetitions for the test of a cluster. No guest runs, but files travel to the worker of an attempt, and
+its result depends on them. With --preload, a Dask worker makes such attempts.
 
 As a program, by `main`, its arguments are CACHE CELLS WORKERS, where WORKERS is the address of a scheduler, or "here".
 """
@@ -36,18 +36,18 @@ from flashbed.result.store import Store
 from tests.support.made_up_result import made_up_result
 
 SECONDS = "FLASHBED_TEST_SECONDS"
-"""How long an attempt takes."""
+"""The variable with the duration of an attempt."""
 ATTEMPTS = "FLASHBED_TEST_ATTEMPTS"
-"""The file that gets a line for each attempt and each beginning that is made: the process, the key of the cell, and
-BEGINS, FROM_BEGINNING or FROM_POWER_ON.
+"""The variable with the file of attempts: a line for each attempt and each beginning, with the process, the key of the
+cell, and BEGINS, FROM_BEGINNING or FROM_POWER_ON.
 """
 BEGINS, FROM_BEGINNING, FROM_POWER_ON = "begins", "from-beginning", "from-power-on"
 GROUP = 10
-"""So many cells have one beginning."""
+"""The number of cells that share a beginning."""
 
 
 class Cell(SimpleNamespace):
-    """What the lab asks of a cell on its way to a result."""
+    """The attributes that the lab needs of a cell until it has a result."""
 
     @property
     def label(self) -> str:
@@ -77,9 +77,9 @@ def group(wanted: Any) -> int:
     return int(wanted.cell.label) // GROUP
 
 
-def note(wanted: Any, what: str) -> None:
+def note(wanted: Any, event: str) -> None:
     with Path(os.environ[ATTEMPTS]).open("a") as file:
-        file.write(f"{os.getpid()} {wanted.key} {what}\n")
+        file.write(f"{os.getpid()} {wanted.key} {event}\n")
 
 
 def begin(wanted: Any, *_: object) -> MadeUp:
@@ -90,7 +90,7 @@ def begin(wanted: Any, *_: object) -> MadeUp:
 def execute(
     wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, _host: object = None, begun: Any = None
 ) -> Finished:
-    """Of all files that came with the order, and of the cell."""
+    """Return a result whose data depend on all files that came with the order, and on the cell."""
     assert begun is None or begun.of == group(wanted)
     note(wanted, FROM_POWER_ON if begun is None else FROM_BEGINNING)
     time.sleep(float(os.environ.get(SECONDS, "0.02")))
@@ -104,8 +104,8 @@ def execute(
 NO_PROGRAMS = ProgramSet((), ())
 
 
-def put_on() -> None:
-    """In place of guests, in this process."""
+def install() -> None:
+    """Replace guests by made-up attempts in this process."""
     patch.object(repetition, "execute", execute).start()
     patch.object(repetition, "begin", begin).start()
     patch.object(repetition, "program_set", lambda _: NO_PROGRAMS).start()
@@ -113,7 +113,7 @@ def put_on() -> None:
 
 
 def made_up_image(folder: Path) -> GuestImage:
-    """Files of some kilobytes; the emulator is one that answers."""
+    """Return an image of files of some kilobytes, with an emulator that only starts."""
     for number, name in enumerate((IMAGE, SYMBOLS, "base", "tools", "fbmedia", "replay", "empty")):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def main() -> None:
     os.environ["FLASHBED_CACHE"] = cache
     os.environ.setdefault(ATTEMPTS, f"{cache}/attempts")
     logging.basicConfig(format="flashbed: %(message)s")
-    put_on()
+    install()
     image = made_up_image(Path(cache) / "made-up")
     keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(cells)]
     wanted: list[Any] = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For --preload of a Dask worker: its attempts are those of made_up_cells."""
+"""The preload module of a Dask worker that makes the attempts of made_up_cells."""
 
 from typing import Any
 
@@ -7,4 +7,4 @@ from tests.unit.cluster import made_up_cells
 
 
 def dask_setup(_: Any) -> None:
-    made_up_cells.put_on()
+    made_up_cells.install()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Dask cluster as the site of attempts: what it stores is what this host would have, whoever is lost on the way."""
+"""A Dask cluster as the site of attempts: the store gets the same content as on this host, whatever is lost on the
+way.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +28,20 @@ from tests.unit.cluster import made_up_cells
 
 
 def worker(address: str, cache: Path, attempts: Path) -> subprocess.Popen[str]:
-    """One whose attempts are made up."""
+    """Start a worker that makes made-up attempts."""
     return plain_worker(
         address, cache, "--preload", "tests.unit.cluster.made_up_worker", **{made_up_cells.ATTEMPTS: str(attempts)}
     )
 
 
-def begin(cache: Path, cells: int, where: str) -> subprocess.Popen[str]:
+def begin(cache: Path, cells: int, site: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-c",
         "from tests.unit.cluster import made_up_cells; made_up_cells.main()",
         str(cache),
         str(cells),
-        where,
+        site,
     ]
     return subprocess.Popen(command, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -52,9 +54,9 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def end(process: subprocess.Popen[str]) -> tuple[list[str], str]:
-    out, said = process.communicate(timeout=300)
-    assert process.returncode == 0, said
-    return json.loads(out.splitlines()[-1]), said
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 0, stderr
+    return json.loads(stdout.splitlines()[-1]), stderr
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -62,7 +64,7 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 def attempts(file: Path, *kinds: str) -> list[list[str]]:
-    """The process and the cell of each of these kinds; of each attempt, if none is named."""
+    """Return process and cell of each event of these kinds; without `kinds`, of each attempt."""
     lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
     wanted = kinds or (made_up_cells.FROM_BEGINNING, made_up_cells.FROM_POWER_ON)
     return [words[:2] for words in lines if words[2] in wanted]
@@ -72,7 +74,7 @@ def attempts(file: Path, *kinds: str) -> list[list[str]]:
 def test_cells_on_four_workers_one_of_which_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: int, seconds: str
 ) -> None:
-    """What is left after that takes longer than the lab needs to see which workers there are."""
+    """The remaining cells take longer than the lab needs to notice a lost worker."""
     monkeypatch.setenv(made_up_cells.SECONDS, seconds)
     log = tmp_path / "attempts"
     with scheduler(tmp_path / "scheduler") as address:
@@ -85,29 +87,29 @@ def test_cells_on_four_workers_one_of_which_is_killed(
             busy = workers[1]
             busy.send_signal(signal.SIGKILL)
             before = len(attempts(log))
-            outcomes, said = end(process)
+            outcomes, stderr = end(process)
         finally:
-            for one in workers:
-                one.kill()
-                one.wait()
+            for worker_process in workers:
+                worker_process.kill()
+                worker_process.wait()
     assert outcomes == ["measured"] * cells
     assert cells // 2 <= before < cells * 3 // 4
-    assert re.search(r"flashbed: worker tcp://\S+ is gone", said)
+    assert re.search(r"flashbed: worker tcp://\S+ is gone", stderr)
     made = attempts(log)
-    assert {int(who) for who, _ in made} == {one.pid for one in workers}
+    assert {int(pid) for pid, _ in made} == {worker_process.pid for worker_process in workers}
     assert all(0 < often <= 2 for often in Counter(key for _, key in made).values())
     groups = cells // made_up_cells.GROUP
     begun = len(attempts(log, made_up_cells.BEGINS))
-    assert groups <= begun <= groups + 8  # again for a worker that is lost, and where a group is split at the end
+    assert groups <= begun <= groups + 8  # one more for a lost worker, and for each group that is split at the end
     assert len(attempts(log, made_up_cells.FROM_POWER_ON)) <= 4
     end(begin(tmp_path / "here", cells, "here"))
-    there = tree(tmp_path / "cluster/results")
-    assert len(there) == 4 * cells
-    assert there == tree(tmp_path / "here/results")
+    of_cluster = tree(tmp_path / "cluster/results")
+    assert len(of_cluster) == 4 * cells
+    assert of_cluster == tree(tmp_path / "here/results")
 
 
 def test_a_group_is_split_over_idle_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them makes the beginning once, for all that it gets."""
+    """Each worker makes the beginning once, for all cells that it gets."""
     monkeypatch.setenv(made_up_cells.SECONDS, "0.3")
     log = tmp_path / "attempts"
     with scheduler(tmp_path / "scheduler") as address:
@@ -116,16 +118,18 @@ def test_a_group_is_split_over_idle_workers(tmp_path: Path, monkeypatch: pytest.
             until(lambda: len(workers_of(address)) == 2)
             end(begin(tmp_path / "cluster", made_up_cells.GROUP, address))
         finally:
-            for one in workers:
-                one.kill()
-                one.wait()
-    assert Counter(who for who, _ in attempts(log, made_up_cells.BEGINS)) == {str(one.pid): 1 for one in workers}
-    made = Counter(who for who, _ in attempts(log, made_up_cells.FROM_BEGINNING))
+            for process in workers:
+                process.kill()
+                process.wait()
+    assert Counter(pid for pid, _ in attempts(log, made_up_cells.BEGINS)) == {
+        str(process.pid): 1 for process in workers
+    }
+    made = Counter(pid for pid, _ in attempts(log, made_up_cells.FROM_BEGINNING))
     assert len(made) == 2
     assert made.total() == made_up_cells.GROUP
 
 
-def test_what_a_worker_keeps_for_a_run_goes_when_that_has_no_orders_any_more(
+def test_a_worker_drops_the_files_of_a_run_without_further_orders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
@@ -141,26 +145,26 @@ def test_what_a_worker_keeps_for_a_run_goes_when_that_has_no_orders_any_more(
 
 
 def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dask asks for it for a while; what was finished is kept."""
+    """Dask looks for the scheduler for a while. Finished results stay in the store."""
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     log = tmp_path / "attempts"
     with scheduler_process(tmp_path / "scheduler") as (process, address):
-        one = worker(address, tmp_path / "worker", log)
+        only_worker = worker(address, tmp_path / "worker", log)
         try:
             run = begin(tmp_path / "cluster", 1000, address)
             while len(attempts(log)) < 5:
                 assert run.poll() is None, run.communicate()
                 time.sleep(0.01)
             process.kill()
-            said = run.communicate(timeout=60)[1]
+            stderr = run.communicate(timeout=60)[1]
         finally:
             run.kill()
-            one.kill()
-            one.wait()
+            only_worker.kill()
+            only_worker.wait()
     assert run.returncode == 1
-    told = r"HostResourceError: the cluster's scheduler is gone.*: run again"
-    assert re.fullmatch(told, said.splitlines()[-1]), said
-    assert "Traceback" not in said
+    message = r"HostResourceError: the cluster's scheduler is gone.*: run again"
+    assert re.fullmatch(message, stderr.splitlines()[-1]), stderr
+    assert "Traceback" not in stderr
     assert len(list((tmp_path / "cluster/results/cells").glob("*/*"))) >= 3
 
 
@@ -180,13 +184,13 @@ def test_files_come_to_each_worker_once(tmp_path: Path) -> None:
                 path.stat().st_mtime_ns for path in (tmp_path / "worker-0/shared").rglob("*") if path.is_file()
             ]
         finally:
-            for one in workers:
-                one.kill()
-                one.wait()
+            for process in workers:
+                process.kill()
+                process.wait()
 
 
 def another_lab(folder: Path) -> Path:
-    """The lab with a comment more."""
+    """Return a copy of the lab with one more comment."""
     copy = folder / "another"
     shutil.copytree(f"{SOURCES}/flashbed", copy / "flashbed")
     with (copy / "flashbed/common/units.py").open("a") as file:
@@ -195,7 +199,7 @@ def another_lab(folder: Path) -> Path:
 
 
 def no_lab(folder: Path) -> Path:
-    """Something else of that name: what is imported of the lab is not there."""
+    """Return a package named flashbed that lacks the lab's modules."""
     (folder / "nothing/flashbed").mkdir(parents=True)
     (folder / "nothing/flashbed/__init__.py").touch()
     return folder / "nothing"
@@ -203,7 +207,7 @@ def no_lab(folder: Path) -> Path:
 
 @pytest.mark.parametrize("when", ["before", "later"])
 @pytest.mark.parametrize(
-    ("there", "told"),
+    ("make_lab", "message"),
     [
         (
             another_lab,
@@ -216,28 +220,28 @@ def no_lab(folder: Path) -> Path:
     ],
     ids=["another lab", "no lab"],
 )
-def test_a_worker_of_another_lab(tmp_path: Path, there: Callable[[Path], Path], told: str, when: str) -> None:
-    """Also one that comes when the run has begun."""
+def test_a_worker_of_another_lab(tmp_path: Path, make_lab: Callable[[Path], Path], message: str, when: str) -> None:
+    """The worker is refused, also if it joins after the run has begun."""
     with scheduler(tmp_path / "scheduler") as address:
-        sources = f"{there(tmp_path)}:{REPOSITORY}"
+        sources = f"{make_lab(tmp_path)}:{REPOSITORY}"
         if when == "later":
             process = begin(tmp_path / "cluster", 3, address)
             assert process.stderr is not None
             for line in process.stderr:
                 if "no workers now" in line:
                     break
-        other = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
+        other_worker = plain_worker(address, tmp_path / "worker", PYTHONPATH=sources)
         try:
             if when == "before":
                 until(lambda: bool(workers_of(address)))
                 process = begin(tmp_path / "cluster", 3, address)
-            said = process.communicate(timeout=60)[1]
+            stderr = process.communicate(timeout=60)[1]
         finally:
             process.kill()
-            other.kill()
-            other.wait()
+            other_worker.kill()
+            other_worker.wait()
     assert process.returncode == 1
-    assert re.fullmatch(f"SetupError: {told}.*", said.splitlines()[-1]), said
+    assert re.fullmatch(f"SetupError: {message}.*", stderr.splitlines()[-1]), stderr
     assert not list((tmp_path / "cluster/results").glob("cells/*/*"))
 
 
@@ -247,7 +251,7 @@ def workers_of(address: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["", "local", "local:0", "local:-1", "localhost:8786", "tcp://host", "http://host:1"])
-def test_what_is_no_cluster(name: str) -> None:
+def test_an_invalid_name_of_a_cluster(name: str) -> None:
     with pytest.raises(InputError, match=r"^--workers .*such as tcp://HOST:87"):
         connecting.check(name)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which worker of a cluster gets which attempt, so that those with one beginning share it; nothing is attempted."""
+"""Which worker of a cluster gets which attempt, so that attempts with the same beginning share it. No attempt is
+made.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from flashbed.execution.beginnings import GroupedQueue
 
 
 class Hands:
-    """Hands attempts out as a run does; each takes as long as all others."""
+    """Assign attempts as a run does. Each attempt takes equally long."""
 
     def __init__(self, threads: Mapping[str, int], *names: str) -> None:
         self.places, self.under_way = Places(), list[tuple[str, str | None]]()
@@ -20,23 +22,25 @@ class Hands:
         self._line = GroupedQueue(names, lambda name: name[0].strip("-"))
 
     def out(self, count: int = 1) -> list[str]:
-        """So many more, each with its worker."""
-        told = []
+        """Assign so many more attempts, and return each with its worker."""
+        handed_out = []
         for _ in range(count):
             name, more = self._line.take(self.places.next_of)
             address = self.places.take(name[0].strip("-"), more=more)
             self.under_way.append((name, address))
-            told.append(f"{name} {address}")
-        return told
+            handed_out.append(f"{name} {address}")
+        return handed_out
 
     def back(self, name: str, made_at: str | None = None) -> None:
-        """That one is done, where it was given or elsewhere."""
+        """End an attempt that was made by its worker, or by `made_at`."""
         address = dict(self.under_way)[name]
         self.under_way.remove((name, address))
         self.places.end(name[0].strip("-"), address, made_at or address)
 
     def all(self) -> list[list[str]]:
-        """The rest, in rounds: as many as there are workers, and all of these done."""
+        """Assign the rest in rounds of as many attempts as there are workers. All attempts of a round end before the
+        next.
+        """
         rounds = []
         while self._line:
             rounds.append(self.out(min(2, len(self._line))))
@@ -67,7 +71,7 @@ def test_the_group_with_most_left_for_each_of_its_workers_is_split() -> None:
 
 
 def test_a_worker_of_several_threads_makes_several_beginnings() -> None:
-    """The third waits for one that is made; the one after that goes on from it."""
+    """The third attempt waits for a beginning in the making; the next one uses it."""
     hands = Hands({"x": 3}, "a1", "a2", "a3", "b1", "b2")
     assert hands.out(3) == ["a1 x", "b1 x", "a2 x"]
     hands.back("b1")
@@ -87,7 +91,7 @@ def test_what_a_lost_worker_had_others_make() -> None:
     assert hands.out() == ["b2 y"]
     hands.places.see({"y": 1, "z": 1})
     assert hands.out() == ["a2 z"]
-    hands.back("a1", made_at="y")  # Dask had moved it: it ran from power-on there
+    hands.back("a1", made_at="y")  # Dask moved the attempt: it ran from power-on there
     hands.back("b2")
     assert hands.out() == ["b3 y"]
 

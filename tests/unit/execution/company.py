@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a study of made-up cells, as a process of its own: company.py CACHE CELLS JOBS SECONDS [WHAT]
+"""Run a study of made-up cells as a process of its own: company.py CACHE CELLS JOBS SECONDS [OUTCOME]
 
-Cells are named a, b, c ...; each takes SECONDS (-1: until there is a file CACHE/go) and leaves a line with its name in
-CACHE/measured. WHAT may be "fail"
-(all cells fail), "killed" (each attempt is killed), "killed once", or anything else, which is then the result.
+Cells are named a, b, c ... Each takes SECONDS (-1: until the file CACHE/go exists) and appends its name to
+CACHE/measured. OUTCOME may be "fail" (all cells fail), "killed" (each attempt is killed), "killed once", or any other
+text, which becomes the result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from tests.support.made_up_result import made_up_result
 
 
 def main() -> None:
-    cache, cells, jobs, seconds, what = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
+    cache, cells, jobs, seconds, outcome_wanted = (
+        sys.argv[1],
+        sys.argv[2],
+        int(sys.argv[3]),
+        float(sys.argv[4]),
+        sys.argv[5],
+    )
     os.environ["FLASHBED_CACHE"] = cache
     logging.basicConfig(format="flashbed: %(message)s")
     attempts: dict[str, int] = {}
@@ -62,17 +68,16 @@ def main() -> None:
             time.sleep(0.01)
         time.sleep(max(seconds, 0))
         attempts[wanted.key] = attempts.get(wanted.key, 0) + 1
-        outcome = {"fail": "failed", "killed": "killed"}.get(what, "measured")
-        if what == "killed once" and attempts[wanted.key] == 1:
+        outcome = {"fail": "failed", "killed": "killed"}.get(outcome_wanted, "measured")
+        if outcome_wanted == "killed once" and attempts[wanted.key] == 1:
             outcome = "killed"
-        result = made_up_result(wanted.key, wanted.cell.coordinates, outcome, what)
-        return Finished(result, {"out/data": what.removesuffix(" once").encode(), "console.log": b"end"})
+        result = made_up_result(wanted.key, wanted.cell.coordinates, outcome, outcome_wanted)
+        return Finished(result, {"out/data": outcome_wanted.removesuffix(" once").encode(), "console.log": b"end"})
 
     patch.object(run, "prepare", prepare).start()
     patch.object(repetition, "execute", execute).start()
-    patch.object(
-        failures, "refusal", lambda _cpu: ""
-    ).start()  # no guest is started: else each cache of a test would build an emulator
+    # No guest starts: the real check would build an emulator in each test's cache
+    patch.object(failures, "refusal", lambda _cpu: "").start()
     patch.object(evaluation, "evaluate", lambda *_: Measurement()).start()
     axes = {"filesystem": ("ext2",)}
     study: Any = SimpleNamespace(path=Path("made-up.toml"), name="made-up", axes=axes, seeds=(1,), kernels={})
@@ -83,8 +88,8 @@ def main() -> None:
         done = run.run(study, jobs=jobs)
     except FlashbedError as error:
         sys.exit(f"{type(error).__name__}: {error.message}")
-    told = [(record.result.outcome, record.result.reason) for record in done.records]
-    print(json.dumps({"records": told, "different": [str(one.other) for one in done.different]}))
+    records = [(record.result.outcome, record.result.reason) for record in done.records]
+    print(json.dumps({"records": records, "different": [str(difference.other) for difference in done.different]}))
 
 
 main()

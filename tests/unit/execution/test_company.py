@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several runs that share a cache: they share the work, and none of them harms another."""
+"""Several runs with the same cache share the work, and do not harm each other."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ OWN_PIDS = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"
 
 
 def begin(
-    cache: Path, cells: str, jobs: int, seconds: float, what: str = "x", before: tuple[str, ...] = ()
+    cache: Path, cells: str, jobs: int, seconds: float, outcome: str = "x", before: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [*before, sys.executable, str(PROGRAM), str(cache), cells, str(jobs), str(seconds), what]
+    command = [*before, sys.executable, str(PROGRAM), str(cache), cells, str(jobs), str(seconds), outcome]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def end(process: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
-    """What a run came to, and what it said."""
-    out, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    return json.loads(out.splitlines()[-1]), said
+    """Return what a run printed as JSON, and its messages."""
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    return json.loads(stdout.splitlines()[-1]), stderr
 
 
 def measured(cache: Path) -> Counter[str]:
-    """How often each cell was run."""
+    """Return how often each cell was run."""
     return Counter((cache / "measured").read_text().split()) if (cache / "measured").exists() else Counter()
 
 
@@ -73,32 +73,32 @@ def test_two_runs_share_the_work(tmp_path: Path, before: tuple[str, ...]) -> Non
     cells = "abcdefgh"
     runs = [begin(tmp_path, cells, 2, 0.5, before=before) for _ in range(2)]
     for process in runs:
-        told, _ = end(process)
-        assert told == {"records": [["measured", "x"]] * 8, "different": []}
+        printed, _ = end(process)
+        assert printed == {"records": [["measured", "x"]] * 8, "different": []}
     assert measured(tmp_path) == Counter(cells)
     assert nothing_is_left(tmp_path)
 
 
 def test_cells_with_one_key_have_one_guest(tmp_path: Path) -> None:
-    """As cells on raw flash have that differ in the scheduler alone."""
-    told, _ = end(begin(tmp_path, "aba", 2, 0.1))
-    assert told["records"] == [["measured", "x"]] * 3
+    """Cells on raw flash that differ only in the scheduler have the same key."""
+    printed, _ = end(begin(tmp_path, "aba", 2, 0.1))
+    assert printed["records"] == [["measured", "x"]] * 3
     assert measured(tmp_path) == Counter("ab")
 
 
-def test_who_has_nothing_left_waits_and_says_so(tmp_path: Path) -> None:
+def test_a_run_without_cells_of_its_own_waits_and_says_so(tmp_path: Path) -> None:
     first = begin(tmp_path, "a", 1, -1)
     until_measuring(tmp_path, 1)
     second = begin(tmp_path, "ab", 1, 0.1)
     until_waiting(second)
     (tmp_path / "go").touch()
-    told, _ = end(second)
-    assert told["records"] == [["measured", "x"]] * 2
+    printed, _ = end(second)
+    assert printed["records"] == [["measured", "x"]] * 2
     assert end(first)[0]["records"] == [["measured", "x"]]
     assert measured(tmp_path) == Counter("ab")
 
 
-def test_what_a_killed_run_was_measuring_is_taken_over(tmp_path: Path) -> None:
+def test_another_run_takes_over_the_cells_of_a_killed_run(tmp_path: Path) -> None:
     first = begin(tmp_path, "abc", 2, 60)
     until_measuring(tmp_path, 2)
     second = begin(tmp_path, "abc", 1, 0.1)
@@ -122,7 +122,7 @@ def test_two_runs_whose_cells_fail(tmp_path: Path) -> None:
     assert nothing_is_left(tmp_path)
 
 
-def test_a_failure_that_was_waited_for_is_not_tried_again_and_a_later_run_does(tmp_path: Path) -> None:
+def test_a_waiting_run_takes_the_failure_and_a_later_run_tries_again(tmp_path: Path) -> None:
     first = begin(tmp_path, "a", 1, -1, "fail")
     until_measuring(tmp_path, 1)
     second = begin(tmp_path, "a", 1, 0.1, "fail")
@@ -134,16 +134,16 @@ def test_a_failure_that_was_waited_for_is_not_tried_again_and_a_later_run_does(t
 
 
 def test_a_killed_machine_is_tried_again_once(tmp_path: Path) -> None:
-    told, said = end(begin(tmp_path, "a", 1, 0, "killed once"))
-    assert told["records"] == [["measured", "killed once"]]
-    assert "a: killed once; trying it again" in said
+    printed, stderr = end(begin(tmp_path, "a", 1, 0, "killed once"))
+    assert printed["records"] == [["measured", "killed once"]]
+    assert "a: killed once; trying it again" in stderr
     assert measured(tmp_path) == Counter("aa")
     (record,) = end(begin(tmp_path, "b", 1, 0, "killed"))[0]["records"]
     assert record == ["killed", Facts("killed, twice", "--jobs")]
     assert measured(tmp_path) == Counter("aabb")
 
 
-def test_work_of_a_killed_run_goes_and_that_of_a_live_one_stays(tmp_path: Path) -> None:
+def test_only_the_scratch_of_killed_runs_is_removed(tmp_path: Path) -> None:
     live, killed = begin(tmp_path, "a", 1, -1), begin(tmp_path, "b", 1, 60)
     until_measuring(tmp_path, 2)
     killed.kill()
@@ -157,7 +157,7 @@ def test_work_of_a_killed_run_goes_and_that_of_a_live_one_stays(tmp_path: Path) 
 
 
 def test_different_results_are_both_kept(tmp_path: Path) -> None:
-    """Where locks do not hold, two runs may measure the same: here a lock is taken away under the first one."""
+    """Without working locks, two runs may measure the same cell. The test removes the first run's lock."""
     first = begin(tmp_path, "a", 1, -1, "one")
     until_measuring(tmp_path, 1)
     (claim,) = (tmp_path / "results/claims").iterdir()
@@ -165,12 +165,12 @@ def test_different_results_are_both_kept(tmp_path: Path) -> None:
     second, _ = end(begin(tmp_path, "a", 1, 0, "another"))
     assert second["different"] == []
     (tmp_path / "go").touch()
-    told, said = end(first)
-    (other,) = told["different"]
+    printed, stderr = end(first)
+    (other,) = printed["different"]
     assert (Path(other) / "out/data").read_text() == "one"
     (kept,) = (tmp_path / "results/cells").glob("*/*/out/data")
     assert kept.read_text() == "another"
-    assert "the first one is kept" in said
-    # It is told until somebody has looked at it; other cells do not mind
+    assert "the first one is kept" in stderr
+    # Each run of that cell reports the difference until the user removes it; runs of other cells do not
     assert end(begin(tmp_path, "a", 1, 0))[0]["different"] == [other]
     assert end(begin(tmp_path, "b", 1, 0))[0]["different"] == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of changed lines, by what the emulator wrote down of the code that it executed."""
+"""The report on changed lines, from the emulator's log of executed code."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,14 +43,19 @@ def test_the_emulators_log_gives_pieces_of_code() -> None:
 
 
 def test_lines_that_ran_are_counted_and_the_others_named() -> None:
-    found = coverage.line_coverage("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
-    assert (found.lines, found.ran, found.first, list(found.never)) == (3, 2, "b, seed 1", ["fs/one.c:9"])
-    assert found.sentence == Facts(
+    coverage_of_change = coverage.line_coverage("linux 1a2b", CHANGED, [("a, seed 1", []), ("b, seed 1", RAN)])
+    assert (
+        coverage_of_change.lines,
+        coverage_of_change.ran,
+        coverage_of_change.first,
+        list(coverage_of_change.never),
+    ) == (3, 2, "b, seed 1", ["fs/one.c:9"])
+    assert coverage_of_change.sentence == Facts(
         "linux 1a2b", "2 of 3 changed lines ran", "first in b, seed 1", "not fs/one.c:9", "fs/two.c is no part"
     )
 
 
-def test_a_patch_that_never_ran_is_no_no_difference() -> None:
+def test_a_patch_that_never_ran_makes_no_difference_meaningless() -> None:
     assert coverage.line_coverage("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == Facts(
         "linux 1a2b", "none of the 3 changed lines ran", "fs/two.c is no part", "no difference means nothing"
     )
@@ -60,13 +65,15 @@ def test_a_patch_that_never_ran_is_no_no_difference() -> None:
     )
 
 
-def test_a_kernel_of_which_nobody_knows_what_is_changed_says_so_and_why() -> None:
+def test_a_kernel_with_unknown_changes_gives_the_reason() -> None:
     guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
     records: list[Any] = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
-    assert [one.sentence for one in run._coverage(records)] == [Facts("linux 1a2b", "not known", "no git repository")]
+    assert [line_coverage.sentence for line_coverage in run._coverage(records)] == [
+        Facts("linux 1a2b", "not known", "no git repository")
+    ]
 
 
-def test_what_ran_is_kept_by_key_and_by_what_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_executed_code_is_kept_by_key_and_by_watched_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     (tmp_path / "ran.log").write_text(LOG)
     coverage.keep("ab", CHANGED, tmp_path / "ran.log")

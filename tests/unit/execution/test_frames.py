@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `import flashbed` offers to scripts: what is no study and no key gets one sentence."""
+"""`import flashbed` in scripts: frames of results, and one sentence for an argument that is no study or no key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         (None, "requests(None): wants the key of a repetition as a text; the column key of results() has it"),
         (123, "requests(123): wants the key"),
@@ -35,16 +35,16 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("abc", 'no result with a key that starts with "abc"'),
     ],
 )
-def test_what_is_no_key(key: Any, said: str) -> None:
-    with pytest.raises(InputError) as told:
+def test_an_argument_that_is_no_key_is_refused(key: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
         flashbed.requests(key)
-    assert said in str(told.value)
-    assert len(str(told.value)) < 400
-    assert "\n" not in str(told.value)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("study", "said"),
+    ("study", "message"),
     [
         (None, 'results(None): wants the name of a study or its file, such as results("quick")'),
         (7, "results(7): wants"),
@@ -56,13 +56,13 @@ def test_what_is_no_key(key: Any, said: str) -> None:
         ("a\0b", "no such file"),
     ],
 )
-def test_what_is_no_study(study: Any, said: str) -> None:
-    with pytest.raises(InputError) as told:
+def test_an_argument_that_is_no_study_is_refused(study: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
         flashbed.results(study)
-    assert said in str(told.value)
+    assert message in str(caught.value)
 
 
-def test_a_study_of_which_nothing_is_measured_is_an_empty_frame() -> None:
+def test_a_study_without_results_gives_an_empty_frame() -> None:
     assert flashbed.results("quick").empty
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a failed cell says of its profiles: with file, line and key, each once."""
+"""Hints of a failed cell about its profiles: each names file, line and key, and appears once."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from flashbed.study.plan import plan
 from tests.support import own_module
 from tests.support.samples import write_study
 
-Told = Callable[[str], list[str]]
+HintsFor = Callable[[str], list[str]]
 
 AT = "/profiles/schedulers/mine.toml:"
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
-    """`told(reason)`: the hints for two cells that failed so, with a scheduler that the study brings."""
+def hints_for(tmp_path: Path) -> HintsFor:
+    """Return `hints_for(reason)`: the hints for two cells that failed for this reason. The study brings its
+    scheduler.
+    """
     own_module.scheduler(tmp_path)
     path = write_study(tmp_path)
     path.write_text(path.read_text().replace('\nmedium     = "stick"', '\nmedium     = "stick"\nscheduler = "mine"', 1))
@@ -39,23 +41,23 @@ def told(tmp_path: Path) -> Told:
     return call
 
 
-def test_a_module_that_is_not_taken(told: Told, tmp_path: Path) -> None:
+def test_a_module_that_the_kernel_refuses(hints_for: HintsFor, tmp_path: Path) -> None:
     why = "unknown symbol in module, or unknown parameter"
-    [hint] = told(f"step scheduler: exit status 1: insmod: can't insert '/lib/flashbed/mine.ko': {why}")
+    [hint] = hints_for(f"step scheduler: exit status 1: insmod: can't insert '/lib/flashbed/mine.ko': {why}")
     folder = tmp_path / own_module.SOURCE
     assert f"{AT}5: module: the guest's kernel did not take mine, made from {folder} ({why}): look at " in hint
 
 
-def test_a_scheduler_of_another_name(told: Told) -> None:
-    [hint] = told("step scheduler: exit status 1: sh: write error: Invalid argument")
+def test_a_scheduler_that_the_kernel_does_not_know(hints_for: HintsFor) -> None:
+    [hint] = hints_for("step scheduler: exit status 1: sh: write error: Invalid argument")
     assert f'{AT}4: name: the guest knows no scheduler "mine"' in hint
 
 
-def test_a_file_system_of_another_name(told: Told) -> None:
-    [hint] = told("step mount: exit status 255: mount: mounting /dev/mblk0 on /mnt failed: No such device")
+def test_a_file_system_that_the_kernel_does_not_know(hints_for: HintsFor) -> None:
+    [hint] = hints_for("step mount: exit status 255: mount: mounting /dev/mblk0 on /mnt failed: No such device")
     assert ': mount.type: the guest knows no file system "vfat"' in hint
 
 
 @pytest.mark.parametrize("reason", ["step measure: exit status 1: fio: No such device", "the guest ran out of memory"])
-def test_other_failures_have_none(told: Told, reason: str) -> None:
-    assert told(reason) == []
+def test_other_failures_have_no_hint(hints_for: HintsFor, reason: str) -> None:
+    assert hints_for(reason) == []

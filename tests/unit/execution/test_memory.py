@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a guest's files lie while it runs: in memory where that is this user's alone and has room, else on the disk."""
+"""A guest's files lie in memory if it has room and belongs to this user alone, else on the disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def tmpfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of the host's tmpfs, in which 100 MiB are free, and 150 MiB of memory are."""
+    """Return a directory in place of the host's tmpfs, with 100 MiB free, on a host with 150 MiB of free memory."""
     folder = tmp_path / "shm"
     folder.mkdir()
     monkeypatch.setenv(memory.CHOICE, str(folder))
@@ -46,7 +46,7 @@ def ours(tmpfs: Path) -> Path:
         (2, 25, 13, False),
     ],
 )
-def test_no_more_than_half_of_what_is_free_is_taken(
+def test_at_most_half_of_the_free_memory_is_used(
     ours: Path, guests: int, content_mib: int, ram_mib: int, room: bool
 ) -> None:
     size, ram = content_mib * MIB, ram_mib * MIB
@@ -59,7 +59,7 @@ def test_no_more_than_half_of_what_is_free_is_taken(
 
 
 @pytest.mark.parametrize("chosen", ["", "missing", "folder"])
-def test_what_is_no_tmpfs_is_not_taken(chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_is_no_tmpfs_is_not_used(chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir()
     monkeypatch.setenv(memory.CHOICE, str(tmp_path / chosen) if chosen else "")
     with memory.scratch(1) as host, host.place(1, 1) as place:
@@ -68,7 +68,7 @@ def test_what_is_no_tmpfs_is_not_taken(chosen: str, tmp_path: Path, monkeypatch:
     assert list((tmp_path / "folder").iterdir()) == []
 
 
-def test_a_folder_of_that_name_that_others_could_read_is_left_alone(ours: Path) -> None:
+def test_a_directory_that_others_can_read_is_left_alone(ours: Path) -> None:
     ours.mkdir()
     ours.chmod(0o755)
     kept = ours / "kept"
@@ -79,7 +79,7 @@ def test_a_folder_of_that_name_that_others_could_read_is_left_alone(ours: Path) 
     assert kept.is_dir()
 
 
-def test_a_link_of_that_name_is_not_followed(ours: Path, tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_directory_is_not_followed(ours: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     ours.symlink_to(elsewhere)
@@ -88,7 +88,7 @@ def test_a_link_of_that_name_is_not_followed(ours: Path, tmp_path: Path) -> None
     assert list(elsewhere.iterdir()) == []
 
 
-def test_what_a_killed_run_left_is_removed(ours: Path) -> None:
+def test_files_of_a_killed_run_are_removed(ours: Path) -> None:
     ours.mkdir(mode=0o700)
     (ours / "0123456789ab.lock").touch()
     (ours / "0123456789ab").mkdir()
@@ -97,15 +97,15 @@ def test_what_a_killed_run_left_is_removed(ours: Path) -> None:
     assert list(ours.iterdir()) == []
 
 
-def test_a_place_that_goes_is_none(ours: Path) -> None:
-    """As systemd removes what is in /dev/shm with a user's last session."""
+def test_a_removed_directory_is_not_used(ours: Path) -> None:
+    """systemd removes a user's files in /dev/shm when the user's last session ends."""
     with memory.scratch(1) as host:
         shutil.rmtree(ours)
         with host.place(1, 1) as place:
             assert place is None
 
 
-def test_a_host_that_does_not_tell_of_its_memory_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_free_memory_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     read = Path.read_text
     assert 0 < memory.available_bytes() < 1 << 50
     monkeypatch.setattr(Path, "read_text", lambda self: "MemTotal: 1 kB\n" if self.name == "meminfo" else read(self))
@@ -114,7 +114,7 @@ def test_a_host_that_does_not_tell_of_its_memory_gives_none(monkeypatch: pytest.
     assert memory.available_bytes() == 0
 
 
-def test_control_groups_have_a_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_control_groups_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = tmp_path / "outer/inner"
     inner.mkdir(parents=True)
     for folder, most, now in ((inner, "max", 5), (tmp_path / "outer", "1000", 400)):
@@ -134,7 +134,7 @@ def test_control_groups_have_a_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (InterruptedByUser("interrupted"), None),
     ],
 )
-def test_what_memory_cannot_carry_is_run_on_the_disk(
+def test_a_cell_that_does_not_fit_in_memory_runs_on_the_disk(
     ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: str | Exception, wanted: str | None
 ) -> None:
     def executed(*words: Any) -> SimpleNamespace:
@@ -159,8 +159,8 @@ def test_what_memory_cannot_carry_is_run_on_the_disk(
             assert finished.where == wanted
 
 
-def test_of_a_raw_chip_its_spare_areas_count() -> None:
-    """What is used of a chip is a part of what its content is."""
+def test_the_content_of_a_raw_chip_includes_spare_areas_and_unused_blocks() -> None:
+    """A cell may use a part of a chip; the file has the whole chip."""
     for kind, content_mib in (("nand", 128), ("disk", 41)):
         medium = SimpleNamespace(size_bytes=41 * MIB, capacity_bytes=64 * MIB, kind=kind)
         cell: Any = SimpleNamespace(medium=medium)

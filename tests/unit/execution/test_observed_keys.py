@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only observes is in the keys of cells that have what it saw, and in no other."""
+"""A change of an observer moves only the keys of the cells whose results have its observations."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ FIO = '[workload]\ntool = "fio"\npattern = "write"\nrequest = "4k"\nfile = "4M"\
 @pytest.fixture
 def cell(study_file: StudyWriter) -> CellOf:
     def of(workload: str) -> Cell:
-        (found,) = plan(load_study(study_file(workload, filesystem="ext2")))
-        return found
+        (planned,) = plan(load_study(study_file(workload, filesystem="ext2")))
+        return planned
 
     return of
 
@@ -49,6 +49,8 @@ def test_a_changed_observer_moves_the_keys_that_have_it(
     workload: str, observer: str, moves: bool, cell: CellOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = key(cell(workload))
-    known = emulator.observer_digest
-    monkeypatch.setattr(emulator, "observer_digest", lambda name: "other" if name == observer else known(name))
+    observer_digest = emulator.observer_digest
+    monkeypatch.setattr(
+        emulator, "observer_digest", lambda name: "other" if name == observer else observer_digest(name)
+    )
     assert (key(cell(workload)) != before) is moves

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which repetitions share a beginning, and when it is made and ended; no guest is started."""
+"""Which repetitions share a beginning, and when it is made and ended. No guest is started."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ class MadeUp(Beginning):
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[MadeUp]:
-    """All that are made."""
-    found: list[MadeUp] = []
+    """Return the list of all beginnings that the test makes."""
+    beginnings: list[MadeUp] = []
 
     def begin(wanted: Any, *_: object) -> MadeUp:
-        found.append(MadeUp(wanted))
-        return found[-1]
+        beginnings.append(MadeUp(wanted))
+        return beginnings[-1]
 
     monkeypatch.setattr(repetition, "begin", begin)
-    return found
+    return beginnings
 
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Beginnings]:
-    found = Beginnings(2, tmp_path)
-    yield found
-    found.close()
+    beginnings = Beginnings(2, tmp_path)
+    yield beginnings
+    beginnings.close()
 
 
 def wanted(name: str) -> Any:
-    """That of the beginning by which its name begins; with "-" none is shared."""
+    """Return a repetition. The first letter of its name is its beginning; "-" shares none."""
     medium = SimpleNamespace(size_bytes=0, kind="ftl")
     cell = SimpleNamespace(medium=medium, board=SimpleNamespace(ram=0), label=name)
     return SimpleNamespace(key=name, beginning=name[0].strip("-"), cell=cell)
@@ -65,24 +65,24 @@ def all_of(*names: str) -> list[Any]:
     return [wanted(name) for name in names]
 
 
-def taken(shared: Beginnings, held: ExitStack, one: Any) -> Any:
-    return held.enter_context(shared.of(repetition.guest(one), memory.NONE, 1, threading.Event()))
+def taken(shared: Beginnings, held: ExitStack, repetition_wanted: Any) -> Any:
+    return held.enter_context(shared.of(repetition.guest(repetition_wanted), memory.NONE, 1, threading.Event()))
 
 
-def come(shared: Beginnings, held: ExitStack, one: Any, *, more: bool) -> Any:
-    """Its beginning, announced and taken."""
-    shared.announce(one.key, one.beginning, more=more)
-    return taken(shared, held, one)
+def come(shared: Beginnings, held: ExitStack, repetition_wanted: Any, *, more: bool) -> Any:
+    """Announce a repetition, and return its beginning."""
+    shared.announce(repetition_wanted.key, repetition_wanted.beginning, more=more)
+    return taken(shared, held, repetition_wanted)
 
 
 def come_briefly(shared: Beginnings, *cells: Any) -> list[Any]:
-    """The beginnings of these, which come and go one after the other."""
-    found = []
-    for at, one in enumerate(cells):
+    """Return the beginnings of these repetitions, which run one after the other."""
+    beginnings = []
+    for at, cell in enumerate(cells):
         with ExitStack() as held:
             rest = {other.beginning for other in cells[at + 1 :]}
-            found.append(come(shared, held, one, more=one.beginning in rest))
-    return found
+            beginnings.append(come(shared, held, cell, more=cell.beginning in rest))
+    return beginnings
 
 
 def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(shared: Beginnings, made: list[MadeUp]) -> None:
@@ -96,11 +96,13 @@ def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(shared: Beginni
         assert come(shared, held, third, more=False) is begun
         assert not made[0].closed
     assert made[0].closed
-    assert come_briefly(shared, *all_of("b1", "-1", "-2")) == [None] * 3  # one alone, and those that share with none
+    assert (
+        come_briefly(shared, *all_of("b1", "-1", "-2")) == [None] * 3
+    )  # one repetition alone, and two that share no beginning
     assert len(made) == 1
 
 
-def test_a_beginning_stays_for_who_is_announced(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_a_beginning_stays_for_an_announced_repetition(shared: Beginnings, made: list[MadeUp]) -> None:
     first, last = all_of("a1", "a2")
     with ExitStack() as held:
         come(shared, held, first, more=True)
@@ -122,22 +124,22 @@ def test_a_second_attempt_and_one_that_was_not_announced_run_from_power_on(
         assert come(shared, held, last, more=False) is made[0]
 
 
-def test_one_that_fails_is_that_of_all_and_one_that_was_killed_of_none(
+def test_a_failed_beginning_fails_all_and_a_killed_one_is_not_used(
     shared: Beginnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes: Any = {"a": Outcome("failed", "mkfs"), "b": Outcome("killed", "9"), "c": HostResourceError("full")}
 
-    def begin(one: Any, *_: object) -> Any:
-        if isinstance(found := outcomes[one.beginning], Exception):
-            raise found
-        return found
+    def begin(request: Any, *_: object) -> Any:
+        if isinstance(outcome := outcomes[request.beginning], Exception):
+            raise outcome
+        return outcome
 
     monkeypatch.setattr(repetition, "begin", begin)
-    found = come_briefly(shared, *all_of("a1", "a2", "b1", "b2", "c1", "c2"))
-    assert found == [outcomes["a"]] * 2 + [None] * 4
+    begun = come_briefly(shared, *all_of("a1", "a2", "b1", "b2", "c1", "c2"))
+    assert begun == [outcomes["a"]] * 2 + [None] * 4
 
 
-def test_one_whose_emulator_was_killed_is_nobodys_any_more(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_a_beginning_without_its_emulator_is_not_used(shared: Beginnings, made: list[MadeUp]) -> None:
     first, second, third = all_of("a1", "a2", "a3")
     with ExitStack() as held:
         assert come(shared, held, first, more=True) is made[0]
@@ -149,52 +151,52 @@ def test_one_whose_emulator_was_killed_is_nobodys_any_more(shared: Beginnings, m
     assert made[0].closed
 
 
-def test_what_another_run_measures_keeps_no_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_repetitions_of_another_run_do_not_keep_a_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:
     a, b, c = all_of("a1", "b1", "c1")
     with ExitStack() as held:
         come(shared, held, b, more=True)
-        for one in (a, c):  # the second of "a" never comes
+        for item in (a, c):  # no second repetition of "a" comes
             with ExitStack() as briefly:
-                come(shared, briefly, one, more=True)
-        assert [(one.wanted.beginning, one.closed) for one in made] == [("b", False), ("a", True), ("c", False)]
+                come(shared, briefly, item, more=True)
+        assert [(item.wanted.beginning, item.closed) for item in made] == [("b", False), ("a", True), ("c", False)]
     shared.close()
-    assert all(one.closed for one in made)
+    assert all(item.closed for item in made)
 
 
 @pytest.fixture
 def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, made: list[MadeUp]) -> list[tuple[str, bool]]:
-    """A disk that has no room for a guest while there is a beginning; which guests were run, each with whether it was
-    from one.
+    """Make the disk too small for a guest while there is a beginning. Return the list of the guests that ran: the key,
+    and True if it ran from a beginning.
     """
-    found: list[tuple[str, bool]] = []
+    guests: list[tuple[str, bool]] = []
 
-    def execute(one: Any, _folder: Path, _limit_s: float, _stop: object, _host: object, begun: object = None) -> str:
-        found.append((one.key, begun is not None))
+    def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: object, _host: object, begun: object = None) -> str:
+        guests.append((wanted.key, begun is not None))
         if not all(beginning.closed for beginning in made):
             raise repetition.TooLargeError("no room")
-        return str(one.key)
+        return str(wanted.key)
 
     monkeypatch.setattr(repetition, "execute", execute)
-    return found
+    return guests
 
 
-def attempted(shared: Beginnings, work: Path, one: Any, *, more: bool = False) -> Any:
-    here = attempt.ThisHost(2, work, memory.NONE, shared)
-    here.announce(one, more=more)
-    return here.attempt(one, attempt.Limits(1, 1 << 62), threading.Event())
+def attempted(shared: Beginnings, work: Path, wanted: Any, *, more: bool = False) -> Any:
+    site = attempt.ThisHost(2, work, memory.NONE, shared)
+    site.announce(wanted, more=more)
+    return site.attempt(wanted, attempt.Limits(1, 1 << 62), threading.Event())
 
 
-def test_what_finds_no_room_beside_beginnings_runs_from_power_on(
+def test_without_room_beside_beginnings_guests_run_from_power_on(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], made: list[MadeUp], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "a3", "-1")
-    found = [attempted(shared, tmp_path, one, more=one.key in ("a1", "a2")) for one in cells]
-    assert found == ["a1", "a2", "a3", "-1"]
+    keys = [attempted(shared, tmp_path, cell, more=cell.key in ("a1", "a2")) for cell in cells]
+    assert keys == ["a1", "a2", "a3", "-1"]
     assert full_beside_beginnings == [("a1", True), ("a1", False), ("a2", False), ("a3", False), ("-1", False)]
     assert len(made) == 1
 
 
-def test_what_finds_no_room_waits_for_beginnings_in_use(
+def test_without_room_a_guest_waits_for_beginnings_in_use(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "-1")
@@ -207,7 +209,7 @@ def test_what_finds_no_room_waits_for_beginnings_in_use(
     assert full_beside_beginnings[2:] == [("a2", False)]
 
 
-def test_the_last_of_a_beginning_finds_room_when_that_has_ended(
+def test_the_last_guest_of_a_beginning_has_room_after_its_end(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2")
@@ -227,32 +229,32 @@ def test_a_full_disk_without_beginnings_ends_the_run(
     assert refusing.call_count == 1
 
 
-def test_who_waits_for_room_can_be_stopped(
+def test_waiting_for_room_can_be_stopped(
     shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "-1")
     stop = threading.Event()
     stop.set()
-    here = attempt.ThisHost(2, tmp_path, memory.NONE, shared)
+    site = attempt.ThisHost(2, tmp_path, memory.NONE, shared)
     with ExitStack() as held:
         come(shared, held, cells[0], more=True)
         with pytest.raises(InterruptedByUser):
-            here.attempt(cells[2], attempt.Limits(1, 0), stop)
+            site.attempt(cells[2], attempt.Limits(1, 0), stop)
 
 
 def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(
     shared: Beginnings, made: list[MadeUp], tmp_path: Path
 ) -> None:
-    """That of "a" is made when four have been handed out."""
+    """The beginning of "a" is ready after four cells were handed out."""
     queue = Queue(Store(tmp_path), all_of("a1", "b1", "-1", "a2", "-2", "b2", "a3"))
     order: list[tuple[str, bool]] = []
     with ExitStack() as held:
-        while (found := queue.take(shared.next_of)) is not None:
-            claim, one, more = found
+        while (next_taken := queue.take(shared.next_of)) is not None:
+            claim, cell, more = next_taken
             claim.release()
-            shared.announce(one.key, one.beginning, more=more)
-            order.append((one.key, more))
+            shared.announce(cell.key, cell.beginning, more=more)
+            order.append((cell.key, more))
             if len(order) == 4:
                 taken(shared, held, wanted("a1"))
-    told = [("a1", True), ("b1", True), ("-1", False), ("-2", False), ("a2", True), ("a3", False), ("b2", False)]
-    assert order == told
+    expected = [("a1", True), ("b1", True), ("-1", False), ("-2", False), ("a2", True), ("a3", False), ("b2", False)]
+    assert order == expected

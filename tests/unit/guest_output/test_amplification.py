@@ -26,12 +26,14 @@ SECOND = 10**9
 
 
 def guest(pages_at: Callable[[float], float], seconds: int = 20, notes: int = 80) -> dict[str, bytes]:
-    """What a guest leaves that measured from second 100 on; 7 pages had been programmed by then."""
+    """Return the files of a guest that measured from second 100 on. 7 pages had been programmed by then."""
     moments = [(place * seconds / notes) for place in range(-4, notes + 4)]
-    told = b"".join(struct.pack("<2Q", int((100 + at) * SECOND), 7 + int(pages_at(max(at, 0.0)))) for at in moments)
+    notes_of_pages = b"".join(
+        struct.pack("<2Q", int((100 + at) * SECOND), 7 + int(pages_at(max(at, 0.0)))) for at in moments
+    )
     idle = "now at {} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 0 nsecs\n"
     return {
-        PROGRAMMED_NOTES: told,
+        PROGRAMMED_NOTES: notes_of_pages,
         "idle.before": idle.format(100 * SECOND).encode(),
         "idle.measured": idle.format((100 + seconds) * SECOND).encode(),
         "counters.before": b"/sys/block/mblk0/medium/flash_programmed_pages:7\n",
@@ -40,9 +42,9 @@ def guest(pages_at: Callable[[float], float], seconds: int = 20, notes: int = 80
 
 
 def load(bytes_at: Callable[[float], float], seconds: float = 20) -> list[Series]:
-    found = series([(seconds * place / 100, bytes_at(seconds * place / 100)) for place in range(101)])
-    assert found
-    return [found]
+    progress = series([(seconds * place / 100, bytes_at(seconds * place / 100)) for place in range(101)])
+    assert progress
+    return [progress]
 
 
 def evenly(at: float) -> float:
@@ -50,11 +52,11 @@ def evenly(at: float) -> float:
 
 
 def first_blocks(at: float) -> float:
-    """Pages of a load that also writes 3,000 for its files' first blocks, within 8 s."""
+    """Return the pages of a load that also writes 3,000 pages for its files' first blocks, within 8 s."""
     return 500 * at + 3000 * min(at, 8) / 8
 
 
-def test_what_only_its_beginning_writes_has_not_settled() -> None:
+def test_writes_at_the_beginning_only_have_not_settled() -> None:
     # 8,000 pages in the first half, 5,000 in the second
     settled = settling(programmed(guest(first_blocks)), load(evenly))
     assert [settled.state, settled.reason] == ["not settled", Facts("write amplification falls by 38 %")]
@@ -74,7 +76,7 @@ def test_a_load_that_slows_down_has_settled_if_its_flash_does_too() -> None:
 
 
 def test_few_large_steps_tell_nothing() -> None:
-    """Three merges of 4,000 pages in 20 s: two of them in the one half, and one in the other."""
+    """Three merges of 4,000 pages in 20 s: two of them in one half, and one in the other."""
     steps = guest(lambda at: 100 * at + 4000 * sum(at >= moment for moment in (3, 9, 15)))
     assert not settling(programmed(steps), load(evenly))
 
@@ -84,7 +86,7 @@ def test_nothing_is_told_without_notes_or_a_load() -> None:
     assert programmed({name: data for name, data in out.items() if name != PROGRAMMED_NOTES}) is None
     assert not settling(None, load(evenly))
     assert not settling(programmed(out), [])
-    assert not settling(programmed(out), load(evenly, 17))  # the load is not all of the measurement
+    assert not settling(programmed(out), load(evenly, 17))  # the load does not run during the whole measurement
 
 
 def test_torn_notes_are_told() -> None:
@@ -103,6 +105,6 @@ def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
 
 
 def test_a_claim_says_how_many_of_its_cells_have_not_settled() -> None:
-    found = Trust(4, {"not settled": 3})
-    assert found.short == "3 of 4 not settled"
-    assert found.sentence == Facts("4 cells compared", "another write amplification in 3")
+    trust = Trust(4, {"not settled": 3})
+    assert trust.short == "3 of 4 not settled"
+    assert trust.sentence == Facts("4 cells compared", "another write amplification in 3")

@@ -18,13 +18,13 @@ def test_what_is_not_idle_is_load() -> None:
 
 
 def of_several(now: int, *asleep: tuple[int, int]) -> bytes:
-    """As /proc/timer_list has it: a pair of times for each CPU."""
+    """Return text as in /proc/timer_list: a pair of times for each CPU."""
     pairs = "".join(f"  .idle_sleeptime : {i} nsecs\n  .iowait_sleeptime: {w} nsecs\n" for i, w in asleep)
     return f"now at {now} nsecs\n{pairs}".encode()
 
 
 def test_several_cpus_have_a_mean_and_a_busiest() -> None:
-    """Of 1000 ns the first is idle for 100, the second for all, the third for 300 and the fourth for 600."""
+    """Of 1000 ns, the first CPU is idle for 100, the second for all, the third for 300, the fourth for 600."""
     out = {
         cpu_load.BEFORE: of_several(5_000, (7, 0), (0, 0), (50, 50), (1, 1)),
         cpu_load.MEASURED: of_several(6_000, (107, 0), (1_000, 0), (150, 250), (501, 101)),

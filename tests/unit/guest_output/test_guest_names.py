@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that guest_output/ reads by name are those that guest/{cell,steps,mark} write, or have noted."""
+"""guest_output/ reads only files that guest/{cell,steps,mark} write or have the emulator note."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flashbed.guest_output import cpu_load, filesystem, medium_counters, wear
 
 
 def noted(cell: str, mark: str) -> set[str]:
-    """Names in /out of what the emulator notes of the medium, by the words that the two say to it."""
+    """Return the names in /out of the emulator's notes of the medium, by the words of the two programs' protocol."""
     header = (paths.emulator() / "lab-medium-notes.h").read_text()
     at_a_mark = re.findall(r"^ \*     (\w+)\.NAME +at a mark", header, re.MULTILINE) if "medium mark" in mark else []
     moments = re.findall(r"/mark ([\w.]+)$", cell, re.MULTILINE)
@@ -20,7 +20,7 @@ def noted(cell: str, mark: str) -> set[str]:
 
 
 def written() -> set[str]:
-    """Names in /out, where a moment is given to a function of guest/steps or to guest/mark as its only word."""
+    """Return the names in /out of moments: the only argument of a function of guest/steps or of guest/mark."""
     steps, cell, mark = ((paths.guest() / name).read_text() for name in ("steps", "cell", "mark"))
     cell = steps + cell
     functions = dict(re.findall(r"^(\w+)\(\) \{.*\n((?:\t.*\n)+)\}", cell, re.MULTILINE))
@@ -43,4 +43,4 @@ def test_what_is_read_by_name_is_written() -> None:
         and re.fullmatch(r"(idle|counters|block|erases|wear|translation|mount|cut)\.\w+|\w+\.txt", name)
     }
     assert len(read) > 14
-    assert read - written() == {filesystem.AGED}  # by the script that ages, which takes the name from there
+    assert read - written() == {filesystem.AGED}  # written by the aging script, which takes the name from there

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of addresses, named and counted."""
+"""Samples of addresses become functions with counts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job leaves in place of its tool's output is a measurement, or a sentence; never an error of Python's."""
+"""Whatever a job leaves in place of its tool's output gives a measurement or a sentence, never a Python error."""
 
 from __future__ import annotations
 
@@ -65,17 +65,21 @@ LOADS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def read(out: dict[str, bytes], load: str = "cached") -> str:
-    """Why it cannot be read; "" where it can, and then all of it are numbers and printable text."""
-    said, found = "", Measurement()
+    """Return why the output cannot be read. If it can, return "" and check that it is all finite numbers and printable
+    text.
+    """
+    message, measurement = "", Measurement()
     tool, parameters = LOADS[load]
     try:
-        found = evaluation.evaluate({**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES)
+        measurement = evaluation.evaluate(
+            {**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES
+        )
     except evaluation.UnreadableError as error:
-        said = str(error)
-    assert said.isprintable()
-    assert all(math.isfinite(value) for value in found.metrics.values())
-    assert found.mounted.isprintable()
-    return said
+        message = str(error)
+    assert message.isprintable()
+    assert all(math.isfinite(value) for value in measurement.metrics.values())
+    assert measurement.mounted.isprintable()
+    return message
 
 
 @pytest.mark.parametrize("load", list(LOADS))
@@ -85,7 +89,7 @@ def test_sound_output_is_read(load: str) -> None:
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [way, *(found for key, one in inner for found in places(one, (*way, key)))]
+    return [way, *(place for key, part in inner for place in places(part, (*way, key)))]
 
 
 DOCUMENT = fio_document("a")
@@ -105,10 +109,10 @@ def test_numbers_that_fio_does_not_write(load: str, way: tuple[Any, ...], value:
         place = place[key]
     place[(0, *way)[-1]] = value
     try:
-        said = json.dumps(document[0]).encode()
+        text = json.dumps(document[0]).encode()
     except ValueError:  # more digits than Python writes
-        said = b'{"jobs": [{"jobname": "a", "error": 0, "usr_cpu": ' + b"9" * 5000 + b"}]}"
-    read({**OUT, "fio.json": said}, load)
+        text = b'{"jobs": [{"jobname": "a", "error": 0, "usr_cpu": ' + b"9" * 5000 + b"}]}"
+    read({**OUT, "fio.json": text}, load)
 
 
 CONTENT = (

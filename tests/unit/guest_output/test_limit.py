@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a measurement, from shares of time worked out by hand."""
+"""What limits a measurement. The shares of time are worked out by hand."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def rig(pio_sector_ns: int = 0, nand_cycle_ps: int = 0, **medium: int) -> limit.
 
 
 def shares(of: limit.Rig, counters: dict[str, int], moved_bytes: float) -> tuple[float, float]:
-    found = limit.percents(of, counters, moved_bytes, limit.Time(150 * MS, 0, 100 * MS, 0.0))
-    return found["busy_medium_percent"], found["busy_bus_percent"]
+    percents = limit.percents(of, counters, moved_bytes, limit.Time(150 * MS, 0, 100 * MS, 0.0))
+    return percents["busy_medium_percent"], percents["busy_bus_percent"]
 
 
 def test_of_requests_one_after_the_other_what_is_not_transfer_is_the_medium() -> None:
-    # of 80 ms under way 30 are transfer; two dies, of which one works at a time: 50 ms in all
+    # of 80 ms in flight 30 are transfer; two dies, one of which works at a time: 50 ms in all
     counters = {"busy_ns": 80 * MS, "link_ns": 30 * MS, "flash_read_ns": 50 * MS}
     assert shares(rig(dies=2), counters, 1e6) == (50, 30)
 
@@ -28,7 +28,7 @@ def test_of_requests_one_after_the_other_what_is_not_transfer_is_the_medium() ->
 def test_where_transfer_and_array_overlap_the_array_counts_in_full() -> None:
     counters = {"busy_ns": 90 * MS, "link_ns": 60 * MS, "flash_read_ns": 100 * MS, "flash_program_ns": 70 * MS}
     assert shares(rig(dies=2), counters, 1e6) == (85, 60)
-    # but it works no longer than requests are under way: the rest is behind their backs
+    # the array works at most while requests are in flight; the rest is work in the background
     assert shares(rig(dies=1), counters, 1e6) == (90, 60)
 
 
@@ -46,8 +46,8 @@ def test_a_raw_chip_has_its_array_and_its_bus() -> None:
 
 
 def test_what_a_raw_chip_did_beyond_the_run_is_a_share_of_the_whole_measurement() -> None:
-    """30 ms of the array and 79.2 of the bus do not fit one after the other into a run of 100 ms: of the 150 ms of the
-    measurement they are 20 and 52.8 %. Of 66 ms on the bus, or of a block device, all may have been in the run.
+    """30 ms of the array and 79.2 ms of the bus do not fit one after the other into a run of 100 ms: they are 20 % and
+    52.8 % of the measurement's 150 ms. 66 ms on the bus, or any work of a block device, may all be in the run.
     """
     chip = {"page_bytes": 512, "spare_bytes": 16, "bus_ps_per_byte": 50_000}
     counters = {"flash_read_ns": 30 * MS}
@@ -60,9 +60,9 @@ def test_what_a_raw_chip_did_beyond_the_run_is_a_share_of_the_whole_measurement(
 @pytest.mark.parametrize(
     ("run_ms", "cpu_ms", "processes", "percent"),
     [
-        (100, 30, 20.0, 30),  # nothing around the run
-        (40, 80, 20.0, 50),  # of 80 ms, 60 may have been around it; 20 cannot
-        (40, 50, 97.0, 97),  # all may have been around it, but the processes took more
+        (100, 30, 20.0, 30),  # nothing outside the run
+        (40, 80, 20.0, 50),  # of 80 ms, 60 may have been outside the run; 20 cannot
+        (40, 50, 97.0, 97),  # all may have been outside the run, but the processes took more
         (40, 200, 0.0, 100),
     ],
 )
@@ -76,9 +76,9 @@ def test_the_cpu_was_busy_for_at_least_so_long(run_ms: int, cpu_ms: int, process
         (20, 70, 10, False, "medium"),
         (25, 30, 45, False, "bus"),
         (60, 30, 10, False, "cpu"),
-        (60, 95, 10, False, "medium"),  # overlapping: a request is always under way, and the CPU has time left
-        (87, 100, 40, False, "cpu"),  # the medium is waited for, but not for long
-        (95, 5, 70, True, "bus"),  # of the CPU's time 70 is for moving data
+        (60, 95, 10, False, "medium"),  # overlap: a request is always in flight, and the CPU has time left
+        (87, 100, 40, False, "cpu"),  # the load waits for the medium, but not for long
+        (95, 5, 70, True, "bus"),  # 70 of the CPU's time moves data
         (95, 5, 10, True, "cpu"),
         (10, 20, 5, False, "load"),
     ],
@@ -91,7 +91,7 @@ def test_the_limit(cpu: float, medium: float, bus: float, pio: bool, expected: s
 def test_a_cpu_that_polls_waits_for_the_chip() -> None:
     metrics = {"busy_cpu_percent": 100.0, "busy_medium_percent": 70.0, "busy_bus_percent": 10.0}
     assert limit.limit(metrics, "write", pio=True) == "cpu"
-    assert limit.limit(metrics, "write", pio=True, polls=True) == "medium"  # 100 - 70 - 10 are its own
+    assert limit.limit(metrics, "write", pio=True, polls=True) == "medium"  # 100 - 70 - 10 is the CPU's own work
     busy = metrics | {"busy_medium_percent": 5.0}
     assert limit.limit(busy, "write", pio=True, polls=True) == "cpu"
 
@@ -105,7 +105,7 @@ def test_what_stays_in_memory_measures_memory() -> None:
 
 
 def test_what_comes_between_phases_does_not_hide_that_memory_kept_their_bytes() -> None:
-    """A mount between writing and reading read 4.4 MiB of a raw chip, more than twice what both phases asked for."""
+    """A mount between writing and reading read 4.4 MiB of a raw chip, more than twice what both phases requested."""
     metrics = {"busy_cpu_percent": 20.0, "busy_medium_percent": 100.0, "busy_bus_percent": 0.0}
     metrics |= {"requested_bytes": 2.0**21, "medium_read_bytes": 4.4 * 2**20, "medium_written_bytes": 34816.0}
     assert limit.limit(metrics, "either", pio=False) == "medium"
@@ -134,7 +134,7 @@ def test_the_direction_follows_from_the_pattern(pattern: str | None, expected: s
 
 
 def test_a_drive_may_take_more_than_its_platters_write() -> None:
-    # 10 MB in 91 ms of the run (time beside it does not count), of which the arm has 13 + 15 + 94 ms until all is there
+    # 10 MB in 91 ms of the run (time outside it does not count); the arm works 13 + 15 + 94 ms until all is written
     time = limit.Time(150 * MS, 0, 91 * MS, 0.0)
     counters = {"host_written_bytes": 10 << 20, "disk_seek_ns": 13 * MS, "disk_rotation_ns": 15 * MS}
     counters |= {"disk_transfer_ns": 94 * MS}

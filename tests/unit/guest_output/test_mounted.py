@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a file system was mounted, in the kernel's words."""
+"""The description of a mount, in the kernel's words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flashbed.guest_output import filesystem
 
 
 @pytest.mark.parametrize(
-    ("line", "policy", "said"),
+    ("line", "policy", "expected"),
     [
         (b"/dev/mblk0 /mnt ext2 rw,relatime 0 0\n", None, "ext2 rw,relatime"),
         (b"/dev/mblk0 /mnt f2fs rw,mode=adaptive 0 0\n", b"65\n", "f2fs rw,mode=adaptive; overwrites in place"),
@@ -19,6 +19,6 @@ from flashbed.guest_output import filesystem
         (b"", None, ""),
     ],
 )
-def test_the_line_and_the_policy(line: bytes, policy: bytes | None, said: str) -> None:
+def test_the_line_and_the_policy(line: bytes, policy: bytes | None, expected: str) -> None:
     out = {filesystem.MOUNTED: line, **({filesystem.POLICY: policy} if policy else {})}
-    assert filesystem.described_mount(out) == said
+    assert filesystem.described_mount(out) == expected

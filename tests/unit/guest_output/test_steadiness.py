@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a rate was steady, from series of which the verdict can be worked out by hand; and the series themselves."""
+"""Whether a rate was steady, from series whose verdict can be worked out by hand; and the series themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def verdict(first: float, second: float) -> str:
-    """Of two halves of five seconds, MiB/s; each is ten parts of the series."""
+    """Return the verdict on two halves of five seconds at these rates in MiB/s; each is ten parts of the series."""
     return text([of_parts([half * MIB / 2 for half in (first, second) for _ in range(10)], seconds=10.0)])
 
 
@@ -47,13 +47,13 @@ def test_a_start_without_anything_is_not_steady() -> None:
 
 
 def test_bursts_are_steady_where_both_halves_have_as_many() -> None:
-    """As merges of a flash stick: nothing for nine tenths of a second, then all at once."""
+    """A flash stick that merges takes nothing for nine tenths of a second, then everything at once."""
     burst = [0.0, 0.0, 0.0, 0.0, float(MIB)]
     assert text([of_parts(burst * 4, seconds=4.0)]) == "steady"
 
 
 def halves(first: int, second: int, grain: int) -> str:
-    """Of two halves of so many MiB."""
+    """Return the verdict on two halves of so many MiB."""
     moved = of_parts([float(first * MIB), float(second * MIB)], grain=float(grain * MIB))
     return steadiness.steadiness([moved], "").state
 
@@ -62,35 +62,35 @@ def test_one_request_more_or_less_in_each_half_is_chance() -> None:
     # 5 against 4 requests are 22 % apart; of 9, one more or less in each half is 2 / 4.5 = 44 %
     assert halves(5, 4, 1) == "not known"
     assert halves(5, 5, 1) == "not known"
-    # Too few, whatever came of them
+    # Too few steps for any verdict
     assert halves(0, 9, 1) == "not known"
-    # Of 20, it is 2 of 10: just what is allowed
+    # With 20 steps, one in each half is 2 of 10: exactly the limit
     assert halves(10, 10, 1) == "steady"
     assert halves(9, 10, 1) == "not known"  # 2 of 9.5
     assert halves(11, 9, 1) == "steady"
-    # 4 of 10 apart may be 2 of 10 with a request elsewhere in each; 6 of 10 cannot
+    # 4 of 10 becomes 2 of 10 if one request moves in each half; 6 of 10 does not
     assert halves(12, 8, 1) == "not known"
     assert halves(13, 7, 1) == "not steady"
-    # Of 100 requests, 2 of 50 are chance, and 10 of 50 are allowed
+    # With 100 requests, 2 of 50 are chance, and 10 of 50 are allowed
     assert halves(45, 55, 1) == "steady"
     assert halves(44, 56, 1) == "not known"
     assert halves(43, 57, 1) == "not steady"
 
 
 def test_the_grain_is_the_largest_step_of_the_count() -> None:
-    found = steadiness.series([(0.0, 0.0), (0.5, 10.0), (0.6, 40.0), (2.0, 50.0)])
-    assert found is not None
-    assert found.grain == 30.0
+    series = steadiness.series([(0.0, 0.0), (0.5, 10.0), (0.6, 40.0), (2.0, 50.0)])
+    assert series is not None
+    assert series.grain == 30.0
 
 
 def test_of_several_series_each_must_be_steady() -> None:
-    one = of_parts([5.0] * 20, name="reader")
+    reader = of_parts([5.0] * 20, name="reader")
     other = of_parts([float(MIB)] * 10 + [0.0] * 10, name="writer")
     coarse = of_parts([5.0] * 20, grain=50.0)
-    assert text([one, coarse]) == UNKNOWN
+    assert text([reader, coarse]) == UNKNOWN
     assert text([coarse, other]).startswith("not steady: writer: falls from ")
-    assert text([one, one]) == "steady"
-    assert text([one, other]).startswith("not steady: writer: falls from ")
+    assert text([reader, reader]) == "steady"
+    assert text([reader, other]).startswith("not steady: writer: falls from ")
 
 
 def test_what_is_not_known_says_why() -> None:
@@ -124,10 +124,10 @@ def test_without_time_or_bytes_there_is_no_series() -> None:
 
 
 def test_a_count_is_cut_into_equal_parts_of_time() -> None:
-    found = steadiness.series([(10.0, 100.0), (11.0, 100.0), (12.0, 300.0)])
-    assert found is not None
-    assert found.seconds == 2.0
-    assert found.parts == (*[0.0] * 10, *[20.0] * 10)
+    series = steadiness.series([(10.0, 100.0), (11.0, 100.0), (12.0, 300.0)])
+    assert series is not None
+    assert series.seconds == 2.0
+    assert series.parts == (*[0.0] * 10, *[20.0] * 10)
 
 
 def test_logs_of_bandwidth_become_a_count() -> None:
@@ -167,8 +167,8 @@ def test_a_write_counts_when_its_flush_has_returned() -> None:
 
 
 def noted(end_s: float, sectors: int) -> dict[str, bytes]:
-    """A measurement that ended then, when the device had taken so many sectors: nothing until 3.0 s, then 2 MiB in each
-    0.2 s, of which the last note has four times.
+    """Return the files of a measurement that ended when the device had taken so many sectors: nothing until 3.0 s, then
+    2 MiB each 0.2 s, of which the last note has 8 MiB.
     """
     notes = ["1.00 8 1000", "3.00 8 1000", *(f"{3 + k / 5:.2f} 8 {1000 + 4096 * k}" for k in range(1, 5))]
     idle = "now at {} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 1 nsecs\n"
@@ -181,32 +181,32 @@ def noted(end_s: float, sectors: int) -> dict[str, bytes]:
 
 
 def test_what_the_device_took_is_of_the_whole_run() -> None:
-    """With the wait before the first byte, and what the last note does not have."""
+    """The series includes the wait before the first byte, and the bytes after the last note."""
     moments = series.of_progress(noted(4.2, 1000 + 4096 * 5), 2.4)
     counts = [(at, (count - 1000 * 512) / MIB) for at, count in moments]
     assert counts[0][0] == pytest.approx(1.8)
     assert counts[0][1] == 0
     assert counts[1:] == [(3.0, 0), (3.2, 2), (3.4, 4), (3.6, 6), (3.8, 8), (4.2, 10)]
-    found = steadiness.series(moments)
-    assert found is not None
-    # 10 MiB in 2.4 s: the mean of the halves is the figure. At 3.0 s, their middle, nothing was taken.
-    first, second = (sum(half) / MIB / 1.2 for half in (found.parts[:10], found.parts[10:]))
-    assert found.seconds == pytest.approx(2.4)
+    progress = steadiness.series(moments)
+    assert progress is not None
+    # 10 MiB in 2.4 s: the mean of the halves is this rate. Until 3.0 s, their middle, the device took nothing.
+    first, second = (sum(half) / MIB / 1.2 for half in (progress.parts[:10], progress.parts[10:]))
+    assert progress.seconds == pytest.approx(2.4)
     assert first == pytest.approx(0, abs=1e-6)
     assert (first + second) / 2 == pytest.approx(10 / 2.4)
-    assert found.grain == 2 * MIB
-    assert text([found]) == UNKNOWN  # five requests do not tell
+    assert progress.grain == 2 * MIB
+    assert text([progress]) == UNKNOWN  # five requests are too few for a verdict
 
 
-@pytest.mark.parametrize(("filling_s", "said"), [(0.9, "steady"), (1.1, "not steady")])
-def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, said: str) -> None:
-    """Of 11 s, w of them without a byte, halves are 2 w / (1 - w) apart: 18 %, and 22 %, of which 500 requests of 1 MiB
-    leave less than 1 % to chance.
+@pytest.mark.parametrize(("filling_s", "state"), [(0.9, "steady"), (1.1, "not steady")])
+def test_memory_may_fill_for_an_eleventh_of_the_run(filling_s: float, state: str) -> None:
+    """Without a byte for a share w of 11 s, the halves differ by 2 w / (1 - w): 18 % and 22 %. With 500 requests of 1
+    MiB, chance explains less than 1 % of that.
     """
     moments = [(0.0, 0.0), *((filling_s + 0.02 * k, float(MIB * k)) for k in range(round((11 - filling_s) / 0.02) + 1))]
-    found = steadiness.series(moments)
-    assert found is not None
-    assert steadiness.steadiness([found], "").state == said
+    series = steadiness.series(moments)
+    assert series is not None
+    assert steadiness.steadiness([series], "").state == state
 
 
 @pytest.mark.parametrize("missing", ["progress", "block.measured", "idle.measured"])
@@ -236,7 +236,9 @@ def test_a_job_with_a_think_time_is_warmed_up_too(think: str) -> None:
 
 @pytest.mark.parametrize("own", ["write_lat_log=/out/mine", " log_avg_msec=500", "per_job_logs=0"])
 def test_a_job_with_logs_of_its_own_keeps_them(own: str) -> None:
-    """fio averages all logs of a job over one interval: latencies that were to be kept one by one came 100 ms apart."""
+    """fio averages all logs of a job over the same interval. With the lab's log, a job's single latencies became
+    averages over 100 ms.
+    """
 
     def script(job: str) -> bytes:
         return Fio().files({"job": job, "variables": {}}, 1)["measure"]
@@ -257,26 +259,26 @@ PATTERN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("pattern", "allocate", "laid_out", "said"),
+    ("pattern", "allocate", "laid_out", "writes"),
     [("write", None, False, "allocates"), ("write", "false", True, "overwrites"),
      ("randwrite", None, True, "overwrites"), ("randwrite", "true", False, "allocates"), ("randread", None, True, "")],
 )  # fmt: skip
 def test_a_file_is_laid_out_where_it_is_overwritten(
-    pattern: str, allocate: str | None, laid_out: bool, said: str
+    pattern: str, allocate: str | None, laid_out: bool, writes: str
 ) -> None:
-    given = {"pattern": pattern} | ({"allocate": allocate} if allocate else {})
-    parameters = FioParameters.model_validate({**PATTERN, **given}).canonical()
+    changed = {"pattern": pattern} | ({"allocate": allocate} if allocate else {})
+    parameters = FioParameters.model_validate({**PATTERN, **changed}).canonical()
     assert ("prepare.fio" in Fio().files(parameters, 1)) == laid_out
-    assert Fio().writes(parameters) == said
+    assert Fio().writes(parameters) == writes
 
 
-def test_allocate_said_or_left_out_is_the_same_workload() -> None:
-    said = FioParameters.model_validate({**PATTERN, "pattern": "write", "allocate": "true"}).canonical()
-    assert said == FioParameters(**PATTERN, pattern="write").canonical()
+def test_an_explicit_default_of_allocate_is_the_same_workload() -> None:
+    canonical = FioParameters.model_validate({**PATTERN, "pattern": "write", "allocate": "true"}).canonical()
+    assert canonical == FioParameters(**PATTERN, pattern="write").canonical()
 
 
 @pytest.mark.parametrize("pattern", ["read", "randread", "rw", "randrw"])
-def test_what_is_read_cannot_be_new(pattern: str) -> None:
+def test_a_file_that_is_read_cannot_be_new(pattern: str) -> None:
     (problem,) = FioParameters.model_validate({**PATTERN, "pattern": pattern, "allocate": True}).problems()
     assert problem.keys == ("allocate",)
     assert f'pattern = "{pattern}"' in problem.text
@@ -292,8 +294,8 @@ def test_flash_is_fresh_until_it_was_written_as_much_as_it_holds() -> None:
     assert not wear.freshness({"life": {}}, {"capacity_bytes": 100})
 
 
-def test_what_lies_more_than_an_interval_apart_is_several_steps() -> None:
-    """fio's log has no line of the last interval, and may have none of the first."""
-    found = steadiness.series([(0.0, 0.0), (0.1, 10.0), (0.3, 34.0)], interval_s=0.1)
-    assert found is not None
-    assert found.grain == pytest.approx(12.0)
+def test_moments_more_than_an_interval_apart_are_several_steps() -> None:
+    """fio's log has no line for the last interval, and may have none for the first."""
+    series = steadiness.series([(0.0, 0.0), (0.1, 10.0), (0.3, 34.0)], interval_s=0.1)
+    assert series is not None
+    assert series.grain == pytest.approx(12.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mount time, memory and room from what a guest notes, worked out by hand."""
+"""Mount time, memory and space from a guest's notes, worked out by hand."""
 
 from __future__ import annotations
 
@@ -51,12 +51,14 @@ OUT = {
 
 
 def test_what_a_mount_costs() -> None:
-    found = upkeep_metrics(OUT, MEDIUM_BYTES)
-    assert found["mount_s"] == 0.25
-    assert "mount_after_cut_s" not in found
-    assert found["mount_memory_bytes"] == 600 * 1024  # 1,000 KiB less free, of which caches have 300 and a CPU 100
-    assert found["space_free_percent"] == 50.0
-    assert found["space_per_byte"] == pytest.approx(7812 * 1024 / 4_000_000)
+    metrics = upkeep_metrics(OUT, MEDIUM_BYTES)
+    assert metrics["mount_s"] == 0.25
+    assert "mount_after_cut_s" not in metrics
+    assert (
+        metrics["mount_memory_bytes"] == 600 * 1024
+    )  # 1,000 KiB less are free, of which caches have 300 and a CPU 100
+    assert metrics["space_free_percent"] == 50.0
+    assert metrics["space_per_byte"] == pytest.approx(7812 * 1024 / 4_000_000)
 
 
 def test_the_mount_after_a_cut_is_told_where_there_was_one() -> None:

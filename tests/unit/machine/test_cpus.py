@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's CPUs on QEMU's command line, and what a death of a guest with several of them is called."""
+"""A board's CPUs on QEMU's command line, and the causes of a guest's death with several CPUs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_one_cpu_is_no_argument() -> None:
     ],
 )
 def test_more_cpus_are_packed_as_the_board_says(cpus: Cpus, packed: str, gic: int) -> None:
-    """Arm's GICv2 serves eight CPUs."""
+    """Arm's GICv2 serves at most eight CPUs."""
     assert f"-smp {packed} " in command(cpus)
     assert f"gic-version={gic} " in command(cpus)
 
@@ -48,12 +48,12 @@ def test_a_shared_line_has_the_boards_price(cpus: Cpus, priced: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("console", "told"),
+    ("console", "cause"),
     [
         (b"Kernel panic - not syncing: RCU Stall\r\n", "kept the CPU for 10 s of its time (RCU Stall)"),
         (b"Kernel panic - not syncing: hung_task: blocked tasks\r\n", "a task was blocked for 600 s"),
         (b"Kernel panic - not syncing: sysrq triggered crash\r\n", "panicked (sysrq triggered crash)"),
     ],
 )
-def test_what_a_guest_died_of(console: bytes, told: str) -> None:
-    assert told in deaths.cause(b"[    1.0] fine\r\n" + console, "")
+def test_what_a_guest_died_of(console: bytes, cause: str) -> None:
+    assert cause in deaths.cause(b"[    1.0] fine\r\n" + console, "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest is told: of the board the port of block media and the NAND controller, each in the words of its driver;
-of its job what the beginning needs, and what the load.
+"""The files of a guest's job: the board's port of block media and NAND controller in their drivers' words, and which
+files belong to the beginning and which to the load.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def test_the_option_of_a_file_system_can_choose_its_module(study_file: StudyWrit
 
 
 @pytest.mark.parametrize(
-    ("tool", "said"),
+    ("tool", "changed"),
     [
         ("fio", {"pattern": "randread", "request": "4k", "file": "64k"}),
         ("fio", {"job": "[prepare-file]\nrw=write\nsize=1m\n[load]\nrw=read\nsize=1m\n", "variables": {}}),
@@ -73,18 +73,18 @@ def test_the_option_of_a_file_system_can_choose_its_module(study_file: StudyWrit
         ("nfs", {"load": 10}),
     ],
 )
-def test_a_beginning_has_all_that_it_calls_and_nothing_of_the_load(tool: str, said: dict[str, object]) -> None:
+def test_a_beginning_has_all_that_it_calls_and_nothing_of_the_load(tool: str, changed: dict[str, object]) -> None:
     workload = WORKLOADS[tool]
-    parameters = said if "job" in said else workload.parameters.model_validate(said).model_dump()
+    parameters = changed if "job" in changed else workload.parameters.model_validate(changed).model_dump()
     files = workload.files(parameters, 1)
     begins = {"prepare", *workload.begins_with}
-    texts = [re.sub(r"^#.*", "", files[one].decode(), flags=re.MULTILINE) for one in begins & files.keys()]
+    texts = [re.sub(r"^#.*", "", files[script].decode(), flags=re.MULTILINE) for script in begins & files.keys()]
     called = {name for text in texts for name in re.findall(r"/job/([\w.]+)", text)}
     assert called - {"cell.env"} <= begins
     assert "measure" not in begins
 
 
 def test_a_load_is_packed_to_the_same_bytes_in_any_order() -> None:
-    one = Job({}, {"measure": b"true\n", "a": bytes(700)}).packed_load()
-    assert one == Job({"prepare": b""}, {"a": bytes(700), "measure": b"true\n"}).packed_load()
-    assert len(one) % 512 == 0
+    packed = Job({}, {"measure": b"true\n", "a": bytes(700)}).packed_load()
+    assert packed == Job({"prepare": b""}, {"a": bytes(700), "measure": b"true\n"}).packed_load()
+    assert len(packed) % 512 == 0

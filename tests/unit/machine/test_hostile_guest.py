@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job is root in its guest and sends what it likes. What it sends fails its own cell, and nothing else."""
+"""A job is root in its guest and may send anything. That fails its own cell, and nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cell(name: str) -> Any:
 
 
 class Guests:
-    """A site whose guests are made up: by the cell's name, what came of each."""
+    """A site of made-up guests, with an outcome for each cell's name."""
 
     guests = 1
 
@@ -66,7 +66,7 @@ def everything_below(folder: Path) -> set[str]:
 
 def measured(cache: Path, outcomes: dict[str, Outcome]) -> dict[str, tuple[str, str]]:
     records = scheduler.measure(Store(cache / "results"), [cell(name) for name in outcomes], Guests(outcomes), LIMITS)
-    return {one.repetition.cell.label: (one.result.outcome, one.result.reason) for one in records}
+    return {record.repetition.cell.label: (record.result.outcome, record.result.reason) for record in records}
 
 
 UP = "../" * 6 + "precious"
@@ -77,32 +77,34 @@ def test_an_archive_that_leads_out_of_its_folder(
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    """A guest that failed was kept under names out of its archive: one with dots overwrote files of the user."""
+    """Files of a failed guest were kept under the names of its archive, and a name with dots overwrote a user's
+    file.
+    """
     sent = box(tmp_path, archive(member("failed", b"measure: exit status 1\n"), member(UP, b"overwritten")))
     sent.rename(tmp_path / "sent.bin")
     outcome = run(files, f"cp {tmp_path}/sent.bin {files.state.parent}/outbox.bin")
     assert outcome.status == "failed"
     assert outcome.reason == Facts("leads out of its folder", f'"{UP}"')
     assert outcome.files == {}
-    said = measured(cache, {"bad": outcome, "good": Outcome("measured", files={"a": b"1"})})
-    assert said == {"bad": ("failed", outcome.reason), "good": ("measured", "")}
+    results = measured(cache, {"bad": outcome, "good": Outcome("measured", files={"a": b"1"})})
+    assert results == {"bad": ("failed", outcome.reason), "good": ("measured", "")}
 
 
 @pytest.mark.parametrize("status", ["failed", "measured"])
 def test_a_name_that_came_past_the_reader(cache: Path, tmp_path: Path, status: Any) -> None:
-    """Where files are written, their names are looked at once more."""
+    """The writer of files checks their names again."""
     (tmp_path / "user").mkdir()
     before = everything_below(tmp_path)
     outcomes = {"bad": Outcome(status, "why", files={UP: b"x", "fine": b"y"}), "good": Outcome("measured")}
-    said = measured(cache, outcomes)
-    assert said["bad"][0] == "failed"
-    assert f"{UP}' leads out of its folder" in said["bad"][1]
-    assert said["good"] == ("measured", "")
+    results = measured(cache, outcomes)
+    assert results["bad"][0] == "failed"
+    assert f"{UP}' leads out of its folder" in results["bad"][1]
+    assert results["good"] == ("measured", "")
     assert {name for name in everything_below(tmp_path) - before if not name.startswith("user/cache/")} == set()
 
 
 def test_names_of_the_labs_own_stay_the_labs(cache: Path) -> None:
-    """What a guest sends lies in a folder of its own."""
+    """A guest's files lie in a directory of their own."""
     outcome = Outcome("failed", "why", files={"result.json": b"{}", "digests.txt": b"", "console.log": b""})
     assert measured(cache, {"a": outcome}) == {"a": ("failed", "why")}
     folder = scheduler.failure_folder(cell("a").key)

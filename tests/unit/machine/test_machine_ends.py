@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a machine came to its end, with a QEMU that is made up."""
+"""The outcomes of a machine, with a made-up QEMU."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_stopped(files: qemu.Files) -> None:
 
 
 def test_not_started(files: qemu.Files) -> None:
-    """The whole study ended there, though its other cells may start."""
+    """One cell whose QEMU refused to start ended the whole study, although its other cells could start."""
     folder = files.state.parent
     outcome = run(files, f"echo \"{emulator.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
     ram = Facts(emulator.PROGRAM, "board's ram is too small", "could not load initrd 'initramfs'")

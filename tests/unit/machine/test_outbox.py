@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What guests hand out is read by one reader, which trusts nothing of it."""
+"""One reader reads the results of guests, and trusts nothing in them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from flashbed.machine import outbox
 
 
 def archive(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.GNU_FORMAT) -> bytes:
-    said = io.BytesIO()
-    with tarfile.open(fileobj=said, mode="w", format=form) as made:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=form) as made:
         for member, data in members:
             member.size = member.size or len(data)
             made.addfile(member, io.BytesIO(data.ljust(member.size, b"\0")))
-    return said.getvalue()
+    return stream.getvalue()
 
 
 def file(name: str, data: bytes = b"x") -> tuple[tarfile.TarInfo, bytes]:
@@ -39,7 +39,7 @@ def other(name: str, kind: bytes, **more: object) -> tuple[tarfile.TarInfo, byte
 
 
 def with_header(change: Callable[[bytearray], None]) -> bytes:
-    """An archive of one file whose header is changed, with a checksum that fits."""
+    """Return an archive of one file whose header is changed, with a matching checksum."""
     made = bytearray(archive(file("a", b"12345")))
     change(made)
     made[148:156] = b" " * 8
@@ -136,7 +136,7 @@ MEMBERS = st.tuples(
 def test_whatever_is_sent_ends_in_plain_files_or_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, members: list[tuple[str, bytes, bytes]], cuts: list[tuple[int, bytes]]
 ) -> None:
-    """Archives of any names and kinds, with bytes of them changed."""
+    """The archives have any names and kinds, and some changed bytes."""
     sent = io.BytesIO()
     with tarfile.open(fileobj=sent, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape") as made:
         for name, kind, data in members:
@@ -147,23 +147,23 @@ def test_whatever_is_sent_ends_in_plain_files_or_a_sentence(
     for at, data in cuts:
         changed[at : at + len(data)] = data
     path = box(tmp_path_factory.getbasetemp(), bytes(changed))
-    said = ""
-    found: dict[str, bytes] | None = {}
+    message = ""
+    accepted: dict[str, bytes] | None = {}
     try:
-        found = outbox.read(path)
+        accepted = outbox.read(path)
     except outbox.RefusedError as refused:
-        said = str(refused)
-    assert said.isprintable()
-    assert len(said) < 400
-    assert found is not None
-    assert sum(map(len, found.values())) <= len(changed)
+        message = str(refused)
+    assert message.isprintable()
+    assert len(message) < 400
+    assert accepted is not None
+    assert sum(map(len, accepted.values())) <= len(changed)
     inside = Path("/inside")
-    for name in found:
+    for name in accepted:
         assert inside in Path(foreign_names.below(inside, name)).resolve().parents
 
 
 def test_memory_stays_within_a_few_boxes(tmp_path: Path) -> None:
-    """A map of holes in 512 bytes made 3 GiB."""
+    """A map of holes in 512 bytes took 3 GiB of memory."""
     full = box(tmp_path, archive(file("a", bytes(15 << 20))))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outbox.read(full)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses at which the emulator saw CPUs become functions of the kernel."""
+"""Addresses of the emulator's samples become functions of the kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAID = "qemu-system-aarch64: CPU 3 {} for 3000 ms, at 0x{}\n"
     ],
 )
 def test_a_hang_is_told_with_the_kernels_function(how: str, address: str, where: str, tmp_path: Path) -> None:
-    """A module lies below the kernel, and System.map does not know its functions."""
+    """A module lies below the kernel, and System.map does not have its functions."""
     symbols = tmp_path / "System.map"
     symbols.write_text(MAP)
     outcome = Outcome("failed", deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a guest failed, in the words of the tool that failed; a limit of the lab's by its name."""
+"""The reason of a failed guest is its tool's message, or the name of the lab's limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flashbed.workload.fio.output import metrics_of
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("output", "expected"),
     [
         (b"Bad option <rwx=write>\nDid you mean rw?\nfio: job a dropped\n", ": Bad option <rwx=write>"),
         (
@@ -23,8 +23,8 @@ from flashbed.workload.fio.output import metrics_of
         (b"\xff\n", ": \N{REPLACEMENT CHARACTER}"),
     ],
 )
-def test_a_step_that_failed(said: bytes, expected: str) -> None:
-    reason = qemu.step_reason({"failed": b"measure: exit status 1\n", "measure.txt": said})
+def test_a_step_that_failed(output: bytes, expected: str) -> None:
+    reason = qemu.step_reason({"failed": b"measure: exit status 1\n", "measure.txt": output})
     assert reason.startswith(f"step measure: exit status 1{expected}")
     assert expected or reason == "step measure: exit status 1"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The condition of a medium: what a study may say, what goes into a key, and that the whole device is written."""
+"""The condition of a medium: valid values, their part of the key, and that the whole device is written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SMALL: dict[str, int | str] = {
     "erase_ns": 1500000,
     "bus_ps_per_byte": 25000,
 }
-"""Four times as large as it shows: 2,048 pages, 3,072 in the flash."""
+"""Four times the visible size: 2,048 pages, 3,072 in the flash."""
 
 
 def shipped() -> Library:
@@ -53,12 +53,14 @@ def test_the_whole_device_is_written_not_what_it_shows(condition: Condition, tim
     counters = inspection.counters
     assert counters["host_written_bytes"] == times * CAPACITY_BYTES
     assert counters["host_writes"] == {"fresh": 0, "full": 64, "worn": 64 + 128}[condition]
-    assert (counters["flash_erased_blocks"] > 0) == (condition == "worn")  # in order it fits into what was erased
+    assert (counters["flash_erased_blocks"] > 0) == (
+        condition == "worn"
+    )  # written in order, it fits into the erased blocks
     assert inspection.fault is None
 
 
 def test_a_state_is_looked_at_once_in_a_process(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have 128 MiB, and each cell that starts from it asks for it."""
+    """A state may have 128 MiB, and each cell that starts from it needs it."""
     tool = hosttools.build(Cache(paths.cache_root() / "image"))
     first = conditioning.state(tool, SMALL, "full")
     monkeypatch.setattr(Cache, "entry", Mock(side_effect=AssertionError("asked again")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flush behind each write costs on the shipped NVMe drives, with capacitors and without."""
+"""The cost of a flush after each write on the shipped NVMe drives, with and without capacitors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def time_of_each(bench: Bench, name: str, flushed: bool) -> float:
-    """Microseconds of a random write of 4 KiB at depth 1 on a new medium, with the flush behind it if `flushed`."""
+    """Return the microseconds of a random write of 4 KiB at depth 1 on a new medium, with its flush if `flushed`."""
     chance = random.Random(1)
     bench.start(LIBRARY.medium(name))
     requests = []
@@ -34,19 +34,21 @@ def time_of_each(bench: Bench, name: str, flushed: bool) -> float:
 
 
 def test_a_flush_of_a_protected_drive_is_a_command_with_nothing_to_write(bench: Bench) -> None:
-    """18.4 us of firmware and 4,096 bytes at 385 ps make the rated 20 us of a write; a flush is the firmware alone."""
+    """18.4 us of firmware and 4,096 bytes at 385 ps make the rated 20 us of a write. A flush takes only the firmware's
+    time.
+    """
     assert time_of_each(bench, PROTECTED, flushed=False) == pytest.approx(18.4 + 4096 * 385e-6, rel=0.001)
     assert time_of_each(bench, PROTECTED, flushed=True) == pytest.approx(18.4 * 2 + 4096 * 385e-6, rel=0.001)
 
 
 def test_a_consumer_drive_takes_tens_of_times_as_long(bench: Bench) -> None:
-    """Published fsyncs, each with the writes of its file system: 3.5 ms (960 PRO) and 1/7300 s (P3700), 26 times."""
+    """Published fsyncs, file system's writes included: 3.5 ms (960 PRO) and 1/7300 s (P3700), 26 times."""
     ratio = time_of_each(bench, CONSUMER, flushed=True) / time_of_each(bench, PROTECTED, flushed=True)
     assert 26 / 2 < ratio < 26 * 2
 
 
 def test_what_a_flush_costs_lies_in_the_capacitors(bench: Bench) -> None:
-    """The same drive without them waits for a program: tPROG of 1.3 ms."""
+    """Without capacitors the same drive waits for a program: tPROG of 1.3 ms."""
     capacitors = LIBRARY.medium(PROTECTED)
     bench.start(capacitors, power_loss_protection=0)
     requests = [("write", 0, PAGE), ("sync", 0, 0)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A medium's parameters: each is named with unit, range and meaning, and a wrong one is told where it stands."""
+"""A medium's parameters: each is listed with unit, range and meaning, and a wrong one is reported with its line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def tool() -> MediaTool:
 
 
 def complaint(folder: Path, tool: MediaTool, medium: str, **numbers: int) -> str:
-    """What is said of a study with the medium `medium`, in a folder where "mine" has these numbers too."""
+    """Return the message about a study with the medium `medium`. The profile "mine" beside it has these numbers,
+    too.
+    """
     (folder / "profiles/media").mkdir(parents=True)
     more = "".join(f"{name} = {value}\n" for name, value in numbers.items())
     sources = "".join(f'{name} = "assumed: a test"\n' for name in numbers)
@@ -109,11 +111,11 @@ def test_every_parameter_is_listed_with_unit_range_and_meaning(tool: MediaTool) 
 
 def test_the_schema_names_every_parameter(tool: MediaTool) -> None:
     schema = parameter_list.schema(tool.parameters)
-    known = schema["properties"]
-    assert {parameter.name for parameter in tool.parameters} <= set(known)
+    properties = schema["properties"]
+    assert {parameter.name for parameter in tool.parameters} <= set(properties)
     assert schema["additionalProperties"] is False
-    assert known["rpm"]["minimum"] == 60
-    assert known["rpm"]["description"].endswith("(kind disk; turns a minute)")
-    assert known["gc_policy"]["enum"] == ["greedy", "cost-benefit", "random", "d-choices"]
+    assert properties["rpm"]["minimum"] == 60
+    assert properties["rpm"]["description"].endswith("(kind disk; turns a minute)")
+    assert properties["gc_policy"]["enum"] == ["greedy", "cost-benefit", "random", "d-choices"]
     of_disks = next(rule["then"]["required"] for rule in schema["allOf"] if "disk" in str(rule["if"]))
     assert {"rpm", "heads"} <= set(of_disks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""packs/image_file.py: entries of a cache go through a file unchanged, programs of a host with what they need."""
+"""packs/image_file.py: a file carries cache entries unchanged, and programs of the host with their dependencies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRUE = Path(shutil.which("true") or "/bin/true").resolve()
 
 
 class Host:
-    """A cache of its own, which FLASHBED_CACHE names while the host does something."""
+    """A cache of its own. FLASHBED_CACHE names it inside the `with` block."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root, self._monkeypatch = root, monkeypatch
@@ -39,7 +39,7 @@ class Host:
         pass
 
     def tool(self, cache: Cache, compiler: str) -> Entry:
-        """An entry with a program of the host."""
+        """Make an entry with a program of the host."""
 
         def fill(folder: Path) -> None:
             self.built.append("tool")
@@ -48,7 +48,7 @@ class Host:
         return cache.entry("tool", {"sources": "1"}, fill, of_host=lambda: {"compiler": compiler})
 
     def kernel(self, cache: Cache) -> Entry:
-        """An entry of which one file is a product, and another is left out."""
+        """Make an entry with one file that is a product, and one that is left out."""
 
         def fill(folder: Path) -> None:
             self.built.append("kernel")
@@ -65,11 +65,11 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Host, Host]:
 
 
 def export(host: Host, to: Path) -> Path:
-    with host as cache, noting() as asked:
+    with host as cache, noting() as requested:
         host.tool(cache, "gcc 12")
         host.kernel(cache)
     (to.parent / "scratch").mkdir()
-    image_file.write(to, asked, [TRUE], to.parent / "scratch", zipfile.ZIP_STORED)
+    image_file.write(to, requested, [TRUE], to.parent / "scratch", zipfile.ZIP_STORED)
     return to
 
 
@@ -185,7 +185,7 @@ def _first_file(contents: Image, name: str) -> None:
 def test_an_image_that_would_write_elsewhere_is_refused(
     hosts: tuple[Host, Host], tmp_path: Path, change: Callable[[Image], object]
 ) -> None:
-    """Also one whose digests were all made anew."""
+    """Also if all its digests match."""
     whole = pack_file.open_sealed(export(hosts[0], tmp_path / "a.flashbed"))
     contents = {name: value for name, value in whole.contents.items() if name != "members"}
     change(contents)
@@ -212,10 +212,10 @@ def test_an_image_is_no_pack(hosts: tuple[Host, Host], tmp_path: Path) -> None:
         pack_file.open_pack(export(hosts[0], tmp_path / "a.flashbed"))
 
 
-def test_what_is_asked_for_is_noted_while_it_is_asked_for(hosts: tuple[Host, Host]) -> None:
+def test_requested_entries_are_noted(hosts: tuple[Host, Host]) -> None:
     with hosts[0] as cache:
         hosts[0].kernel(cache)
-        with noting() as asked:
+        with noting() as noted:
             kernel = hosts[0].kernel(cache)
         hosts[0].tool(cache, "gcc 12")
-    assert asked == [AskedEntry("linux", {"config": "y"}, of_host=False, folder=kernel.folder)]
+    assert noted == [AskedEntry("linux", {"config": "y"}, of_host=False, folder=kernel.folder)]

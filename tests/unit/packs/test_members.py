@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A member that was packed before is the same bytes as one that is packed now."""
+"""A member that is copied from an earlier pack has the same bytes as a member that is packed now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flashbed.packs import members
 
 
 def archive(to: Path, file: Path, *, is_built: bool) -> bytes:
-    """An archive with a member before the file's, and one behind it."""
+    """Return an archive with the file's member between two others."""
     with zipfile.ZipFile(to, "w") as out:
         out.writestr(members.member("first", 3, zipfile.ZIP_LZMA), b"one")
         info = members.member("built", file.stat().st_size, zipfile.ZIP_LZMA)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study brings of sources, in its pack: patches of the kernel, and modules of profiles of its own."""
+"""The sources that a study brings are in its pack: patches of the kernel, and modules of its profiles."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def study_in(folder: Path) -> Path:
 
 def test_sources_that_a_study_brings_are_in_its_pack(tmp_path: Path) -> None:
     study = load_study(study_in(tmp_path))
-    found = sources.files(study)
+    packed = sources.files(study)
     own = ["sources/own/mine/Kbuild", "sources/own/mine/mine.c", "sources/own/mine/shared/mine.h"]
-    assert sorted(name for name in found if "/own/" in name) == own
-    assert found["sources/own/mine/mine.c"].read_text() == "/* mine */\n"
+    assert sorted(name for name in packed if "/own/" in name) == own
+    assert packed["sources/own/mine/mine.c"].read_text() == "/* mine */\n"
     assert sources.patches(study) == {f"sources/own/{digest_bytes(PATCH)[:12]}-x.patch": PATCH}
 
 
 def test_kernels_of_ones_own_are_named_by_their_source(tmp_path: Path) -> None:
     entry = Entry.__new__(Entry)
     own = Kernel(entry, "linux@v6.12 0123456789ab", source="0123456789ab" + "c" * 28)
-    told = sources.own_kernels([own, own, Kernel(entry, "6.1.1-1")])
-    assert told == f"linux@v6.12 0123456789ab: git's hash of all its source is {own.source}\n"
+    names = sources.own_kernels([own, own, Kernel(entry, "6.1.1-1")])
+    assert names == f"linux@v6.12 0123456789ab: git's hash of all its source is {own.source}\n"
     assert sources.own_kernels([Kernel(entry, "6.1.1-1")]) == ""

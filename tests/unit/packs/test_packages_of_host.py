@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pack says of the packages that its programs of this host are from."""
+"""The host's Debian packages of a pack's programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from flashbed.packs import gathering
 
 @pytest.mark.skipif(not shutil.which("dpkg-query"), reason="this host has no packages of Debian")
 def test_dpkg_is_asked_twice_for_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
     run = children.run
 
     def noted(command: Any, **words: Any) -> Any:
-        asked.append(command[1])
+        calls.append(command[1])
         return run(command, **words)
 
     monkeypatch.setattr(children, "run", noted)
@@ -28,13 +28,13 @@ def test_dpkg_is_asked_twice_for_all_files(tmp_path: Path, monkeypatch: pytest.M
     ours.write_text("built here")
     true, grep = (Path(shutil.which(name) or "").resolve() for name in ("true", "grep"))
     lines = gathering.packages([grep, ours, true, true])
-    assert asked == ["-S", "-W"]
+    assert calls == ["-S", "-W"]
     assert lines == sorted(lines)
-    found = {line.split("  ")[1]: line.split("  ") for line in lines}
-    assert found["ours"] == [digest_file(ours), "ours", "no known package"]
-    assert found["true"][2].startswith("coreutils ")
-    assert found["grep"][2].startswith("grep ")
-    assert "(source grep " in found["grep"][2]
+    columns = {line.split("  ")[1]: line.split("  ") for line in lines}
+    assert columns["ours"] == [digest_file(ours), "ours", "no known package"]
+    assert columns["true"][2].startswith("coreutils ")
+    assert columns["grep"][2].startswith("grep ")
+    assert "(source grep " in columns["grep"][2]
 
 
 def test_a_host_without_dpkg_has_no_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small pack of one repetition that nobody measured. For tests of what is read and said of packs."""
+"""A small pack with a made-up repetition, for tests of reading and reporting packs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY_VERSION = 2
 
 
 def result() -> dict[str, Any]:
-    """As the store keeps it, with the key of its inputs."""
+    """Return the result as the store keeps it, with the key of its inputs."""
     environment = {"machine": " ".join(MACHINE), "kernel": digest_bytes(KERNEL), "base": digest_bytes(BASE)}
     cell = {"seed": 7, "filesystem": "ext2"}
     key = digest_json({"version": KEY_VERSION, "cell": cell, "environment": environment})
@@ -27,7 +27,7 @@ def result() -> dict[str, Any]:
 
 
 def recipe() -> Recipe:
-    """That of the result."""
+    """Return the recipe of the result."""
     return Recipe(
         key=result()["key"],
         label="ext2, seed 7",
@@ -44,12 +44,12 @@ def recipe() -> Recipe:
 
 
 def write(to: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object] = lambda *_: None) -> Path:
-    """`change` may alter what pack.json says and the members, before the digests are made."""
+    """Write the pack. `change` may alter the content of pack.json and the members before the digests are computed."""
     files = {f"files/{digest_bytes(data)}": data for data in (KERNEL, BASE, JOB, STATE)}
     results = {"result.json": json.dumps(result()).encode(), "console.log": b"booted\n", "out/fio.json": b"{}\n"}
     members = files | {f"results/{recipe().key}/{name}": data for name, data in results.items()}
     members[f"kernels/{digest_bytes(KERNEL)}"] = b"CONFIG_NET=y\n# CONFIG_IPV6 is not set\nCONFIG_HZ=100\n"
-    told = {
+    contents = {
         "format": 1,
         "flashbed": "0.0",
         "key_version": KEY_VERSION,
@@ -58,6 +58,6 @@ def write(to: Path, change: Callable[[dict[str, Any], dict[str, bytes]], object]
         "programs": {"fsck": {"program": digest_bytes(STATE), "loader": None, "libraries": {}}},
         "names": {digest_bytes(KERNEL): "the kernel 6.1.1-1"},
     }
-    change(told, members)
-    making.write(to, told, {}, members)
+    change(contents, members)
+    making.write(to, contents, {}, members)
     return to

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pack on disk: the same contents give the same bytes, and no changed byte goes unseen."""
+"""A pack on disk: the same contents give the same bytes, and every changed byte is noticed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import BASE, KERNEL, recipe, result, write
 
 ZIP64_BYTES = 20
-"""What lies between a member's name and its data."""
+"""The bytes between a member's name and its data."""
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +66,15 @@ def test_what_is_damaged_is_named(whole: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("place", "other"), [(-1, 1), (-1, 128), (-30, 255)])
-def test_a_damaged_end_is_told_as_that(whole: Path, tmp_path: Path, place: int, other: int) -> None:
-    """It was told by the first digits of two digests, which may be the same."""
+def test_the_message_about_a_damaged_end(whole: Path, tmp_path: Path, place: int, other: int) -> None:
+    """The message showed the first digits of two digests, which may be the same."""
     changed = bytearray(whole.read_bytes())
     changed[place] ^= other
     (tmp_path / "x.flashbed").write_bytes(changed)
     with pytest.raises(InputError) as caught:
         pack_file.open_pack(tmp_path / "x.flashbed")
-    told = "is damaged: only the SHA-256 at its end was changed; get it again"
-    assert caught.value.message == f"{tmp_path / 'x.flashbed'}: {told}"
+    message = "is damaged: only the SHA-256 at its end was changed; get it again"
+    assert caught.value.message == f"{tmp_path / 'x.flashbed'}: {message}"
 
 
 @pytest.mark.parametrize("place", [0, 5, 22, 29, 45])
@@ -86,13 +86,13 @@ def test_a_change_outside_its_files_is_told_by_digests(whole: Path, tmp_path: Pa
         pack_file.open_pack(tmp_path / "x.flashbed")
 
 
-def test_no_byte_of_a_cut_pack_is_told(whole: Path, tmp_path: Path) -> None:
+def test_the_message_about_a_truncated_pack(whole: Path, tmp_path: Path) -> None:
     for length in range(65, whole.stat().st_size, 41):
         (tmp_path / "x.flashbed").write_bytes(whole.read_bytes()[:length])
         with pytest.raises(InputError) as caught:
             pack_file.open_pack(tmp_path / "x.flashbed")
-        told = "is damaged: it was truncated, or its end was changed(, and pack.json cannot be read)?; get it again"
-        assert re.fullmatch(f".*/x.flashbed: {told}", caught.value.message), length
+        message = "is damaged: it was truncated, or its end was changed(, and pack.json cannot be read)?; get it again"
+        assert re.fullmatch(f".*/x.flashbed: {message}", caught.value.message), length
 
 
 @pytest.mark.parametrize("length", [0, 1, 64, 65, 500, -1])
@@ -105,10 +105,10 @@ def test_a_truncated_pack_is_told(whole: Path, tmp_path: Path, length: int) -> N
 @pytest.mark.parametrize(
     "of_another", [b"", b"a,b\n" * 50, b"#!/usr/bin/env python3\nprint()\n", b"PK\3\4" + bytes(99)]
 )
-def test_what_is_no_pack_is_told_with_how_one_is_made(tmp_path: Path, of_another: bytes) -> None:
+def test_the_message_about_another_file_says_how_to_make_a_pack(tmp_path: Path, of_another: bytes) -> None:
     (tmp_path / "x.csv").write_bytes(of_another)
-    told = r"x\.csv: is no pack of flashbed\. `flashbed pack STUDY` makes one; if it was one, get it again\.$"
-    with pytest.raises(InputError, match=told):
+    message = r"x\.csv: is no pack of flashbed\. `flashbed pack STUDY` makes one; if it was one, get it again\.$"
+    with pytest.raises(InputError, match=message):
         pack_file.open_pack(tmp_path / "x.csv")
 
 
@@ -125,9 +125,9 @@ def test_what_is_no_file_is_told(tmp_path: Path, name: str) -> None:
         pack_file.open_pack(tmp_path / name)
 
 
-def test_a_pack_of_another_format_is_told(tmp_path: Path) -> None:
-    def later(told: dict[str, Any], _: object) -> None:
-        told["format"] = 2
+def test_a_pack_of_another_format_is_refused(tmp_path: Path) -> None:
+    def later(contents: dict[str, Any], _: object) -> None:
+        contents["format"] = 2
 
     with pytest.raises(InputError, match="is a pack of format 2; this flashbed reads format 1"):
         pack_file.open_pack(write(tmp_path / "x.flashbed", later))
@@ -149,8 +149,8 @@ def test_a_hole_becomes_a_hole(tmp_path: Path) -> None:
     assert (tmp_path / "to").stat().st_blocks * 512 < 1 << 20
 
 
-def test_what_travels_imports_nothing_that_does_not() -> None:
-    """Not even where it is imported late; rich is a guest that may be missing."""
+def test_modules_in_a_pack_import_only_each_other() -> None:
+    """This includes late imports. rich may be missing."""
     rooms = {name.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for name in making.travelling()}
     for name in making.TRAVELS:
         for node in ast.walk(ast.parse((making.PACKAGE / name).read_text())):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs that no flashbed wrote, and that are whole by their digest: each is a sentence, and nothing is left behind."""
+"""Packs that no flashbed wrote, with a valid digest: each gives one sentence, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -36,64 +36,66 @@ ODD: tuple[Any, ...] = (
     *([], ["a"], [[1]], {}, {"a": 1}),
 )
 
-Told = dict[str, Any]
+Contents = dict[str, Any]
 Members = dict[str, bytes]
 
 
-def with_programs(told: Told, its: Members) -> None:
+def with_programs(contents: Contents, members: Members) -> None:
     digest = digest_bytes(PROGRAM)
-    its[f"files/{digest}"] = PROGRAM
+    members[f"files/{digest}"] = PROGRAM
     for name in (EMULATOR, "fsck"):
-        told["programs"][name] = {"program": digest, "loader": None, "libraries": {"libx.so.1": digest}}
+        contents["programs"][name] = {"program": digest, "loader": None, "libraries": {"libx.so.1": digest}}
 
 
 def verify(pack: Path, folder: Path) -> tuple[FlashbedError, list[str]]:
-    said: list[str] = []
+    lines: list[str] = []
     folder.mkdir(exist_ok=True)
-    with pytest.raises(FlashbedError) as told:
-        verifying.verify(pack, VerifyOptions(folder=folder), said.append)
+    with pytest.raises(FlashbedError) as caught:
+        verifying.verify(pack, VerifyOptions(folder=folder), lines.append)
     assert list(folder.iterdir()) == []
-    assert "\n" not in told.value.message
-    return told.value, said
+    assert "\n" not in caught.value.message
+    return caught.value, lines
 
 
-def places(told: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inside = told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ()
-    return [place, *(one for key, value in inside for one in places(value, (*place, key)))]
+def places(document: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    return [place, *(found_place for key, value in inside for found_place in places(value, (*place, key)))]
 
 
-def altered(told: Any, place: tuple[Any, ...], value: Any) -> Any:
+def altered(document: Any, place: tuple[Any, ...], value: Any) -> Any:
     if not place:
         return value
-    told = told.copy()
-    told[place[0]] = altered(told[place[0]], place[1:], value)
-    return told
+    document = document.copy()
+    document[place[0]] = altered(document[place[0]], place[1:], value)
+    return document
 
 
 @pytest.fixture(scope="module")
-def told_in(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a good one says, by the member that says it."""
+def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the JSON documents of a good pack, by member."""
     with zipfile.ZipFile(write(tmp_path_factory.mktemp("good") / "a.flashbed", with_programs)) as archive:
         return {name: json.loads(archive.read(name)) for name in (pack_file.CONTENTS, RESULT)}
 
 
 @given(st.data())
-def test_whatever_a_pack_says_is_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, told_in: dict[str, Any], data: st.DataObject
+def test_any_odd_value_in_a_pack_gives_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, documents: dict[str, Any], data: st.DataObject
 ) -> None:
-    member = data.draw(st.sampled_from(list(told_in)))
-    place = data.draw(st.sampled_from(places(told_in[member])))
+    member = data.draw(st.sampled_from(list(documents)))
+    place = data.draw(st.sampled_from(places(documents[member])))
     value = data.draw(st.sampled_from(ODD))
     folder = tmp_path_factory.mktemp("odd")
-    text = json.dumps(altered(told_in[member], place, value)).encode()
-    error, said = verify(rewritten(folder, {member: text}), folder / "scratch")
+    text = json.dumps(altered(documents[member], place, value)).encode()
+    error, lines = verify(rewritten(folder, {member: text}), folder / "scratch")
     assert error.exit_code in (2, 3, 4, 5)
-    assert all(line.isprintable() for line in said)
+    assert all(line.isprintable() for line in lines)
     shutil.rmtree(folder)
 
 
 def rewritten(folder: Path, exchanged: dict[str, bytes | None]) -> Path:
-    """The good pack with other members, its digest written anew; what pack.json says of them stays."""
+    """Return the good pack with other members and a new digest. The content of pack.json stays."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(write(folder / "good.flashbed", with_programs)) as good,
@@ -110,59 +112,59 @@ def rewritten(folder: Path, exchanged: dict[str, bytes | None]) -> Path:
 
 @pytest.mark.parametrize("text", [b"", b"\xff", b"[" * 100_000, b"NaN", b"null", b"1" * 5000, b'{"format": 1}', None])
 @pytest.mark.parametrize("member", [pack_file.CONTENTS, RESULT])
-def test_what_is_no_json_is_told(tmp_path: Path, member: str, text: bytes | None) -> None:
+def test_a_member_that_is_no_json_is_refused(tmp_path: Path, member: str, text: bytes | None) -> None:
     error, _ = verify(rewritten(tmp_path, {member: text}), tmp_path / "scratch")
     assert isinstance(error, InputError)
 
 
 @pytest.mark.parametrize("name", [f"files/{digest_bytes(KERNEL)}", f"results/{recipe().key}/console.log"])
-def test_a_member_that_is_not_what_its_name_says_is_told(tmp_path: Path, name: str) -> None:
-    """Its digest stands in what names it, and nothing else would tell: the results name the one that was there."""
+def test_a_member_with_another_digest_than_its_name_is_refused(tmp_path: Path, name: str) -> None:
+    """Its name has its digest. No other check finds the exchange, because the results name the original member."""
     error, _ = verify(rewritten(tmp_path, {name: b"another"}), tmp_path / "scratch")
     assert error.exit_code == 2
     assert " was changed: its SHA-256 is " in error.message
 
 
 @pytest.mark.parametrize("name", [f"files/{digest_bytes(KERNEL)}", f"results/{recipe().key}/console.log"])
-def test_a_missing_member_is_told(tmp_path: Path, name: str) -> None:
+def test_a_missing_member_is_named(tmp_path: Path, name: str) -> None:
     error, _ = verify(rewritten(tmp_path, {name: None}), tmp_path / "scratch")
     called = "the kernel 6.1.1-1" if name.startswith("files/") else name
     assert error.message == f"{tmp_path / 'x.flashbed'}: has no {called}; get it again"
 
 
-def _digest(told: Told, members: Members) -> None:
-    told["recipes"][0]["state"] = "../../../out"
+def _digest(contents: Contents, members: Members) -> None:
+    contents["recipes"][0]["state"] = "../../../out"
     members["files/../../../out"] = b"out"
 
 
-def _library(told: Told, _: Members) -> None:
-    told["programs"]["fsck"]["libraries"] = {"../../../out": digest_bytes(PROGRAM)}
+def _library(contents: Contents, _: Members) -> None:
+    contents["programs"]["fsck"]["libraries"] = {"../../../out": digest_bytes(PROGRAM)}
 
 
-def _program(told: Told, _: Members) -> None:
-    told["recipes"][0]["check"]["program"] = "../../../out"
-    told["programs"]["../../../out"] = told["programs"]["fsck"]
+def _program(contents: Contents, _: Members) -> None:
+    contents["recipes"][0]["check"]["program"] = "../../../out"
+    contents["programs"]["../../../out"] = contents["programs"]["fsck"]
 
 
 @pytest.mark.parametrize("change", [_digest, _library, _program])
-def test_nothing_is_written_outside_the_folder(tmp_path: Path, change: Callable[[Told, Members], None]) -> None:
-    def both(told: Told, members: Members) -> None:
-        with_programs(told, members)
-        change(told, members)
+def test_nothing_is_written_outside_the_folder(tmp_path: Path, change: Callable[[Contents, Members], None]) -> None:
+    def both(contents: Contents, members: Members) -> None:
+        with_programs(contents, members)
+        change(contents, members)
 
     error, _ = verify(write(tmp_path / "x.flashbed", both), tmp_path / "scratch")
     assert (error.exit_code, sorted(path.name for path in tmp_path.iterdir())) == (2, ["scratch", "x.flashbed"])
 
 
-def test_a_pack_without_repetitions_is_none(tmp_path: Path) -> None:
-    def empty(told: Told, _: Members) -> None:
-        told["recipes"] = []
+def test_a_pack_without_repetitions_is_refused(tmp_path: Path) -> None:
+    def empty(contents: Contents, _: Members) -> None:
+        contents["recipes"] = []
 
     error, _ = verify(write(tmp_path / "x.flashbed", empty), tmp_path / "scratch")
     assert Facts("x.flashbed: is no pack", "recipes").within(error.message)
 
 
-def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_that_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(tmp_path / "x.flashbed")
     monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100)
     error, _ = verify(file, tmp_path / "scratch")
@@ -170,11 +172,11 @@ def test_what_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_zeros_are_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
-    """zipfile would unpack all of it at once: the medium of a pack can have gigabytes of them."""
+    """zipfile would unpack the whole member at once: the medium of a pack can have gigabytes of zeros."""
     zeros = bytes(128 << 20)
     digest = digest_bytes(zeros)
 
-    def with_zeros(_: Told, members: Members) -> None:
+    def with_zeros(_: Contents, members: Members) -> None:
         members[f"files/{digest}"] = zeros
 
     pack = write(tmp_path / "x.flashbed", with_zeros)
@@ -195,10 +197,10 @@ def test_zeros_are_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
 def test_programs_start_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
     loader = next(Path("/lib64").glob("ld-linux-*.so.*")).read_bytes()
 
-    def with_loader(told: Told, members: Members) -> None:
-        with_programs(told, members)
+    def with_loader(contents: Contents, members: Members) -> None:
+        with_programs(contents, members)
         members[f"files/{digest_bytes(loader)}"] = loader
-        told["programs"]["fsck"]["loader"] = digest_bytes(loader)
+        contents["programs"]["fsck"]["loader"] = digest_bytes(loader)
 
     (tmp_path / name).mkdir()
     files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed", with_loader)), tmp_path / name)
@@ -221,7 +223,7 @@ def test_a_folder_may_be_named_from_the_present_one(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("text", [b"[" * 100_000, b"null", b"{}", b"1" * 5000, b"\xff"])
 def test_a_report_that_is_none_is_told_by_compare(tmp_path: Path, text: bytes) -> None:
-    def with_report(_: Told, members: Members) -> None:
+    def with_report(_: Contents, members: Members) -> None:
         members["report/results.json"] = text
 
     with pytest.raises(InputError, match=r"x\.flashbed: is no set of results, or a damaged one"):
@@ -229,7 +231,7 @@ def test_a_report_that_is_none_is_told_by_compare(tmp_path: Path, text: bytes) -
 
 
 def test_a_configuration_may_have_any_bytes(tmp_path: Path) -> None:
-    def with_bytes(_: Told, members: Members) -> None:
+    def with_bytes(_: Contents, members: Members) -> None:
         members[f"kernels/{digest_bytes(KERNEL)}"] = b'CONFIG_A="\xff"\n'
 
     pack = pack_file.open_pack(write(tmp_path / "x.flashbed", with_bytes))
@@ -237,19 +239,19 @@ def test_a_configuration_may_have_any_bytes(tmp_path: Path) -> None:
 
 
 def test_files_of_a_repetition_are_small_together_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Zeros are packed to nothing, and many files of them were gigabytes in memory."""
+    """Zeros compress to almost nothing, and many files of them took gigabytes of memory."""
     monkeypatch.setattr(pack_file, "MOST_READ_BYTES", 100_000)
 
-    def heavy(_: Told, said: Members) -> None:
-        said |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
+    def heavy(_: Contents, members: Members) -> None:
+        members |= {f"results/{recipe().key}/out/{number}": bytes(90_000) for number in range(3)}
 
     error, _ = verify(write(tmp_path / "x.flashbed", heavy), tmp_path / "scratch")
     assert f"the result {recipe().key[:12]} claims to have 27" in error.message
 
 
 def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
-    def heavy(_: Told, said: Members) -> None:
-        said |= {f"results/{recipe().key}/out/{number}": bytes(3 << 20) for number in range(12)}
+    def heavy(_: Contents, members: Members) -> None:
+        members |= {f"results/{recipe().key}/out/{number}": bytes(3 << 20) for number in range(12)}
 
     pack = pack_file.open_pack(write(tmp_path / "x.flashbed", heavy))
     tracemalloc.start()
@@ -260,14 +262,14 @@ def test_results_are_not_kept_in_memory(tmp_path: Path) -> None:
 
 
 def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three bytes of it are a hundred in memory."""
+    """Three bytes of it take a hundred bytes of memory."""
     monkeypatch.setattr(pack_file, "MOST_VALUES", 50)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "it has more than 50 values" in error.message
 
 
 def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LZMA says how much of what it unpacked it keeps."""
+    """LZMA's header says how much unpacked data it keeps."""
     monkeypatch.setattr(members, "LEAST_BYTES", 0)
     monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 1 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a pack whose contents do not belong together, and of a guest that gave something else."""
+"""The sentences about a pack whose contents do not belong together, and about a guest with another result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from tests.unit.replay.made_up_pack import KEY_VERSION, recipe, result
 KEPT = {"result.json": b"{}", "console.log": b"one\ntwo\n", "out/fio.json": b"a\nb\n", "out/raw": b"\xff\x00\x01"}
 
 
-def outcome(**other: Any) -> Outcome:
+def outcome(**changed: Any) -> Outcome:
     files = {"fio.json": b"a\nb\n", "raw": b"\xff\x00\x01"}
-    said = {"status": "measured", "reason": "", "console": b"one\ntwo\n", "files": files, "medium_check": ""}
-    return Outcome(**{**said, **other})
+    fields = {"status": "measured", "reason": "", "console": b"one\ntwo\n", "files": files, "medium_check": ""}
+    return Outcome(**{**fields, **changed})
 
 
 def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
@@ -99,9 +99,9 @@ def labelled(cell: int, seed: int) -> Recipe:
 
 @given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
 def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
-    """A study has all its cells with the first seed, then with the second."""
+    """A study has all cells with the first seed, then all with the second."""
     study = [labelled(cell, seed) for seed in range(seeds) for cell in range(cells)]
-    chosen = [int(one.cell) for one in verifying.sample(study, wanted)]
+    chosen = [int(chosen_recipe.cell) for chosen_recipe in verifying.sample(study, wanted)]
     assert len(chosen) == len(set(chosen)) == min(cells, wanted)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
@@ -109,11 +109,11 @@ def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wa
 
 @pytest.mark.parametrize("name", [file.stem for file in sorted(paths.studies().glob("*.toml"))])
 def test_labels_tell_the_cells_of_each_study_apart(name: str) -> None:
-    """A recipe has a label and no cell: what stands before the seed is the cell."""
+    """A recipe has only a label: the text before the seed identifies the cell."""
     by_label: dict[str, set[str]] = {}
     for cell in plan(load_study(paths.studies() / f"{name}.toml")):
-        told = replace(recipe(), label=cell.label).cell
-        by_label.setdefault(told, set()).add(json.dumps(cell.coordinates))
+        cell_of_recipe = replace(recipe(), label=cell.label).cell
+        by_label.setdefault(cell_of_recipe, set()).add(json.dumps(cell.coordinates))
     assert "" not in by_label
     assert all(len(cells) == 1 for cells in by_label.values())
     assert len(by_label) == len(set[str]().union(*by_label.values()))
@@ -121,15 +121,15 @@ def test_labels_tell_the_cells_of_each_study_apart(name: str) -> None:
 
 def test_the_seeds_take_turns_in_a_sample() -> None:
     study = [labelled(cell, seed) for seed in (1, 2) for cell in range(4)]
-    assert [one.label[-1] for one in verifying.sample(study, 4)] == ["1", "2", "1", "2"]
+    assert [chosen.label[-1] for chosen in verifying.sample(study, 4)] == ["1", "2", "1", "2"]
     assert verifying.sample(study, None) == study
 
 
 def test_a_program_is_packed_with_its_libraries() -> None:
-    found = gathering.linked(Path("/bin/ls").resolve())
-    assert found.loader is not None
-    assert "libc.so.6" in found.libraries
-    assert all(path.is_file() for path in found.files)
+    packed = gathering.linked(Path("/bin/ls").resolve())
+    assert packed.loader is not None
+    assert "libc.so.6" in packed.libraries
+    assert all(path.is_file() for path in packed.files)
 
 
 def test_a_script_cannot_be_packed(tmp_path: Path) -> None:

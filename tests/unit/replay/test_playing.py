@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recipe of a pack comes to when its guest is killed; no guest is started."""
+"""The outcome of a pack's recipe if its guest is killed. No guest is started."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from flashbed.replay.playing import Unpacked
 from tests.unit.replay.made_up_pack import JOB, recipe, write
 
 
-def test_what_is_killed_behind_its_beginning_is_run_from_power_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As with a beginning that is killed itself: its guests go with it."""
-    one = replace(recipe(), check=None, load=recipe().archives[1][1])
+def test_a_guest_killed_after_its_beginning_runs_from_power_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed beginning takes its guests with it, and looks the same."""
+    resumed = replace(recipe(), check=None, load=recipe().archives[1][1])
     folder = tmp_path / "files"
     folder.mkdir()
     files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed")), folder)
-    files.take(one.files, [])
+    files.take(resumed.files, [])
     began: list[bytes] = []
 
     def killed(_: Beginning, load: bytes, *__: object) -> Outcome:
@@ -39,13 +37,13 @@ def test_what_is_killed_behind_its_beginning_is_run_from_power_on(
         monkeypatch.setattr(Beginning, name, stand_in)
     monkeypatch.setattr(qemu, "run", lambda *_, **__: Outcome("measured", ""))
     beginnings = Beginnings(1, tmp_path)
-    beginnings.announce(one.key, one.beginning, more=True)
-    outcome = playing.play(one, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings)
+    beginnings.announce(resumed.key, resumed.beginning, more=True)
+    outcome = playing.play(resumed, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings)
     beginnings.close()
     assert began == [JOB]
     assert outcome.status == "measured"
 
 
 def test_the_files_of_a_medium_have_the_names_that_a_measurement_gave_them() -> None:
-    """The checker's output names the content's file, and is compared."""
+    """The checker's output names the content's file, and outputs are compared."""
     assert (playing.STATE, playing.DATA) == (stored_medium.STATE, stored_medium.DATA)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd values in the files of a user: each is told with file, line and key before anything runs."""
+"""Odd values in a user's files: each is reported with file, line and key before anything runs."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def of_text(folder: Path, text: str) -> str:
     ],
 )
 def test_odd_values_of_a_study(tmp_path: Path, old: str, new: str, expected: str) -> None:
-    said = message(tmp_path, (old, new))
-    assert expected in said
-    assert len(said) < 1000
+    text = message(tmp_path, (old, new))
+    assert expected in text
+    assert len(text) < 1000
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "-inf", "1e400"])
@@ -73,8 +73,8 @@ def test_a_number_of_a_claim_that_is_none(tmp_path: Path, value: str) -> None:
 @pytest.mark.parametrize("value", ["0", "0.0", "-3"])
 def test_a_printed_figure_of_nothing_has_no_ratio(tmp_path: Path, value: str) -> None:
     claim = f'[[claim]]\ntext = "c"\nmetric = "iops"\nrelation = ">"\nvalue = 1\nprinted = [{{ value = {value} }}]'
-    told = message(tmp_path, ("[[table]]", f"{claim}\n[[table]]"))
-    assert "claim[0].printed[0].value: must be greater than 0" in told
+    text = message(tmp_path, ("[[table]]", f"{claim}\n[[table]]"))
+    assert "claim[0].printed[0].value: must be greater than 0" in text
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(2**63), str(-(2**63) - 1)], ids=len)
@@ -118,9 +118,9 @@ def test_a_key_of_a_thousand_parts(tmp_path: Path) -> None:
 def test_odd_values_of_a_profile(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert old in EXT2
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace(old, new, 1))
-    said = message(tmp_path, ("ext2:block=4k", "mine"))
-    assert expected in said
-    assert said.startswith("profiles/filesystems/mine.toml:")
+    text = message(tmp_path, ("ext2:block=4k", "mine"))
+    assert expected in text
+    assert text.startswith("profiles/filesystems/mine.toml:")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_odd_values_of_a_profile(tmp_path: Path, old: str, new: str, expected: s
 def test_a_part_that_no_guest_can_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, key: str, name: str, where: str
 ) -> None:
-    """The image room knows what it is, the run whose profile wants it."""
+    """The image room knows the parts; the run knows which profile wants one."""
 
     def build(*_: object, **__: object) -> None:
         raise guest_parts.PartError("there is none", key, name)
@@ -159,7 +159,7 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
-    """Nobody writes to it: to read it would take for ever."""
+    """A pipe without a writer must not be read, because the read would never end."""
     os.mkfifo(tmp_path / "pipe.toml")
     with pytest.raises(InputError, match="not a file"):
         TomlFile.read(tmp_path / "pipe.toml")
@@ -188,24 +188,24 @@ def test_a_study_of_a_long_name() -> None:
 
 @pytest.mark.parametrize("job", [f"{'j' * 300}.fio", "a\\u0000b", "profiles"])
 def test_a_job_of_a_name_that_no_disk_can_have(tmp_path: Path, job: str) -> None:
-    said = message(
+    text = message(
         tmp_path,
         ('file  = "8M"\nflush = "fsync"', f'job = "{job}"'),
         ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]\n', ""),
     )
-    assert said.startswith("sample.toml:")
-    assert "cannot be read" in said
+    assert text.startswith("sample.toml:")
+    assert "cannot be read" in text
 
 
 @pytest.mark.parametrize("cut", [4, 5, 20, 64, 100])
 def test_a_program_that_is_cut_short(tmp_path: Path, cut: int) -> None:
     (tmp_path / "tool").write_bytes(Path(sys.executable).resolve().read_bytes()[:cut] + b"\xff" * 40)
-    said = message(
+    text = message(
         tmp_path,
         ('tool  = "fio"\nfile  = "8M"\nflush = "fsync"', 'tool = "iozone"\nfile = "8M"\nprogram = "tool"'),
         ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]\n', ""),
     )
-    assert "is no statically linked program for arm64" in said
+    assert "is no statically linked program for arm64" in text
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "1", "null", '{"profile": 1, "made": []}', "[" * 100_000])
@@ -237,11 +237,11 @@ def test_a_medium_that_says_nothing_of_itself(tmp_path: Path, text: str) -> None
 )
 def test_a_job_without_a_shape(tmp_path: Path, job: str, line: int, expected: str) -> None:
     (tmp_path / "mine.fio").write_text(job)
-    said = message(
+    text = message(
         tmp_path,
         ('file  = "8M"\nflush = "fsync"', 'job = "mine.fio"'),
         ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]\n', ""),
     )
-    assert said.startswith("sample.toml:")
-    assert f"workload.job: mine.fio:{line}: " in said
-    assert expected in said
+    assert text.startswith("sample.toml:")
+    assert f"workload.job: mine.fio:{line}: " in text
+    assert expected in text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a claim's words ask for: bands worked out by hand."""
+"""The bands of a claim's words, worked out by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from flashbed.study.relation import Band, band
         ("=", "within 0 %", 1.0, 1.0),
         ("flat", "within 2 times", 0.5, 2.0),
         ("rises", "at least 1.5 times", 1.5, math.inf),
-        # "About" is a factor of 1.1 of what is said: 6 % is 5.4545 to 6.6 %, four times 3.6364 to 4.4 times.
+        # "About" is a factor of 1.1 around the number: 6 % is 5.4545 to 6.6 %, four times is 3.6364 to 4.4 times.
         ("<", "about 6 %", 1 - 0.066, 1 - 0.06 / 1.1),
         (">", "about 6 %", 1 + 0.06 / 1.1, 1.066),
         (">", "about 4 times", 4 / 1.1, 4.4),
@@ -43,12 +43,12 @@ from flashbed.study.relation import Band, band
     ],
 )
 def test_words_become_bands(relation: str, by: str, low: float, high: float) -> None:
-    found = band(relation, by)
-    assert (found.low, found.high) == pytest.approx((low, high))
+    actual = band(relation, by)
+    assert (actual.low, actual.high) == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize(
-    ("relation", "by", "said"),
+    ("relation", "by", "message"),
     [
         (">", "8", 'must be such as "at least 8 %"'),
         (">", "8 %", 'must be such as "at least 8 %"'),
@@ -59,7 +59,7 @@ def test_words_become_bands(relation: str, by: str, low: float, high: float) -> 
         (">", "at least 0.5 times", "must be 1 or more"),
         ("<", "at least 100 %", "nothing is 100 % below"),
         (">", "at most 0.5 %", "less than 1% counts as equal"),
-        (">", "about 3 to 4 times", 'must be such as "at least 8 %"'),  # a range says itself how wide it is
+        (">", "about 3 to 4 times", 'must be such as "at least 8 %"'),  # a range states its own width
         (">", "4 to 3 times", 'write "3 to 4 times"'),
         (">", "3 to 3 %", "goes from the smaller number to the larger"),
         ("=", "about 6 %", '"within" goes with "=" and "flat"'),
@@ -67,12 +67,20 @@ def test_words_become_bands(relation: str, by: str, low: float, high: float) -> 
         (">=", "at least 8 %", '">=" takes no number'),
     ],
 )
-def test_other_words_are_refused(relation: str, by: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_other_words_are_refused(relation: str, by: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         band(relation, by)
 
 
 def test_an_interval_may_lie_in_a_band_outside_or_across_an_end() -> None:
-    asked = Band(2.0, 3.0)
-    assert [asked.holds(2.0, 3.0), asked.holds(1.0, 1.9), asked.holds(3.1, 4.0)] == [True, False, False]
-    assert [asked.holds(1.9, 2.5), asked.holds(2.5, 3.1), asked.holds(1.0, 9.0)] == [None, None, None]
+    two_to_three = Band(2.0, 3.0)
+    assert [two_to_three.holds(2.0, 3.0), two_to_three.holds(1.0, 1.9), two_to_three.holds(3.1, 4.0)] == [
+        True,
+        False,
+        False,
+    ]
+    assert [two_to_three.holds(1.9, 2.5), two_to_three.holds(2.5, 3.1), two_to_three.holds(1.0, 9.0)] == [
+        None,
+        None,
+        None,
+    ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims in a study: each mistake is told with its line, and those that are shipped can be decided."""
+"""Claims in a study: each mistake is reported with its line, and each claim of a shipped study can be decided."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def in_study(folder: Path, *pairs: tuple[str, str]) -> Path:
 
 
 def test_a_sound_claim_has_its_values_in_full(tmp_path: Path) -> None:
-    (found,) = load_study(in_study(tmp_path)).claims
-    assert found.compare == [{"filesystem": ("ext2:block=4k",)}, {"filesystem": ("fat16:cluster=32k",)}]
-    assert found.where == {"pattern": ("write",)}
-    assert found.printed[1].at == {"filesystem": ("fat16:cluster=32k",)}
+    (claim,) = load_study(in_study(tmp_path)).claims
+    assert claim.compare == [{"filesystem": ("ext2:block=4k",)}, {"filesystem": ("fat16:cluster=32k",)}]
+    assert claim.where == {"pattern": ("write",)}
+    assert claim.printed[1].at == {"filesystem": ("fat16:cluster=32k",)}
 
 
 BY = 'by       = "at least 8 %"'
@@ -113,8 +113,8 @@ def test_claims_about_systems_that_are_imported(tmp_path: Path) -> None:
         ('at = { filesystem = "ext2" }', 'at = { system = "Linux" }'),
         ('at = { filesystem = "fat16" }', 'at = { system = "Windows XP" }'),
     ]
-    (found,) = load_study(in_study(tmp_path, systems, *compared)).claims
-    assert found.compare[1] == {"system": ("Windows XP",)}
+    (claim,) = load_study(in_study(tmp_path, systems, *compared)).claims
+    assert claim.compare[1] == {"system": ("Windows XP",)}
     compared[0] = (compared[0][0], compared[0][1].replace("XP", "PX"))
     with pytest.raises(InputError, match='axis "system"; did you mean "Windows XP"'):
         load_study(in_study(tmp_path, systems, *compared))
@@ -126,14 +126,14 @@ def test_claims_about_systems_that_are_imported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(paths.studies().glob("*.toml")), ids=lambda path: path.stem)
 def test_each_claim_of_a_shipped_study_can_be_decided(path: Path) -> None:
     study = load_study(path)
-    found = made_up(study)
+    results = made_up(study)
     texts = [wanted.text for wanted in study.claims]
-    assert len(texts) == len({*texts})  # in a table by verdict, two of one text cannot be told apart
+    assert len(texts) == len({*texts})  # a table by verdict cannot distinguish two claims of the same text
     for wanted in study.claims:
         if not wanted.is_about_systems:
-            holds = set(wanted.relation) <= {"=", "flat", ">=", "<="}  # what is the same is not behind either
+            holds = set(wanted.relation) <= {"=", "flat", ">=", "<="}  # equal cells are not behind, either
             if wanted.value is not None:
                 ratio = EVERYWHERE / wanted.value
                 holds = bool(band(wanted.relation[0], "".join(wanted.by)).holds(ratio, ratio))
-            assert judge(wanted, found).verdict == ("holds" if holds else "does not hold"), wanted.text
+            assert judge(wanted, results).verdict == ("holds" if holds else "does not hold"), wanted.text
             assert judge(wanted, results_of(study.axes, [])).verdict == "cannot be decided", wanted.text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the studies after papers claim, held to the papers by hand: their printed figures, their words, their ways."""
+"""The claims of the studies after papers, compared by hand with the papers: printed figures, wording, ways."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.support.repository import REPOSITORY
 
 
 def printed_verdicts(name: str) -> list[str | None]:
-    """For each claim in the order of the study."""
+    """Return the verdicts on each claim's printed figures, in the study's order."""
     study = load_study(paths.studies() / f"{name}.toml")
-    found = made_up(study)
-    return [judge(wanted, found).printed_verdict for wanted in study.claims]
+    results = made_up(study)
+    return [judge(wanted, results).printed_verdict for wanted in study.claims]
 
 
 HELD, REFUTED = "holds", "does not hold"
@@ -27,7 +27,7 @@ def test_what_seo2020_printed_bears_out_of_what_it_claims() -> None:
     # By hand: 287.6 / 150.6 is 1.91 times, in the band of about 2; 150.6 is below 287.6, and 72.1 % above 54.22.
     assert printed_verdicts("seo2020") == [
         *(HELD, None),  # from 8 processes to 120
-        *(HELD, HELD, HELD, HELD),  # 8 processes against 15: as it is, and in three other places
+        *(HELD, HELD, HELD, HELD),  # 8 processes against 15: as in the paper, and in three other places
         *(HELD, HELD, HELD),  # from 8 processes to 120 on eight sockets, with one, eight and 256 requests
         *([None] * 12),  # against ext4, after the change, ours
         HELD,  # the share of osq_lock
@@ -88,17 +88,17 @@ def test_what_lee2013_printed_bears_out_of_what_it_claims() -> None:
 
 def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:
     # By hand from the paper's list of figures. Figure 4, FAT16 against ext2, is of the flash stick under one Linux:
-    # that size hardly matters "for both file systems" is said of it, and the disk has no part in it. Figure 7, reading,
+    # it says that size hardly matters "for both file systems"; the disk has no part in it. Figure 7, reading,
     # flash against the disk, has sequential and random reads: "about equal" is said of both, "ahead" of random ones
     # from 4 KB on.
-    found = {wanted.text: wanted for wanted in load_study(paths.studies() / "choi2014.toml").claims}
-    sizes = [wanted for text, wanted in found.items() if "size of a request hardly matters" in text]
+    by_text = {wanted.text: wanted for wanted in load_study(paths.studies() / "choi2014.toml").claims}
+    sizes = [wanted for text, wanted in by_text.items() if "size of a request hardly matters" in text]
     assert len(sizes) == 4
     for wanted in sizes:
         assert wanted.source == "figure 4"
         assert (wanted.where["kernel"], wanted.where["medium"]) == (("6.1",), ("usb-stick-2g:used_bytes=1G",))
         assert "filesystem" not in wanted.where
-    equal = [wanted for text, wanted in found.items() if "flash about equals the disk on average" in text]
+    equal = [wanted for text, wanted in by_text.items() if "flash about equals the disk on average" in text]
     assert len(equal) == 3
     for wanted in equal:
         assert (wanted.where["pattern"], wanted.by, wanted.cells) == (("read", "randread"), ("about",), "average")
@@ -106,11 +106,11 @@ def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:
 
 
 def test_no_claim_of_choi2014_is_over_two_ways_of_reading() -> None:
-    # From a cold cache, from a warm one, past it: the paper leaves open which, so that each is a condition of its own.
+    # From a cold cache, from a warm cache, past the cache: the paper does not say which, so each is a condition.
     study = load_study(paths.studies() / "choi2014.toml")
     for wanted in study.claims:
-        for one in wanted.compare or [{}]:
-            selection = {**wanted.where, **one}
+        for side in wanted.compare or [{}]:
+            selection = {**wanted.where, **side}
             ways = {
                 (cell["direct"], cell["cache"])
                 for cell in study.combinations()
@@ -131,7 +131,7 @@ TABLE = (REPOSITORY / "docs/studies.md").read_text().partition("What a sentence 
 
 @pytest.mark.parametrize("name", ["choi2014", "kim2007", "lee2013"])
 def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
-    # A number in `by` must stand in the sentence; what a sentence says in words, relation.py says what it means.
+    # A number in `by` must be in the sentence. relation.py defines the meaning of words.
     for wanted in load_study(paths.studies() / f"{name}.toml").claims:
         if wanted.source.startswith("ours"):
             continue
@@ -143,21 +143,23 @@ def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
 
 
 def test_each_claim_about_writes_is_judged_in_each_way() -> None:
-    # Sides of a comparison may name the way themselves: what is read is never flushed.
+    # The sides of a comparison may name the way, because reads are never flushed.
     ways: dict[str, set[tuple[str, ...]]] = {}
     for wanted in load_study(paths.studies() / "choi2014.toml").claims:
-        selections = [{**wanted.where, **one} for one in (wanted.compare or [{}])]
-        writes = [one for one in selections if "write" in "".join(one.get("pattern", ("write",)))]
-        if not writes or wanted.source == "ours":  # what is no claim of the paper's may be about one way, or all
+        selections = [{**wanted.where, **side} for side in (wanted.compare or [{}])]
+        writes = [side for side in selections if "write" in "".join(side.get("pattern", ("write",)))]
+        if not writes or wanted.source == "ours":  # our own claims may be about one way, or all
             continue
-        found = {(one["flush"], one.get("direct", ("false",))) for one in writes}  # a close is of buffered writes
-        assert len(found) == 1, wanted.text
-        ((flush, direct),) = found
+        ways_of_claim = {
+            (side["flush"], side.get("direct", ("false",))) for side in writes
+        }  # a close is of buffered writes
+        assert len(ways_of_claim) == 1, wanted.text
+        ((flush, direct),) = ways_of_claim
         ways.setdefault(wanted.text.rpartition(" (")[0], set()).add((*flush, *direct))
     assert len(ways) > 10
     three = {("none", "false"), ("fsync", "false"), ("none", "true")}
-    # A close is nothing to ext2 alone, so what compares its media has no fourth way
+    # A close does nothing on ext2 alone, so a comparison of its media has no fourth way
     desktop = three | {("close", "false")}
-    other = {text: found for text, found in ways.items() if found != desktop}
-    assert {text: found for text, found in other.items() if found != three} == {}
+    other = {text: ways_of_claim for text, ways_of_claim in ways.items() if ways_of_claim != desktop}
+    assert {text: ways_of_claim for text, ways_of_claim in other.items() if ways_of_claim != three} == {}
     assert all("disk" in text or "Windows" in text for text in other), other

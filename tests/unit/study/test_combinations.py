@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The combinations of a study's axes: every claim, figure and table asks for them, and they are worked out once."""
+"""The combinations of a study's axes are computed once, although every claim, figure and table asks for them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from flashbed.study.selection import combinations
 
 
 def test_they_are_worked_out_once_and_each_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
     matches = selection.matches
 
     def counted(cell: Mapping[str, str], entry: Where) -> bool:
-        asked.append(cell)
+        calls.append(cell)
         return matches(cell, entry)
 
     monkeypatch.setattr(selection, "matches", counted)
@@ -27,9 +27,9 @@ def test_they_are_worked_out_once_and_each_has_its_own(monkeypatch: pytest.Monke
     assert [tuple(cell.values()) for cell in first] == [
         ("ext2", "4k"), ("ext2", "8k"), ("ext2", "16k"), ("fat16", "4k")
     ]  # fmt: skip
-    assert len(asked) == 6
+    assert len(calls) == 6
     first[0]["once"] = "changed"
     again = list(combinations(dict(axes), list(skip)))
     assert again[0] == {"filesystem": "ext2", "once": "4k"}
-    assert len(asked) == 6
+    assert len(calls) == 6
     assert len(list(combinations(axes, []))) == 6

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study is data: on this computer, or wherever its jobs are exported to, runs what shipped profiles run, and what its
-user has allowed by name.
+"""A study is data: on this computer, or where its jobs are exported to, only commands of shipped profiles and commands
+that the user allowed by name run.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_any_other_command_is_refused_before_anything_is_measured(tmp_path: Path
     file = tmp_path / "profiles/filesystems/mine.toml"
     assert f"{file}:9: check: {check}\n" in caught.value.message
     assert f"flashbed allow {tmp_path / 'sample.toml'} mine" in caught.value.message
-    assert not (tmp_path / "cache").exists()  # nothing was built or even looked for
+    assert not (tmp_path / "cache").exists()  # nothing was built, and no file was read
 
 
 def test_what_is_allowed_is_the_text_of_one_command(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ JOB = "[global]\nrw=write\nsize=64k\n[one]\nbs=${size}\n"
 
 def study_of(folder: Path, job: str, *sizes: str) -> Study:
     write(folder / "mail.fio", job)
-    said = {"title": "x", "board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2", "seeds": 1}
-    head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in said.items())
+    keys = {"title": "x", "board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2", "seeds": 1}
+    head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
     axes = f"[axes]\nsize = {json.dumps(list(sizes or ('4k',)))}\n"
     return load_study(write(folder / "mine.toml", f'{head}{axes}[workload]\ntool = "fio"\njob = "mail.fio"\n'))
 
@@ -98,7 +98,7 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
         ("ioengine=net", ()),
         ("ioengine = http", ()),
         ("ioengine=nbd", ()),
-        # DAOS, whose data lie on servers, and whatever engine fio gets next
+        # DAOS, which keeps data on servers, and any engine that fio may get later
         ("ioengine=dfs", ()),
         ("ioengine=anything", ()),
         ("program=/bin/sh", ()),
@@ -123,7 +123,7 @@ def study_of(folder: Path, job: str, *sizes: str) -> Study:
 def test_a_job_that_runs_commands_is_not_exported_until_they_are_allowed(
     tmp_path: Path, line: str, sizes: tuple[str, ...]
 ) -> None:
-    """It was only warned of in README.txt."""
+    """A warning in README.txt alone is not enough."""
     mine = study_of(tmp_path, f"{JOB}{line}\n", *sizes)
     with pytest.raises(InputError) as caught:
         jobs.export(mine, tmp_path / "jobs")
@@ -165,18 +165,18 @@ def test_in_a_guest_a_job_may_run_what_it_likes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", ["4k\nexec_prerun=id", "4k\rx", "exec_pr${HOME}erun=id", "${"])
 def test_a_value_cannot_be_more_than_a_value(tmp_path: Path, value: str) -> None:
-    """In the lab it is put in once; in an exported job it became lines, or variables of the other computer."""
+    """A value that the lab fills in once became lines, or variables of the other computer, in an exported job."""
     with pytest.raises(InputError, match=r"mine\.toml:7: axes\.size\[1\]: cannot be put into a job"):
         jobs.export(study_of(tmp_path, JOB, "4k", value), tmp_path / "jobs")
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("exec_pr${FO-O}erun=id", "the name of a variable has letters, digits and _"),
         ("#" * 8191 + "exec_prerun=id", "is longer than 4000 bytes, and fio would take it for several lines"),
     ],
 )
-def test_what_fio_would_read_as_something_else_is_refused_everywhere(tmp_path: Path, line: str, said: str) -> None:
-    with pytest.raises(InputError, match=f"mail.fio:6: .*{said}"):
+def test_what_fio_would_read_as_something_else_is_refused_everywhere(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=f"mail.fio:6: .*{message}"):
         study_of(tmp_path, f"{JOB}{line}\n")

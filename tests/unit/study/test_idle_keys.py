@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys of a study that none of its cells can follow, and metrics that none of its keys asks for, are refused."""
+"""Refuse keys of a study that concern none of its cells, and metrics whose key is missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOTH_AXES = (
 
 
 def refusal(folder: Path, text: str) -> str:
-    """What is said of a study, without the file's name; "" if it is taken."""
+    """Return the message about a study, without the file's name; "" if the study is valid."""
     path = folder / "mine.toml"
     path.write_text(text)
     try:
@@ -38,9 +38,9 @@ def refusal(folder: Path, text: str) -> str:
 
 
 def test_power_is_cut_on_raw_chips_only(tmp_path: Path) -> None:
-    said = refusal(tmp_path, f"{BLOCK}power_cut = true\n{TOOL}")
-    assert said.startswith("5: power_cut: true cuts the power of raw chips only, and no medium of this study is one")
-    assert "flashbed medium cut" in said
+    message = refusal(tmp_path, f"{BLOCK}power_cut = true\n{TOOL}")
+    assert message.startswith("5: power_cut: true cuts the power of raw chips only, and no medium of this study is one")
+    assert "flashbed medium cut" in message
     assert refusal(tmp_path, f"{BLOCK}power_cut = false\n{TOOL}") == ""
     assert refusal(tmp_path, f"{CHIP}power_cut = true\n{TOOL}") == ""
     # One of its media is a chip
@@ -48,8 +48,8 @@ def test_power_is_cut_on_raw_chips_only(tmp_path: Path) -> None:
 
 
 def test_a_life_is_of_flash(tmp_path: Path) -> None:
-    said = refusal(tmp_path, f'{DISK}bytes_per_day = "1G"\n{TOOL}')
-    assert said.startswith(
+    message = refusal(tmp_path, f'{DISK}bytes_per_day = "1G"\n{TOOL}')
+    assert message.startswith(
         "5: bytes_per_day: is for the life of flash, and no medium of this study has endurance_erases"
     )
     assert refusal(tmp_path, f'{BLOCK}bytes_per_day = "1G"\n{TOOL}') == ""
@@ -59,8 +59,8 @@ def test_a_life_is_of_flash(tmp_path: Path) -> None:
 def test_the_mount_after_a_cut_needs_a_cut(place: str, tmp_path: Path) -> None:
     text = f'{CHIP}{{cut}}[axes]\nrequest = ["4k", "64k"]\n{TOOL}{place}metric = "mount_after_cut_s"\n'
     text = text.replace('request = "4k"\nfile', "file")
-    said = refusal(tmp_path, text.format(cut=""))
-    assert said.endswith(
+    message = refusal(tmp_path, text.format(cut=""))
+    assert message.endswith(
         "metric: mount_after_cut_s is measured where the power is cut: power_cut = true at the top of the study"
     )
     assert refusal(tmp_path, text.format(cut="power_cut = true\n")) == ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel can run which cell: Debian's gets no module of the lab's, and a kernel of the user's only those that it
-cannot do without.
+"""Which kernel can run which cell: Debian's kernel gets no module of the lab's, and a user's kernel only the modules
+that it cannot do without.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def sets(study: Path) -> list[ProgramSet]:
 
 
 @pytest.mark.parametrize(
-    ("top", "told"),
+    ("top", "message"),
     [
         (
             {"medium": "null-2g"},
@@ -54,11 +54,13 @@ def sets(study: Path) -> list[ProgramSet]:
         ),
     ],
 )
-def test_debian_s_kernel_gets_no_module_of_the_lab_s(study_file: StudyWriter, top: dict[str, str], told: str) -> None:
+def test_debian_s_kernel_gets_no_module_of_the_lab_s(
+    study_file: StudyWriter, top: dict[str, str], message: str
+) -> None:
     with pytest.raises(InputError) as caught:
         load_study(study_file(TOOL, **{"filesystem": "ext2", "kernel": "6.1-debian", **top}))
     (line,) = caught.value.message.splitlines()
-    assert f"{told}, {AS_IT_IS}" in line
+    assert f"{message}, {AS_IT_IS}" in line
     assert ".toml:" in line
 
 

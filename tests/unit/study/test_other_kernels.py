@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the command line in the place of a study's own."""
+"""Kernels on the command line in place of a study's own."""
 
 from pathlib import Path
 
@@ -46,18 +46,18 @@ def study(folder: Path, kernel: str = "", axis: str = "") -> Path:
 
 @pytest.mark.parametrize(("kernel", "axis"), [("", ""), ('kernel = "6.12"', ""), ("", 'kernel = ["6.1", "6.12"]')])
 def test_one_takes_the_place_of_whatever_the_study_names(kernel: str, axis: str, tmp_path: Path) -> None:
-    found = load_study(study(tmp_path, kernel, axis), kernels=["6.1-debug"])
-    assert found.axes.get("kernel", (found.fixed.get("kernel"),)) == ("6.1-debug",)
-    assert ("kernel" in found.axes) == bool(axis)
-    assert {cell.kernel for cell in plan(found)} == {"6.1-debug"}
+    loaded = load_study(study(tmp_path, kernel, axis), kernels=["6.1-debug"])
+    assert loaded.axes.get("kernel", (loaded.fixed.get("kernel"),)) == ("6.1-debug",)
+    assert ("kernel" in loaded.axes) == bool(axis)
+    assert {cell.kernel for cell in plan(loaded)} == {"6.1-debug"}
 
 
 def test_several_stand_beside_each_other(tmp_path: Path) -> None:
-    found = load_study(study(tmp_path), kernels=["6.1", "6.12"])
-    assert len(plan(found)) == 4
-    assert found.answer
-    assert found.answer.by == ("kernel",)
-    assert found.figures[0].series == found.tables[0].columns == ("kernel",)
+    loaded = load_study(study(tmp_path), kernels=["6.1", "6.12"])
+    assert len(plan(loaded)) == 4
+    assert loaded.answer
+    assert loaded.answer.by == ("kernel",)
+    assert loaded.figures[0].series == loaded.tables[0].columns == ("kernel",)
 
 
 def test_a_cell_keeps_its_key(tmp_path: Path) -> None:

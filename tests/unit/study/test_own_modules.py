@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules and kernels that a study brings: where their source lies, what they are called, and whose leave they need."""
+"""Modules and kernels that a study brings: where their source lies, their names, and the user's permission."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def test_a_folder_that_makes_no_such_module_is_told_before_anything_is_built(tmp
 
 
 def test_one_study_has_one_module_of_a_name(tmp_path: Path) -> None:
-    one, two = (guest_parts.ProgramSet((), (), ("mine",), (), (("mine", tmp_path / name),)) for name in ("a", "b"))
+    first, second = (guest_parts.ProgramSet((), (), ("mine",), (), (("mine", tmp_path / name),)) for name in ("a", "b"))
     with pytest.raises(InputError, match="mine is made from two folders"):
-        guest_image.build("6.1", [one, two])
+        guest_image.build("6.1", [first, second])
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_a_folder_says_what_it_makes(name: str, text: str, makes: tuple[str, ...
 
 
 def test_what_a_study_builds_here_needs_leave(tmp_path: Path) -> None:
-    found = load_study(study(tmp_path))
-    with pytest.raises(InputError, match=rf"make -C {tmp_path}/my-source\n.*flashbed allow .* mine") as told:
-        host_commands.check(found)
-    assert "mine.toml:" in told.value.message
-    for command in host_commands.foreign(found):
+    loaded = load_study(study(tmp_path))
+    with pytest.raises(InputError, match=rf"make -C {tmp_path}/my-source\n.*flashbed allow .* mine") as caught:
+        host_commands.check(loaded)
+    assert "mine.toml:" in caught.value.message
+    for command in host_commands.foreign(loaded):
         command.allow()
     host_commands.check(load_study(study(tmp_path)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan's order, and the key: it changes with whatever touches a result, and with nothing else."""
+"""The plan's order, and the key: it changes with everything that affects a result, and with nothing else."""
 
 import json
 from dataclasses import fields, replace
@@ -54,7 +54,7 @@ def test_a_cell_is_resolved(cell: Cell) -> None:
         "direct": False,
         "processes": 1,
         "queue_depth": 1,
-        "allocate": False,  # what is read was written before
+        "allocate": False,  # files that are read were written before
     }
     assert cell.filesystem.mkfs[0].endswith("-s 64 {device}")
     assert cell.kernel == "6.1"
@@ -112,14 +112,14 @@ def test_what_touches_a_result(tmp_path: Path, pairs: list[tuple[str, str]]) -> 
 def test_the_prices_of_a_shared_line_are_in_the_key(tmp_path: Path) -> None:
     boards = ["cpus=4,sockets=2", *(f"cpus=4,sockets=2,line_transfer_ns={prices}" for prices in ("40", "41"))]
     boards += [f"{boards[1]},line_transfer_other_ns={ns}" for ns in (120, 121)]
-    found = [
+    digests = [
         set(keys(write_study(tmp_path / str(at), ('"plain"', f'"plain:{board}"')))) for at, board in enumerate(boards)
     ]
-    assert len(set.union(*found)) == sum(map(len, found))
+    assert len(set.union(*digests)) == sum(map(len, digests))
 
 
 def different(value: Any) -> Any:
-    """Another value of the same type."""
+    """Return another value of the same type."""
     match value:
         case bool():
             return not value
@@ -136,7 +136,7 @@ def different(value: Any) -> Any:
 
 
 def changes(cell: Cell) -> list[tuple[str, Cell]]:
-    """The cell with each single field of each part changed, titles and the like left out."""
+    """Yield the cell with each single field of each part changed, except fields without effect on a result."""
     changed: list[tuple[str, Cell]] = [
         ("kernel", replace(cell, kernel="6.2")),
         ("seed", replace(cell, seed=99)),
@@ -147,16 +147,24 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
     for part, model in (("board", Board), ("medium", Medium), ("scheduler", Scheduler)):
         profile = getattr(cell, part)
         for name in [*model.model_fields, *(profile.model_extra or {})]:
-            # A module is in the environment, by digest; how a medium would be aged is nothing to one that is not
+            # The environment has a module's digest. The way of aging does not affect a medium that is not aged
             if name not in ("title", "source", "module_source", "aged_fill_percent", "aged_passes"):
                 value = "bfq" if name == "module" else different(getattr(profile, name))
                 new = profile.model_copy(update={name: value})
                 changed.append((f"{part}.{name}", replace(cell, **{part: new})))
     for field in fields(ResolvedFileSystem):
-        # What compresses is told by its options, and those are in the key as what they do to mkfs and mount.
-        # Where a module is made is none of a key's business; its digest is in the environment.
-        told = ("title", "min_bytes", "max_bytes", "limit_reason", "most_bits_per_cell", "compresses", "reclaims")
-        if field.name not in (*told, "module_source"):
+        # Options decide whether a file system compresses; the key has their effect on mkfs and mount.
+        # The key does not have a module's directory; the environment has its digest.
+        without_effect = (
+            "title",
+            "min_bytes",
+            "max_bytes",
+            "limit_reason",
+            "most_bits_per_cell",
+            "compresses",
+            "reclaims",
+        )
+        if field.name not in (*without_effect, "module_source"):
             new = replace(cell.filesystem, **{field.name: different(getattr(cell.filesystem, field.name))})
             changed.append((f"filesystem.{field.name}", replace(cell, filesystem=new)))
     for name, value in cell.workload.parameters.items():
@@ -178,14 +186,14 @@ def test_every_field_of_a_cell_is_in_the_key(cell: Cell) -> None:
     st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4),
     st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4),
 )
-def test_the_environment_is_in_the_key(cell: Cell, one: dict[str, str], other: dict[str, str]) -> None:
-    assert (key(cell, one) == key(cell, other)) == (one == other)
-    assert key(cell, dict(reversed(one.items()))) == key(cell, one)
+def test_the_environment_is_in_the_key(cell: Cell, environment: dict[str, str], other: dict[str, str]) -> None:
+    assert (key(cell, environment) == key(cell, other)) == (environment == other)
+    assert key(cell, dict(reversed(environment.items()))) == key(cell, environment)
 
 
 @given(data=st.data())
 def test_the_order_of_a_file_does_not_matter(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    """Keys within a table and tables within the file, in any order, are the same set of repetitions."""
+    """Keys within a table and tables within the file, in any order, give the same repetitions."""
     top, *tables = STUDY.strip().split("\n\n")
     shuffled = ["\n".join(data.draw(st.permutations(top.splitlines())))]
     for table in data.draw(st.permutations(tables)):
@@ -221,7 +229,10 @@ def test_placements_are_the_same_everywhere() -> None:
 
 def test_defaults_are_in_the_key_as_any_value_is(cell: Cell) -> None:
     inputs = cell_inputs(cell)
-    prices = {"line_transfer_ns", "line_transfer_other_ns"}  # which came later, and are there only where they are said
+    prices = {
+        "line_transfer_ns",
+        "line_transfer_other_ns",
+    }  # newer fields, which are in a key only if the profile names them
     assert set(inputs["board"]) == set(Board.model_fields) - {"title", "source"} - prices
     assert set(inputs["translation"]) == set(Translation.model_fields) - {"title", "source", "bad_blocks"}
     assert inputs["translation"]["device"] is None
@@ -229,9 +240,9 @@ def test_defaults_are_in_the_key_as_any_value_is(cell: Cell) -> None:
 
 
 def test_keys_are_the_same_everywhere() -> None:
-    """If this fails, every result ever kept is run again: raise KEY_VERSION only for a reason.
+    """If this fails, every stored result is measured again: increase KEY_VERSION only for a reason.
 
-    Version 2: all of a board, a translation and a file system is in the key, defaults too.
+    Version 2: all of a board, a translation and a file system is in the key, defaults included.
     """
     source = {"mips": "a", "ram": "a", "capacity_bytes": "a", "queue_depth": "a"}
     cell = Cell(
@@ -248,7 +259,7 @@ def test_keys_are_the_same_everywhere() -> None:
         seed=1,
         placement=Placement.of(1),
     )
-    # Boards say how many CPUs they have, in how many sockets, and how many are threads of one core: part of each key
+    # The number of CPUs, of sockets and of threads per core is part of each key
     assert key(cell, ENVIRONMENT) == "70595abbff71b9b62024c8667c96fa76c08a7210d8aa53f6e33a7ff31c9deb20"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A slice of a study: its cells and their keys are the study's, and what it lacks is told and not judged."""
+"""A slice of a study has the study's cells and keys. Claims that need other cells are listed and not judged."""
 
 from __future__ import annotations
 

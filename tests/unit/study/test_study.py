@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies: what a sound one becomes, and that each contradiction is told with its line and a way out."""
+"""A valid study is loaded in full. Each contradiction is reported with its line and a way out."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ FILESYSTEMS = '"fat16:cluster=32k", "ext2:block=4k"'
 
 
 def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
-    """Compared with nothing: the report shows its figures."""
+    """Nothing is compared; the report shows the figures."""
     study = load_study(write_study(tmp_path, (FILESYSTEMS, '"ext2"')))
     assert study.answer
     assert study.answer.compare == ("filesystem",)
@@ -93,7 +93,7 @@ def test_an_answer_may_be_over_one_value(tmp_path: Path) -> None:
         (TOOL, TOOL + '\nfil = "1M"', '13: workload.fil: is no parameter of fio; did you mean "file"?'),
         (AXES, '[axes]\nskip = [{ pattern = "read" }]', "6: axes: skip is not an axis; move it to the top"),
         # profiles
-        # FAT32 and exFAT are as near as FAT16 by the letters, and all three are shipped
+        # By their letters FAT32 and exFAT are as near as FAT16, and all three are shipped
         (
             FILESYSTEMS,
             '"fat61"',
@@ -194,29 +194,29 @@ def test_contradictions(tmp_path: Path, old: str, new: str, expected: str | None
         assert expected in message(tmp_path, (old, new))
         return
     medium, seeds = ('medium     = "stick"\n', ""), ("", "")
-    told = message(tmp_path, medium, seeds, (old, new))
-    assert "f2fs needs at least 52M, and card has 40M" in told
-    assert 'skip = [{ filesystem = "f2fs", medium = "card" }]' in told
+    text = message(tmp_path, medium, seeds, (old, new))
+    assert "f2fs needs at least 52M, and card has 40M" in text
+    assert 'skip = [{ filesystem = "f2fs", medium = "card" }]' in text
 
 
 def test_all_that_names_nothing_is_told_at_once(tmp_path: Path) -> None:
     skip = 'skip = [{ patern = "read" }]'
-    told = message(
+    text = message(
         tmp_path, ('"stick"', '"stik"'), ("fat16:cluster", "fat61:cluster"), (SEEDS, f'{skip}\nkernel = "six"')
     )
-    assert [line.partition(": ")[0] for line in told.splitlines()] == ["3", "8", "5", "4"]
+    assert [line.partition(": ")[0] for line in text.splitlines()] == ["3", "8", "5", "4"]
 
 
 def test_all_that_does_not_go_together_is_told_at_once(tmp_path: Path) -> None:
-    """An answer, a figure, a table, the words for them, and a workload that has no room."""
-    told = message(
+    """An answer, a figure, a table, their labels, and a workload without space."""
+    text = message(
         tmp_path,
         ('"8M"', '"3G"'),
         ('metric  = "bandwidth"', 'metric = "bandwith"'),
         ('x      = "request"', 'x = "reqest"'),
         ('metric  = "iops"', 'metric = "lifetime_years"\n[labels.axes]\nreqest = "block"'),
     )
-    assert [line.split(": ")[1] for line in told.splitlines()] == [
+    assert [line.split(": ")[1] for line in text.splitlines()] == [
         "answer.metric",
         "figure[0].x",
         "table[0].metric",
@@ -226,9 +226,9 @@ def test_all_that_does_not_go_together_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_what_does_not_suit_several_bits_a_cell(tmp_path: Path) -> None:
-    told = message(tmp_path, ('"stick"', '"mlc-nand"'), (FILESYSTEMS, '"ubifs", "jffs2"'))
+    text = message(tmp_path, ('"stick"', '"mlc-nand"'), (FILESYSTEMS, '"ubifs", "jffs2"'))
     for place, name in enumerate(("ubifs", "jffs2")):
-        assert f"7: axes.filesystem[{place}]: {name} refuses flash with 2 bits a cell, as mlc-nand is;" in told
+        assert f"7: axes.filesystem[{place}]: {name} refuses flash with 2 bits a cell, as mlc-nand is;" in text
 
 
 def test_what_is_skipped_may_contradict(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_no_parameter_of_a_tool_is_a_column_of_the_results() -> None:
 
 def test_a_scheduler_must_have_requests_to_order(tmp_path: Path) -> None:
     raw = (('"stick"', '"slc-nand-64m:factory_bad_blocks=0"'), (FILESYSTEMS, '"jffs2", "ubifs"'))
-    told = message(tmp_path, *raw, (SEEDS, f'{SEEDS}\nscheduler = "mq-deadline"'))
-    assert "5: scheduler: mq-deadline orders nothing" in told
+    text = message(tmp_path, *raw, (SEEDS, f'{SEEDS}\nscheduler = "mq-deadline"'))
+    assert "5: scheduler: mq-deadline orders nothing" in text
     on_a_layer = f'{SEEDS}\ntranslation = "mtdblock"\nscheduler = "bfq"'
     load_study(write_study(tmp_path, raw[0], (SEEDS, on_a_layer), ("fat16:cluster=32k", "fat16")))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies with fio jobs of the user's: fixed or on an axis, and each looked at."""
+"""Studies with a user's fio jobs, fixed or on an axis: each job is checked."""
 
 from pathlib import Path
 
@@ -21,11 +21,11 @@ WITH_JOB = ('file  = "8M"\nflush = "fsync"', 'job = "my.fio"')
 def test_a_job_of_the_users(tmp_path: Path) -> None:
     write(tmp_path / "my.fio", JOB)
     study = load(tmp_path, WITH_JOB)
-    assert (study.job, study.workload) == ({"my.fio": JOB}, {})  # a text for each file, as there may be several
+    assert (study.job, study.workload) == ({"my.fio": JOB}, {})  # a text per file, because there may be several
 
 
 def test_jobs_on_an_axis(tmp_path: Path) -> None:
-    """Each cell has the text of its own job, and the same key as in a study that fixes it."""
+    """Each cell has the text of its own job, and the same key as in a study that fixes this job."""
     write(tmp_path / "my.fio", JOB)
     write(tmp_path / "your.fio", JOB + "direct=1\n")
     fixed = write_study(tmp_path, WITH_JOB).read_text().partition("[answer]")[0]
@@ -78,9 +78,9 @@ def test_jobs_that_contradict(tmp_path: Path, job: str, pair: tuple[str, str], e
 
 
 def test_no_axis_of_a_job_is_a_column_of_the_results(tmp_path: Path) -> None:
-    """An axis named `check` took the place of what the checker said: all was measured, and "was not run"."""
+    """An axis named `check` overwrote the checker's output, and the report said "was not run"."""
     write(tmp_path / "my.fio", JOB)
     for column in (*columns.names(), *METRICS, "tool"):
-        told = message(tmp_path, WITH_JOB, ("request    =", f"{column} ="))
-        assert f"9: axes.{column}: is the name of a column of the results; choose another" in told
+        text = message(tmp_path, WITH_JOB, ("request    =", f"{column} ="))
+        assert f"9: axes.{column}: is the name of a column of the results; choose another" in text
     assert f"9: axes.{SYSTEM}: " in message(tmp_path, WITH_JOB, ("request    =", f"{SYSTEM} ="))

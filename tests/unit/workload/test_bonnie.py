@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How our program is called for Bonnie's sequence, and what is made of its lines."""
+"""How the lab calls its program for Bonnie's sequence, and what it computes from its lines."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def script(seed: int = 7, **values: object) -> str:
 
 
 def test_rates_and_loads() -> None:
-    found = metrics(
+    computed = metrics(
         f"char_output 1000000000 3000000000 1500000000 {8 * MIB}",
         "random_seeks 5000000000 9000000000 1000000000 400",
     )
-    assert found == {
+    assert computed == {
         "char_output": 4,
         "char_output_cpu_percent": 75,
         "random_seeks": 100,
@@ -52,7 +52,7 @@ def test_processes_count_from_the_first_beginning_to_the_last_end() -> None:
 
 @pytest.fixture(scope="session")
 def bonnie_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our program, built for this host."""
+    """Return the lab's program, built for this host."""
     program = tmp_path_factory.mktemp("bonnie") / "bonnie"
     subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "bonnie.c"], check=True)
     return program
@@ -60,13 +60,13 @@ def bonnie_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("seekers", [1, 3])
 def test_the_start_of_the_program_is_no_part_of_a_phase(bonnie_here: Path, tmp_path: Path, seekers: int) -> None:
-    """A phase of one block lasts for less than a process takes to start. No process has more CPU time than there was;
-    getrusage() counts whole us, twice, at both ends.
+    """A phase of one block takes less time than a process takes to start. No process has more CPU time than the phase
+    lasts; getrusage() counts whole us, twice, at both ends.
     """
-    here = script(file="4k", chunk="4k", seeks=1, seek_processes=seekers)
-    for there, put in (("/bin/bonnie", bonnie_here), ("/mnt", tmp_path), ("/out", tmp_path), (MARK, "true")):
-        here = here.replace(there, str(put))
-    subprocess.run(["sh", "-c", here], check=True)
+    text = script(file="4k", chunk="4k", seeks=1, seek_processes=seekers)
+    for in_guest, on_host in (("/bin/bonnie", bonnie_here), ("/mnt", tmp_path), ("/out", tmp_path), (MARK, "true")):
+        text = text.replace(in_guest, str(on_host))
+    subprocess.run(["sh", "-c", text], check=True)
     lines = [line.split() for line in (tmp_path / "bonnie.txt").read_text().splitlines()]
     assert [name for name, *_ in lines] == [phase.name for phase in Bonnie().phases(parameters())]
     for name, *numbers in lines:
@@ -91,7 +91,7 @@ def test_output_that_cannot_be_read_is_told(text: str) -> None:
 def test_the_order_is_bonnies() -> None:
     order = ["char_output", "rewrite", "block_output", "char_input", "block_input", "random_seeks"]
     assert re.findall(r"^run (\w+)$", script(), re.MULTILINE) == order
-    # The old file goes between two marks: neither its time nor what its removal asks of the medium is a phase's
+    # The old file is removed between two marks: neither the time nor the requests of the removal belong to a phase
     marks = [*order[:2], "rewrite.ended", *order[2:]]
     assert re.findall(r"mark (\S+)$", script(), re.MULTILINE) == marks
     assert "mark rewrite.ended\nrm -f /mnt/bonnie.[0-9]*\n/lib/flashbed/mark block_output\n" in script()
@@ -100,9 +100,9 @@ def test_the_order_is_bonnies() -> None:
 
 def test_the_call() -> None:
     assert "/mnt/bonnie.$k 8388608 16384 4000 3 $((1792 + k)) 0 0 >>" in script()
-    said = script(chunk="4k", seeks=50, seek_processes=2, caches="flushed", processes=2)
-    assert "[ $k -lt 2 ]" in said
-    assert "/mnt/bonnie.$k 8388608 4096 50 2 $((1792 + k)) 1 0 >>" in said
+    text = script(chunk="4k", seeks=50, seek_processes=2, caches="flushed", processes=2)
+    assert "[ $k -lt 2 ]" in text
+    assert "/mnt/bonnie.$k 8388608 4096 50 2 $((1792 + k)) 1 0 >>" in text
 
 
 def test_caches_are_dropped_between_phases_where_they_are_to_be_cold() -> None:
@@ -111,7 +111,7 @@ def test_caches_are_dropped_between_phases_where_they_are_to_be_cold() -> None:
     assert remount not in script(caches="flushed")
     cold = script(caches="cold").splitlines()
     names = [phase.name for phase in Bonnie().phases(parameters())]
-    # What the mount reads is no part of a phase: not of the one before, nor of the one behind.
+    # The reads of the mount belong to no phase: neither to the one before nor to the one after it.
     lines = [
         line
         for name in names
@@ -119,13 +119,15 @@ def test_caches_are_dropped_between_phases_where_they_are_to_be_cold() -> None:
     ]
     lines.insert(lines.index("/lib/flashbed/mark rewrite.ended") + 1, "rm -f /mnt/bonnie.[0-9]*")
     assert cold[-len(lines) + 2 :] == lines[:-2]
-    # Each phase that writes ends with a flush, and a seeker has memory give up what it read.
+    # Each writing phase ends with a flush, and a seeker drops what it read from the page cache.
     assert " 1 1 >>/out/bonnie.txt" in script(caches="cold")
 
 
 def test_phases_and_the_bytes_they_ask_for() -> None:
-    found = [(phase.name, phase.direction, phase.requested_bytes) for phase in Bonnie().phases(parameters(processes=2))]
-    assert found == [
+    phases = [
+        (phase.name, phase.direction, phase.requested_bytes) for phase in Bonnie().phases(parameters(processes=2))
+    ]
+    assert phases == [
         ("char_output", "write", 16 * MIB),
         ("rewrite", "either", 32 * MIB),
         ("block_output", "write", 16 * MIB),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How bonnie++ is called, and what is made of its output. The CSV lines are what it wrote in a guest."""
+"""How the lab calls bonnie++, and what it computes from its output. The CSV lines are from a guest."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def parameters(**values: object) -> dict[str, object]:
 
 
 def test_rates_and_loads() -> None:
-    found = metrics(ALONE)
-    assert found["char_output"] == 524 / 1024
-    assert found["block_output"] == 12622 / 1024
-    assert found["rewrite"] == 10575 / 1024
-    assert found["char_input"] == 873 / 1024
-    assert (found["char_output_cpu_percent"], found["rewrite_cpu_percent"]) == (95, 2)
+    computed = metrics(ALONE)
+    assert computed["char_output"] == 524 / 1024
+    assert computed["block_output"] == 12622 / 1024
+    assert computed["rewrite"] == 10575 / 1024
+    assert computed["char_input"] == 873 / 1024
+    assert (computed["char_output_cpu_percent"], computed["rewrite_cpu_percent"]) == (95, 2)
 
 
 def test_what_was_too_fast_is_absent() -> None:
@@ -67,8 +67,8 @@ def test_output_that_cannot_be_read_is_told(text: str) -> None:
 
 
 def test_the_call() -> None:
-    said = parameters(file="40M", chunk="4k", per_character="1M", seeks=4000, seek_processes=3, flush="fsync-each")
-    script = BonniePlus().files(said, 7)["measure"].decode()
+    canonical = parameters(file="40M", chunk="4k", per_character="1M", seeks=4000, seek_processes=3, flush="fsync-each")
+    script = BonniePlus().files(canonical, 7)["measure"].decode()
     assert " -f1 -s 40:4096:4000:3 -b -z $((1792 + k))" in script
     assert " -r 0 " in script
     assert " -D" not in script
@@ -77,9 +77,9 @@ def test_the_call() -> None:
 
 
 def test_phases_and_the_bytes_they_ask_for() -> None:
-    said = parameters(processes="2", per_character="1M", seeks=300)
-    found = [(phase.name, phase.direction, phase.requested_bytes) for phase in BonniePlus().phases(said)]
-    assert found == [
+    canonical = parameters(processes="2", per_character="1M", seeks=300)
+    phases = [(phase.name, phase.direction, phase.requested_bytes) for phase in BonniePlus().phases(canonical)]
+    assert phases == [
         ("char_output", "write", 2 << 20),
         ("block_output", "write", 16 << 20),
         ("rewrite", "either", 32 << 20),
@@ -129,8 +129,8 @@ def test_contradictions(tmp_path: Path, workload: str, expected: str) -> None:
 
 
 def test_a_block_is_a_power_of_two() -> None:
-    said = BonniePlusParameters.model_validate({"file": "8M", "chunk": "6k"})
-    assert [problem.keys for problem in said.problems()] == [("chunk",)]
+    validated = BonniePlusParameters.model_validate({"file": "8M", "chunk": "6k"})
+    assert [problem.keys for problem in validated.problems()] == [("chunk",)]
 
 
 def test_no_process_of_one_seed_is_one_of_another() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of fio's output."""
+"""The metrics of fio's output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flashbed.workload.fio.workload import Fio
 
 
 def waits(bins: dict[int, int]) -> dict[str, Any]:
-    """A distribution in ns, as fio writes it with json+."""
+    """Return a distribution in ns, as fio writes it with json+."""
     if not bins:
         return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
     number = sum(bins.values())
     mean = sum(value * count for value, count in bins.items()) / number
-    told = {str(value): count for value, count in bins.items()}
-    return {"min": min(bins), "max": max(bins), "mean": mean, "N": number, "bins": told}
+    counts = {str(value): count for value, count in bins.items()}
+    return {"min": min(bins), "max": max(bins), "mean": mean, "N": number, "bins": counts}
 
 
 def direction(ios: int, bins: dict[int, int]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ IDLE = direction(0, {})
 
 
 def job(name: str, ios: int, mean_ns: float, flushes: dict[int, int] | None = None, **more: Any) -> dict[str, Any]:
-    """A job that reads; its requests take as long each."""
+    """Return a job that reads. Its requests all take the same time."""
     sync = {"total_ios": sum((flushes or {}).values()), "lat_ns": waits(flushes or {})}
     read = direction(ios, {int(mean_ns): ios} if ios else {})
     return {"jobname": name, "error": 0, "read": read, "write": IDLE, "sync": sync, **more}
@@ -73,37 +73,43 @@ def test_only_background_is_told() -> None:
 
 def test_the_whole_wait_counts_and_not_its_second_half() -> None:
     queued = job("measure", 1, 1000.0)
-    queued["read"]["lat_ns"] = waits({555_000: 1})  # as libaio: 1 us after fio's submission returned, 555 us in all
+    queued["read"]["lat_ns"] = waits(
+        {555_000: 1}
+    )  # as with libaio: 1 us after fio's submission returned, 555 us in all
     assert metrics(queued)["latency_max_us"] == metrics(queued)["latency_p50_us"] == 555
 
 
 def test_a_flush_is_waited_for_like_a_request() -> None:
-    found = metrics(job("logger", 97, 7000.0, {1_000_000: 2, 3_300_000_000: 1}))
-    assert (found["latency_p50_us"], found["latency_p95_us"]) == (7, 7)
-    assert found["latency_p99_us"] == 1000
-    assert found["latency_max_us"] == found["flush_max_us"] == 3_300_000
-    assert found["latency_mean_us"] == (97 * 7 + 2 * 1000 + 3_300_000) / 100
-    assert (found["flush_p50_us"], found["flush_p95_us"], found["flush_p99_us"]) == (1000, 3_300_000, 3_300_000)
-    assert found["flush_mean_us"] == pytest.approx(3_302_000 / 3)
+    computed = metrics(job("logger", 97, 7000.0, {1_000_000: 2, 3_300_000_000: 1}))
+    assert (computed["latency_p50_us"], computed["latency_p95_us"]) == (7, 7)
+    assert computed["latency_p99_us"] == 1000
+    assert computed["latency_max_us"] == computed["flush_max_us"] == 3_300_000
+    assert computed["latency_mean_us"] == (97 * 7 + 2 * 1000 + 3_300_000) / 100
+    assert (computed["flush_p50_us"], computed["flush_p95_us"], computed["flush_p99_us"]) == (
+        1000,
+        3_300_000,
+        3_300_000,
+    )
+    assert computed["flush_mean_us"] == pytest.approx(3_302_000 / 3)
 
 
 def test_writes_and_the_flush_behind_them_are_a_commit() -> None:
     commits = {"commit": {"lat_ns": waits({1_200_000: 99, 8_000_000: 1})}}
-    found = metrics(job("logger", 200, 7000.0, {1_100_000: 100}, **commits))
-    assert found["latency_p50_us"] == 7  # of the writes, which the page cache takes
-    assert (found["commit_p50_us"], found["commit_p99_us"], found["commit_max_us"]) == (1200, 1200, 8000)
-    assert found["commit_mean_us"] == pytest.approx(1268)
+    computed = metrics(job("logger", 200, 7000.0, {1_100_000: 100}, **commits))
+    assert computed["latency_p50_us"] == 7  # of the writes into the page cache
+    assert (computed["commit_p50_us"], computed["commit_p99_us"], computed["commit_max_us"]) == (1200, 1200, 8000)
+    assert computed["commit_mean_us"] == pytest.approx(1268)
     assert not [name for name in metrics(job("reader", 2, 7.0)) if name.startswith("commit")]
 
 
 def test_without_bins_several_distributions_have_no_percentiles() -> None:
     both = job("old", 4, 7000.0, {1_000_000: 4})
-    for told in (both["read"]["lat_ns"], both["sync"]["lat_ns"]):
-        del told["bins"]
-        told["percentile"] = {"50.000000": 6000, "99.000000": 6500}
-    found = metrics(both)
-    assert "latency_p50_us" not in found
-    assert (found["flush_p50_us"], found["flush_p99_us"], found["latency_max_us"]) == (6, 6.5, 1000)
+    for distribution in (both["read"]["lat_ns"], both["sync"]["lat_ns"]):
+        del distribution["bins"]
+        distribution["percentile"] = {"50.000000": 6000, "99.000000": 6500}
+    computed = metrics(both)
+    assert "latency_p50_us" not in computed
+    assert (computed["flush_p50_us"], computed["flush_p99_us"], computed["latency_max_us"]) == (6, 6.5, 1000)
 
 
 def test_a_job_whose_latencies_are_not_kept_has_none() -> None:
@@ -113,7 +119,7 @@ def test_a_job_whose_latencies_are_not_kept_has_none() -> None:
 
 
 # Two requests, each flushed, on fio's clock in us. fio takes 2 us of its own for each call; the calls take 10, 100, 20
-# and 300 us. What fio counts does not have the last.
+# and 300 us. fio does not count the last one.
 CALLS = b"""fio version 3 iolog
 1 test.0 add
 40 test.0 open
@@ -126,16 +132,16 @@ CALLS = b"""fio version 3 iolog
 
 
 def flushed_each() -> dict[str, Any]:
-    found = job("measure", 0, 1.0, {100_000: 1}, desc=FLUSHED_EACH)
-    return found | {"read": IDLE, "write": direction(2, {10_000: 1, 20_000: 1})}
+    measured_job = job("measure", 0, 1.0, {100_000: 1}, desc=FLUSHED_EACH)
+    return measured_job | {"read": IDLE, "write": direction(2, {10_000: 1, 20_000: 1})}
 
 
 def test_a_request_lasts_until_its_flush_has_returned() -> None:
-    found = Fio().metrics({"fio.json": json.dumps({"jobs": [flushed_each()]}).encode(), "calls.0.log": CALLS})
-    assert found["latency_mean_us"] == 215
-    assert (found["latency_p50_us"], found["latency_p95_us"], found["latency_max_us"]) == (110, 320, 320)
-    assert (found["flush_p50_us"], found["flush_max_us"], found["flush_mean_us"]) == (100, 300, 200)
-    assert (found["commit_p50_us"], found["commit_mean_us"], found["commit_max_us"]) == (110, 215, 320)
+    computed = Fio().metrics({"fio.json": json.dumps({"jobs": [flushed_each()]}).encode(), "calls.0.log": CALLS})
+    assert computed["latency_mean_us"] == 215
+    assert (computed["latency_p50_us"], computed["latency_p95_us"], computed["latency_max_us"]) == (110, 320, 320)
+    assert (computed["flush_p50_us"], computed["flush_max_us"], computed["flush_mean_us"]) == (100, 300, 200)
+    assert (computed["commit_p50_us"], computed["commit_mean_us"], computed["commit_max_us"]) == (110, 215, 320)
 
 
 def test_processes_have_logs_of_their_own() -> None:
@@ -156,23 +162,23 @@ def test_a_file_that_is_gone_through_twice_is_closed_and_opened_in_between() -> 
     both = flushed_each()
     both["sync"]["lat_ns"] = waits({100_000: 1, 300_000: 1, 2_000: 1})
     both["write"] = direction(3, {10_000: 1, 20_000: 1, 30_000: 1})
-    found = Fio().metrics({"fio.json": json.dumps({"jobs": [both]}).encode(), "calls.0.log": CALLS + again})
-    assert (found["latency_p50_us"], found["latency_max_us"]) == (320, 430)
-    assert found["latency_mean_us"] == pytest.approx((110 + 320 + 430) / 3)
-    assert found["flush_max_us"] == 400
+    computed = Fio().metrics({"fio.json": json.dumps({"jobs": [both]}).encode(), "calls.0.log": CALLS + again})
+    assert (computed["latency_p50_us"], computed["latency_max_us"]) == (320, 430)
+    assert computed["latency_mean_us"] == pytest.approx((110 + 320 + 430) / 3)
+    assert computed["flush_max_us"] == 400
 
 
 def test_without_a_log_commits_tell_of_requests_and_their_flushes() -> None:
-    found = metrics(flushed_each() | {"commit": {"lat_ns": waits({110_000: 1})}})
-    assert found["latency_p99_us"] == found["commit_p99_us"] == found["latency_mean_us"] == 110
-    assert found["flush_max_us"] == 100
+    computed = metrics(flushed_each() | {"commit": {"lat_ns": waits({110_000: 1})}})
+    assert computed["latency_p99_us"] == computed["commit_p99_us"] == computed["latency_mean_us"] == 110
+    assert computed["flush_max_us"] == 100
 
 
 def test_without_a_log_another_fio_tells_the_mean_alone_of_requests_and_their_flushes() -> None:
-    found = metrics(flushed_each())
-    assert found["latency_mean_us"] == 115
-    assert not [name for name in found if name.startswith("latency") and name != "latency_mean_us"]
-    assert found["flush_max_us"] == 100
+    computed = metrics(flushed_each())
+    assert computed["latency_mean_us"] == 115
+    assert not [name for name in computed if name.startswith("latency") and name != "latency_mean_us"]
+    assert computed["flush_max_us"] == 100
 
 
 @pytest.mark.parametrize("log", [b"", CALLS.replace(b"488 test.0 close\n", b""), CALLS.replace(b"62 ", b"x ")])
@@ -191,7 +197,7 @@ def test_a_process_that_flushes_each_request_has_a_section_and_a_log() -> None:
         "[measure]", "filename_format=test.0", "numjobs=1", "write_iolog=/out/calls.0.log",
         "[measure.1]", "filename_format=test.1", "numjobs=1", "write_iolog=/out/calls.1.log",
     ]  # fmt: skip
-    assert text.count("\nfsync=1\nend_fsync=1\n") == 2  # fio itself leaves the last flush out
+    assert text.count("\nfsync=1\nend_fsync=1\n") == 2  # fio itself does not count the last flush
 
 
 @pytest.mark.parametrize(
@@ -220,13 +226,13 @@ def test_a_warm_cache_is_filled_before_the_measurement_and_not_dropped() -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "key"),
+    ("pattern", "key"),
     [({"pattern": "read", "flush": "close"}, "flush"), ({"pattern": "write", "cache": "warm"}, "cache"),
      ({"pattern": "read", "cache": "warm", "direct": True}, "cache"), ({"pattern": "randwrite", "cache": "warm"}, ""),
      ({"pattern": "write", "flush": "close"}, "")],
 )  # fmt: skip
-def test_what_a_close_and_a_warm_cache_cannot_be_of(said: dict[str, Any], key: str) -> None:
-    problems = FioParameters(request=4096, file=1 << 20, **said).problems()
+def test_what_a_close_and_a_warm_cache_cannot_be_of(pattern: dict[str, Any], key: str) -> None:
+    problems = FioParameters(request=4096, file=1 << 20, **pattern).problems()
     assert [problem.keys for problem in problems] == ([(key,)] if key else [])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How our program is called for FxMark's tests, what it does, and what is made of its lines."""
+"""How the lab calls its program for FxMark's tests, what the program does, and what the lab computes from its lines."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def parameters(**values: object) -> dict[str, object]:
 
 
 def test_a_test_alone_has_its_latencies() -> None:
-    found = metrics(lines("random", read="100 400000 9000 3071 50 5119 45 9215 5"))
-    assert found == {
+    computed = metrics(lines("random", read="100 400000 9000 3071 50 5119 45 9215 5"))
+    assert computed == {
         "runtime_s": 0.01,
         "warm_up_s": 0.001,
         "random_operations": 10_000,
@@ -56,21 +56,25 @@ def test_a_test_alone_has_its_latencies() -> None:
 
 
 def test_reads_and_writes_are_told_apart_and_latencies_are_of_the_reads() -> None:
-    found = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50", writers=1))
-    assert (found["operations"], found["read_operations"], found["other_operations"]) == (35_000, 30_000, 5_000)
-    assert found["latency_max_us"] == 1
+    computed = metrics(lines("random", read="300 300000 1000 1007 300", other="50 1000000 20000 20479 50", writers=1))
+    assert (computed["operations"], computed["read_operations"], computed["other_operations"]) == (
+        35_000,
+        30_000,
+        5_000,
+    )
+    assert computed["latency_max_us"] == 1
 
 
-def test_who_finished_nothing_did_no_operation_a_second() -> None:
-    found = metrics(lines("random", read="300 300000 1000 1007 300", writers=1))
-    assert (found["read_operations"], found["other_operations"]) == (30_000, 0)
+def test_processes_without_a_finished_operation_have_a_rate_of_0() -> None:
+    computed = metrics(lines("random", read="300 300000 1000 1007 300", writers=1))
+    assert (computed["read_operations"], computed["other_operations"]) == (30_000, 0)
     assert "read_operations" not in metrics(lines("random", other="1 1 1 1 1", writers=PROCESSES))
     assert "read_operations" not in metrics(lines("overwrite-private", other="1 1 1 1 1"))
 
 
 def test_several_tests_have_a_rate_each() -> None:
-    found = metrics(lines("create-private", other="10 1 1 1 10"), lines("create-shared", other="5 1 1 1 5"))
-    assert found == {
+    computed = metrics(lines("create-private", other="10 1 1 1 10"), lines("create-shared", other="5 1 1 1 5"))
+    assert computed == {
         "runtime_s": 0.02,
         "warm_up_s": 0.002,
         "create_private_operations": 1000,
@@ -80,11 +84,11 @@ def test_several_tests_have_a_rate_each() -> None:
 
 def test_shares_of_locks_are_those_of_each_test() -> None:
     text = f"10000 8 {BEGAN} {ENDED}\n6 osq_lock\n2 rwsem_spin_on_owner\n2 memcpy\n"
-    found = metrics(lines("random", read="1 1 1 1 1"), profile=text)
-    assert (found["osq_lock_percent"], found["rwsem_percent"], found["spinning_percent"]) == (60, 20, 80)
-    assert found["random_spinning_percent"] == 80
-    assert found["busy_cpus"] == pytest.approx(0.01)
-    two = metrics(*(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=text * 2)
+    computed = metrics(lines("random", read="1 1 1 1 1"), profile=text)
+    assert (computed["osq_lock_percent"], computed["rwsem_percent"], computed["spinning_percent"]) == (60, 20, 80)
+    assert computed["random_spinning_percent"] == 80
+    assert computed["busy_cpus"] == pytest.approx(0.01)
+    two = metrics(*(lines(f"read-shared-{shared}", read="1 1 1 1 1") for shared in ("file", "block")), profile=text * 2)
     assert (two["read_shared_file_spinning_percent"], two["read_shared_block_spinning_percent"]) == (80, 80)
     assert "osq_lock_percent" not in two
     with pytest.raises(ValueError, match="zip"):
@@ -92,18 +96,18 @@ def test_shares_of_locks_are_those_of_each_test() -> None:
 
 
 def test_busy_are_the_cpus_of_the_processes() -> None:
-    """4 processes on 8 CPUs, then on 2: of 10 ms each in 1,000 samples, 3,000 and 1,500 were of busy CPUs."""
+    """4 processes on 8 CPUs, then on 2, each for 10 ms with 1,000 samples: 3,000 and 1,500 samples are of busy CPUs."""
     first, second = (f"10000 {cpus} {BEGAN} {ENDED}\n{busy} memcpy\n" for cpus, busy in ((8, 3000), (2, 1500)))
     assert metrics(lines("random", read="1 1 1 1 1"), profile=first)["busy_cpu_percent"] == pytest.approx(75)
     both = metrics(
-        *(lines(f"read-shared-{what}", read="1 1 1 1 1") for what in ("file", "block")), profile=first + second
+        *(lines(f"read-shared-{shared}", read="1 1 1 1 1") for shared in ("file", "block")), profile=first + second
     )
     assert both["busy_cpu_percent"] == pytest.approx(75)
 
 
 def test_shares_of_medium_and_cpu_are_of_the_time_in_which_operations_ran() -> None:
-    """What is set up takes the medium 50 ms of the measurement's 100; under the load, warm-up of 1 ms and 10 ms that
-    count, it works for 5.5 ms, and two of four CPUs are busy.
+    """The setup uses the medium for 50 of the measurement's 100 ms. Under the load (warm-up of 1 ms, and 10 ms that
+    count) the medium works for 5.5 ms, and two of four CPUs are busy.
     """
 
     def counters(busy_ms: float, moved: int) -> str:
@@ -143,19 +147,21 @@ def test_a_pool_that_was_empty_before_counting_began_is_told() -> None:
         Fxmark().metrics({"fxmark.txt": b"unlink-private 2 0 10 30 20\nread 0 0 0\nother 0 0 0\n"})
 
 
-def test_a_test_that_ended_no_operation_is_told() -> None:
-    """Else a rate of 0 would stand in a table beside those that were measured."""
+def test_a_test_without_a_finished_operation_is_an_error() -> None:
+    """Otherwise a table would show a rate of 0 beside measured rates."""
     with pytest.raises(WorkloadOutputError, match="random ended no operation while it counted; raise run_us"):
         metrics(lines("random"))
 
 
 def asked(program: Path, test: str, folder: Path, words: str) -> list[str | Path]:
-    """The command line of a test; `words` are what follows the folder (guest/fxmark.c has their order)."""
+    """Return the command line of a test. `words` are the arguments after the directory, in the order of
+    guest/fxmark.c.
+    """
     return [program, test, folder, *words.split()]
 
 
 def test_every_metric_is_known() -> None:
-    names = {f"{test.replace('-', '_')}_{what}" for test in TESTS for what in ("operations", "spinning_percent")}
+    names = {f"{test.replace('-', '_')}_{suffix}" for test in TESTS for suffix in ("operations", "spinning_percent")}
     assert names <= set(METRICS)
 
 
@@ -193,41 +199,41 @@ def test_contradictions_are_told_with_their_key(tmp_path: Path, workload: str, m
 
 @pytest.fixture(scope="session")
 def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our program, built for this host."""
+    """Return the lab's program, built for this host."""
     program = tmp_path_factory.mktemp("fxmark") / "fxmark"
     subprocess.run(["cc", "-std=gnu11", "-O2", "-o", program, paths.guest() / "fxmark.c"], check=True)
     return program
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_the_program_does_what_it_is_asked(fxmark_here: Path, tmp_path: Path, test: str) -> None:
-    """Two processes on this host, for half a second, as it may be busy; what unlinks, until it has no file left. Counts
-    are those of the times.
+def test_the_program_runs_each_test_on_this_host(fxmark_here: Path, tmp_path: Path, test: str) -> None:
+    """Two processes run on this host for half a second, because the host may be busy; the test that unlinks runs until
+    it has no file left. The counts are those of the latencies.
     """
     subprocess.run([fxmark_here, "prepare", tmp_path, "65536"], check=True)
     writers = "1" if test == "random" else "0"
     run_us, pool = ("60000000", "2000") if test.startswith("unlink") else ("500000", "1")
     call = asked(fxmark_here, test, tmp_path, f"65536 2 {writers} 4096 0 1000 {run_us} {pool} 7 1 each")
-    said = subprocess.run(call, check=True, capture_output=True, text=True).stdout
-    found = metrics(said)
-    assert found["operations"] > 0
-    assert ("read_operations" in found) == (test.startswith("read") or test == "random")
-    assert said.split()[1] == "2"
-    assert found["warm_up_s"] == 0.001
-    for line in said.splitlines()[1:]:
+    output = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    computed = metrics(output)
+    assert computed["operations"] > 0
+    assert ("read_operations" in computed) == (test.startswith("read") or test == "random")
+    assert output.split()[1] == "2"
+    assert computed["warm_up_s"] == 0.001
+    for line in output.splitlines()[1:]:
         many, sum_ns, longest_ns, *times = map(int, line.split()[1:])
         assert sum(times[1::2]) == many
         assert longest_ns <= max(times[::2], default=0)
         assert sum_ns <= sum(upper * each for upper, each in zip(times[::2], times[1::2], strict=True))
     if test == "random":
-        assert "other_operations" in found
+        assert "other_operations" in computed
 
 
 def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path) -> None:
-    """The host says on which CPU a process last ran; the list names but the last of those that there are."""
-    said = parameters(processes=3, tests="random", cpu_list="0-10:5,1")
-    assert said["cpu_list"] == "0,5,10,1"
-    measure = Fxmark().files(said, 3)["measure"].decode()
+    """The host knows on which CPU a process ran last. The list names only the last of the available CPUs."""
+    canonical = parameters(processes=3, tests="random", cpu_list="0-10:5,1")
+    assert canonical["cpu_list"] == "0,5,10,1"
+    measure = Fxmark().files(canonical, 3)["measure"].decode()
     assert " 1 0,5,10,1 >>" in measure
     assert " 1 each >>" in Fxmark().files(parameters(tests="random"), 3)["measure"].decode()
     last = max(os.sched_getaffinity(0))
@@ -244,37 +250,39 @@ def test_each_process_has_its_cpu_of_the_list(fxmark_here: Path, tmp_path: Path)
 
 
 def test_several_requests_of_a_process_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
-    """By Little's law: requests under way are the rate by the mean latency. One at a time would be 1 at most; on a busy
-    host it is less than the eight that there are, for what is under way at an end does not count.
+    """By Little's law the requests in flight are the rate times the mean latency: at most 1 with one request at a time.
+    On a busy host it is less than eight, because requests in flight at the end do not count.
     """
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
     call = asked(fxmark_here, "random", tmp_path, "1048576 1 0 4096 0 1000 200000 1 7 8 any")
-    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-    assert 2 < found["operations"] * found["latency_mean_us"] / 1e6 < 8 * 1.2
+    computed = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert 2 < computed["operations"] * computed["latency_mean_us"] / 1e6 < 8 * 1.2
 
 
 def test_the_warm_up_begins_when_all_requests_are_under_way(fxmark_here: Path, tmp_path: Path) -> None:
-    """1024 requests of each take longer to submit than the warm-up of 1 us; nothing would have ended before."""
+    """To submit 1024 requests each takes longer than the warm-up of 1 us. Without this rule no operation would have
+    finished.
+    """
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
     call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 4096 0 1 200000 1 7 1024 any")
-    found = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-    assert found["warm_up_s"] > 100e-6
-    assert found["operations"] > 0
+    computed = metrics(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    assert computed["warm_up_s"] > 100e-6
+    assert computed["operations"] > 0
 
 
 def test_a_process_that_fails_while_it_submits_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
-    """The blocks of 3000 bytes begin within sectors, which O_DIRECT does not take."""
+    """Blocks of 3000 bytes begin within sectors, which O_DIRECT refuses."""
     subprocess.run([fxmark_here, "prepare", tmp_path, "1048576"], check=True)
     call = asked(fxmark_here, "random", tmp_path, "1048576 2 0 3000 1 1 200000 1 7 8 any")
-    said = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
-    assert (said.returncode, said.stdout) == (1, "")
+    done = subprocess.run(call, check=False, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_who_has_nothing_left_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
+def test_a_process_without_files_to_unlink_ends_the_test(fxmark_here: Path, tmp_path: Path) -> None:
     call = asked(fxmark_here, "unlink-shared", tmp_path, "4096 2 0 4096 0 0 60000000 5 7 1 each")
-    said = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
-    assert metrics(said)["runtime_s"] < 60
-    assert 5 <= int(said.splitlines()[2].split()[1]) <= 10
+    output = subprocess.run(call, check=True, capture_output=True, text=True, timeout=30).stdout
+    assert metrics(output)["runtime_s"] < 60
+    assert 5 <= int(output.splitlines()[2].split()[1]) <= 10
 
 
 def test_data_tests_are_those_that_move_blocks() -> None:

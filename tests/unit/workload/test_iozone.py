@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How IOzone's sequence is carried out, and what is made of the output of the two tools that can do so."""
+"""How the lab carries out IOzone's sequence, and what it computes from the output of the two possible tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.samples import write_study
 
 MARK, REMOUNT = "/lib/flashbed/mark", "/lib/flashbed/remount"
 
-# The layout that IOzone 3 prints with -i 0 and with -i 1: numbers in columns, those of other tests blank.
+# The layout of IOzone 3's output with -i 0 and with -i 1: columns of numbers; those of other tests are blank.
 WRITTEN = b"""\
         Record Size 32 kB
         Output is in kBytes/sec
@@ -69,7 +69,7 @@ def test_only_what_is_asked_for() -> None:
 
 
 def test_content_is_constant_unless_random_is_asked_for() -> None:
-    # A file system that compresses stores a constant in next to no room; IOzone's is one, fio's own is random.
+    # A compressing file system stores constant content in almost no space. IOzone has constant, fio random content.
     constant = Iozone().files(parameters(), 3)["write.fio"]
     assert b"buffer_pattern=0xdeadbeef\nscramble_buffers=0" in constant
     assert b"buffer_pattern" not in Iozone().files(parameters(content="random"), 3)["write.fio"]
@@ -80,7 +80,7 @@ def test_an_aged_volume_has_written_so_much_and_kept_half() -> None:
     files = Iozone().files(parameters(aged="16M"), 3)
     assert "size=4194304\n" in files["aged.fio"].decode()  # of two files together, in each of four rounds
     assert "for round in 0 1 2 3;" in files["prepare"].decode()
-    # Half of 16 stays beside the file; before the last round, 6 are there, and it writes 4
+    # Half of 16 stays beside the file. Before the last round 6 are left, and it writes 4
     assert IozoneParameters(file=4 << 20, aged=16 << 20).bytes_on_medium() == (4 + 8) << 20
     assert IozoneParameters(file=1 << 20, aged=16 << 20).bytes_on_medium() == (6 + 4) << 20
     (problem,) = IozoneParameters(file=4 << 20, aged=100_000).problems()
@@ -113,8 +113,8 @@ def test_seconds_and_rates_of_fio() -> None:
 
 
 def test_the_start_of_fio_is_no_part_of_the_run() -> None:
-    """The CPU is busy for 250 of 400 ms, of which fio's starts and the mount have 200: of the 200 ms of run it is busy
-    for at least 50, and fio says 60. Of a run of 400 ms it were 62.5 %.
+    """The CPU is busy for 250 of 400 ms; fio's starts and the mount take 200 ms. So of the run's 200 ms the CPU is busy
+    for at least 50 ms, and fio reports 60 %. Of a run of 400 ms it would be 62.5 %.
     """
     idle = "now at {} nsecs\n  .idle_sleeptime : {} nsecs\n  .iowait_sleeptime: 0 nsecs\n"
     out = {
@@ -129,7 +129,7 @@ def test_the_start_of_fio_is_no_part_of_the_run() -> None:
 
 
 def test_the_busiest_of_several_cpus_is_what_a_run_may_wait_for() -> None:
-    """One CPU works for 250 of 400 ms and the other not at all; the processes took 60 % of a CPU, 30 % of each."""
+    """One CPU works for 250 of 400 ms, and the other not at all. The processes used 60 % of a CPU, 30 % of each."""
     idle = "now at {} nsecs\n" + "  .idle_sleeptime : {} nsecs\n  .iowait_sleeptime: 0 nsecs\n" * 2
     out = {
         "write.json": fio_output("write", 150, 20.0, 40.0),
@@ -173,7 +173,7 @@ ARM64, X86, NEEDS_LIBRARIES, RUNS_ALONE = 183, 62, 3, 1
 
 
 def elf(machine: int, segment: int) -> bytes:
-    """The headers of a 64-bit program with one segment: PT_INTERP (3) or PT_LOAD (1)."""
+    """Return the headers of a 64-bit program with one segment: PT_INTERP (3) or PT_LOAD (1)."""
     head = (
         b"\x7fELF\x02\x01\x01"
         + bytes(9)

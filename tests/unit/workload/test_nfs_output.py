@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How server and load of the workload nfs are asked for, and what is made of what they leave."""
+"""The scripts of the workload nfs, and the metrics of its output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WHOLE = {
     "counters.before": COUNTERS.format(busy=0, link=0),
     "counters.measured": COUNTERS.format(busy=3 * 10**9, link=8 * 10**8),
 }
-"""Of the 4 s of a measurement, within which the load's 1 s lies."""
+"""The measurement takes 4 s; the load's 1 s is part of it."""
 
 
 def meminfo(free_kib: int) -> str:
@@ -47,7 +47,7 @@ def meminfo(free_kib: int) -> str:
 
 
 def result(**changed: object) -> str:
-    said = {
+    document = {
         "format": 1,
         "settings": {"measured_s": 10.0, "warmup_s": 5.0},
         "scheduled_ops_per_s": 301.0,
@@ -60,7 +60,7 @@ def result(**changed: object) -> str:
         "mix_test": {"tested": True, "statistic": 5.0, "critical": 20.0},
         "operations": {"LOOKUP": {"good": 9, "mean_ns": 150_000}, "COMMIT": {"good": 0, "mean_ns": 0}},
     }
-    return json.dumps(said | changed)
+    return json.dumps(document | changed)
 
 
 def out(**changed: str) -> dict[str, bytes]:
@@ -92,9 +92,9 @@ def parameters(**values: object) -> dict[str, object]:
 
 
 def test_what_a_guest_leaves_becomes_metrics() -> None:
-    found = Nfs().metrics(out())
+    metrics = Nfs().metrics(out())
     kib = 1024
-    assert found == pytest.approx(
+    assert metrics == pytest.approx(
         {
             "runtime_s": 10,
             "warm_up_s": 5,
@@ -114,7 +114,7 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "kernel_packed_bytes": 1_400_000,
             "server_cpu_percent": 40,
             "load_cpu_percent": 10,
-            "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, by 80 ns a byte
+            "busy_link_percent": 81.92,  # 10 MB, and 24 bytes for each of 10,000 frames, at 80 ns per byte
             "kernel_bytes": 4500 * kib,
             "modules_bytes": 400000,
             "memory_booted_bytes": (131072 - 102400) * kib,
@@ -124,17 +124,17 @@ def test_what_a_guest_leaves_becomes_metrics() -> None:
             "service_s": 0.25,
         }
     )
-    assert set(found) <= set(METRICS)
+    assert set(metrics) <= set(METRICS)
 
 
-def test_nothing_is_told_of_a_load_without_a_good_answer() -> None:
-    found = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "idle.load.ended": ""}))
-    assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent", "busy_link_percent"} & set(found)
+def test_a_load_without_a_good_answer_has_no_latencies() -> None:
+    metrics = Nfs().metrics(out(**{"sfsload.json": result(good=0, mix_test={"tested": False}), "idle.load.ended": ""}))
+    assert not {"latency_mean_us", "mix_off_percent", "server_cpu_percent", "busy_link_percent"} & set(metrics)
 
 
-def test_what_was_at_work_is_told_of_the_time_that_is_measured() -> None:
-    """Of 1 s: what the medium and the CPUs did before and behind it, when files were read and the server stopped, is
-    no part of it.
+def test_shares_of_work_are_of_the_measured_time() -> None:
+    """Of 1 s. The work of medium and CPUs before it, when files are read, and after it, when the server stops, does not
+    count.
     """
     files = out(
         **WHOLE,
@@ -147,16 +147,16 @@ def test_what_was_at_work_is_told_of_the_time_that_is_measured() -> None:
     assert limit.time_of(files, Nfs().metrics(files), cpu_load.MEASUREMENT).run_ns == 4 * 10**9
 
 
-def test_of_a_result_of_before_all_is_told_of_the_whole_measurement() -> None:
-    """Its load's CPUs were noted, and its medium was not."""
+def test_shares_of_an_older_result_are_of_the_whole_measurement() -> None:
+    """An older result has the CPUs under its load, but not the medium."""
     files = out(**WHOLE)
     assert shares(files) == {"busy_cpu_percent": 82.5, "busy_medium_percent": 55, "busy_bus_percent": 20}
 
 
-def test_a_result_of_before_knows_its_cpus_and_no_link() -> None:
-    found = Nfs().metrics(out(**{"link.load.begun": "", "link.load.ended": ""}))
-    assert found["server_cpu_percent"] == pytest.approx(40)
-    assert "busy_link_percent" not in found
+def test_an_older_result_has_cpus_and_no_link() -> None:
+    metrics = Nfs().metrics(out(**{"link.load.begun": "", "link.load.ended": ""}))
+    assert metrics["server_cpu_percent"] == pytest.approx(40)
+    assert "busy_link_percent" not in metrics
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,13 @@ def test_what_is_missing_or_makes_no_sense_is_said(changed: dict[str, str], why:
         Nfs().metrics(out(**changed))
 
 
-def test_the_guest_is_told_every_number() -> None:
+def test_the_guest_gets_every_number() -> None:
     files = Nfs().files(parameters(load=700, set_kb=512, link_mbit=100, version=2, transport="udp"), seed=3)
-    told = dict(line.split("=", 1) for line in files["nfs.env"].decode().splitlines())
-    assert told["LOAD"] == "'--load 700 --processes 4 --seed 3 --warmup 5 --time 10 --scale 0.050000'"
-    assert (told["VERSION"], told["TRANSPORT"], told["LINK_MBIT"]) == ("2", "udp", "100")
+    variables = dict(line.split("=", 1) for line in files["nfs.env"].decode().splitlines())
+    assert variables["LOAD"] == "'--load 700 --processes 4 --seed 3 --warmup 5 --time 10 --scale 0.050000'"
+    assert (variables["VERSION"], variables["TRANSPORT"], variables["LINK_MBIT"]) == ("2", "udp", "100")
     used = set("".join(files[name].decode() for name in ("nfs", "prepare", "measure")).replace("{", "").split("$"))
-    assert all(any(word.startswith(name) for word in used) for name in told)
+    assert all(any(word.startswith(name) for word in used) for name in variables)
 
 
 def test_only_cells_with_ganesha_carry_it() -> None:
@@ -193,16 +193,16 @@ def test_only_cells_with_ganesha_carry_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("keys", "why"),
     [
         ('server = "ganesha"\nversion = 2', "2 is not known to NFS-Ganesha"),
         ('server = "ganesha"\nexport = "async"', '"async" is not known to NFS-Ganesha'),
         ("load = 100000000", "load"),
     ],
 )
-def test_what_does_not_go_together_is_refused(tmp_path: Path, said: str, why: str) -> None:
+def test_what_does_not_go_together_is_refused(tmp_path: Path, keys: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        load_study(nfs_study(tmp_path, said))
+        load_study(nfs_study(tmp_path, keys))
 
 
 @pytest.mark.parametrize(
@@ -239,10 +239,10 @@ def test_other_tools_do_not_get_a_kernel_of_a_server(tmp_path: Path) -> None:
         load_study(write_study(tmp_path, ("seeds      = 2", 'seeds = 2\nkernel = "6.1-nas"')))
 
 
-def nfs_study(folder: Path, said: str, top: str = 'kernel = "6.1-nas"\nboard = "arm64-2x1000"') -> Path:
+def nfs_study(folder: Path, keys: str, top: str = 'kernel = "6.1-nas"\nboard = "arm64-2x1000"') -> Path:
     path = folder / "nfs.toml"
     absent = {"medium": "hdd-25-5400-ide-4g", "filesystem": "ext2"}
     head = 'title = "nfs"\n' + "".join(f'{key} = "{value}"\n' for key, value in absent.items() if key not in top)
-    load = "" if "load" in said else "load = 10\n"
-    path.write_text(f'{head}{top}\n[workload]\ntool = "nfs"\nset_kb = 1\n{load}{said}\n')
+    load = "" if "load" in keys else "load = 10\n"
+    path.write_text(f'{head}{top}\n[workload]\ntool = "nfs"\nset_kb = 1\n{load}{keys}\n')
     return path

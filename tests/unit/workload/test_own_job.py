@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fio job file of the user's: what it prepares is run before, and is no part of what is measured."""
+"""A user's fio job file: its preparation runs before the measurement, and is no part of it."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ def test_it_is_run_before() -> None:
     assert b"size=4M" in elsewhere["measure"]
 
 
-def test_who_only_prepares_measures_nothing() -> None:
-    [(line, what)] = job_faults("[global]\nbs=4k\n[prepare-x]\nrw=write")
-    assert [line, what] == [4, Facts("has no job", "global and prepare")]
+def test_a_job_that_only_prepares_is_a_fault() -> None:
+    [(line, fault)] = job_faults("[global]\nbs=4k\n[prepare-x]\nrw=write")
+    assert [line, fault] == [4, Facts("has no job", "global and prepare")]
 
 
-def test_what_fio_says_of_a_command_that_a_job_runs_is_not_taken_for_its_results() -> None:
-    """Each job with exec_prerun failed: "is not what fio writes"."""
+def test_fios_line_about_exec_prerun_before_the_json_is_skipped() -> None:
+    """Each job with exec_prerun failed with "is not what fio writes"."""
     side = {"total_ios": 4, "runtime": 10, "io_bytes": 4096, "lat_ns": {"mean": 1, "max": 1, "N": 4}}
     idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
     document = json.dumps({"jobs": [{"jobname": "a", "error": 0, "read": idle, "write": side}]})
-    said = b"a : Saving output of prerun in a.prerun.txt\n" + document.encode()
-    assert Fio().metrics({"fio.json": said})["written_bytes"] == 4096
+    output = b"a : Saving output of prerun in a.prerun.txt\n" + document.encode()
+    assert Fio().metrics({"fio.json": output})["written_bytes"] == 4096
 
 
 @pytest.mark.parametrize(
@@ -103,19 +103,17 @@ def test_what_fio_says_of_a_command_that_a_job_runs_is_not_taken_for_its_results
         ("[prepare]\niodepth=4\n[a]\n;iodepth=4\nrw=read", []),
     ],
 )
-def test_a_depth_that_changes_nothing(job: str, lines: list[int]) -> None:
-    """A section has what the global sections above it say."""
+def test_lines_of_a_depth_without_effect(job: str, lines: list[int]) -> None:
+    """A section inherits from the global sections above it."""
     assert [line for line, _ in idle_depths(job)] == lines
 
 
-def test_a_depth_that_changes_nothing_is_told_before_it_is_measured(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_warning_names_a_depth_without_effect(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "deep.fio").write_text("[a]\nrw=read\nbs=4k\nsize=4k\niodepth=32\n")
     study = tmp_path / "own.toml"
     stack = 'board = "arm64-1000"\nmedium = "sd-good"\nfilesystem = "ext2"'
     study.write_text(f'title = "t"\n{stack}\n[workload]\ntool = "fio"\njob = "deep.fio"\n')
     reporting.warn(load_study(study))
-    assert [one.message for one in caplog.records] == [
+    assert [record.message for record in caplog.records] == [
         Facts("deep.fio:5: iodepth", "psync has one request", "ioengine=libaio and direct=1")
     ]
