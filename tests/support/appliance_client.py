@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux's own NFS client in a second guest, with the program of tests/guest/nfs_client/, and an appliance for it.
 
-Debian's kernel is the client over TCP. It is built without NFS over UDP (CONFIG_NFS_DISABLE_UDP_SUPPORT), as Linux is
-if nobody says otherwise; there the client is the appliance's kernel with a client in it.
+Over TCP the client is Debian's kernel, which has no NFS over UDP (CONFIG_NFS_DISABLE_UDP_SUPPORT, Linux's default).
+Over UDP it is the appliance's kernel with a client.
 """
 
 from __future__ import annotations
@@ -42,16 +42,18 @@ read_write = ["{CLIENT}"]
 SOURCES = REPOSITORY / "tests/guest/nfs_client"
 
 SOON = ",timeo=3"
-"""What is not answered in 0.3 s is sent again, not in 1.1 s."""
+"""Repeat an unanswered call after 0.3 s, not after 1.1 s."""
 
 NO_ATTRIBUTES_KEPT = (",actimeo=0", ",noac")
-"""Of the two mounts: each asks the server for attributes each time, and the second waits for each write, too."""
+"""For the two mounts: each asks the server for attributes each time; the second also waits for each write."""
 
 MINOR = ("4.0", "4.2")
-"""Of version 4, one a mount: Linux is one client to a server, whatever it mounts by one of them."""
+"""Minor versions of NFS 4, one for each mount. With the same version, Linux would be one client of the server for both
+mounts.
+"""
 
 TOOLS = "awk cat cmp cp find grep ln md5sum mkdir mv readlink rm sed sort tar test uniq wc xargs"
-"""Of busybox, for work.sh."""
+"""Tools of busybox for work.sh."""
 
 
 def our_own(folder: Path) -> Kernel:
@@ -59,13 +61,13 @@ def our_own(folder: Path) -> Kernel:
 
 
 def serving(version: int, folder: Path) -> tuple[list[str], list[Path]]:
-    """The command of an appliance that serves that version, and the images of its disks."""
+    """Return the command of an appliance that serves this version, and the images of its disks."""
     return served(SETTINGS.replace("VERSIONS", "[4, 3]" if version == 4 else "[3, 2]"), folder)
 
 
 def asking(kernel: Kernel, version: int, transport: str, words: Sequence[str], folder: Path) -> Path:
-    """The first file system of a client that asks by that version: `words` are the program's behind the server and what
-    it exports, but for the options of its two mounts, which stand behind the first of them.
+    """Return the first file system of a client of this version. `words` are the program's arguments after the server
+    and the export, without the mount options, which follow the first of them.
     """
     program = programs.own(stores.open_cache(), architecture.named("x86_64")).read_bytes()
     command = ["/bin/asks", SERVER, "/data", words[0], *_mounts(version, transport), *words[1:]]
@@ -76,7 +78,7 @@ def asking(kernel: Kernel, version: int, transport: str, words: Sequence[str], f
 
 
 def _mounts(version: int, transport: str) -> list[str]:
-    """The options of the two."""
+    """Return the options of the two mounts."""
     if version == 4:
         pairs = zip(MINOR, NO_ATTRIBUTES_KEPT, strict=True)
         return [f"vers={minor},proto=tcp,clientaddr={CLIENT}{more}" for minor, more in pairs]
@@ -86,7 +88,7 @@ def _mounts(version: int, transport: str) -> list[str]:
 
 
 def _what_it_runs(folder: Path) -> list[cpio.Node]:
-    """The program that asks, compiled, and the tools of a shell."""
+    """Return the compiled client program, and the tools of a shell."""
     asks = folder / "nfs_client"
     flags = ("-std=c11", "-D_GNU_SOURCE", "-Os", "-Wall", "-Wextra", "-Werror", "-static", "-s")
     subprocess.run(["cc", *flags, "-o", asks, *sorted(SOURCES.glob("*.c"))], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An appliance whose console a test types at: its shell tells what the kernel has counted, and what memory is left."""
+"""An appliance with a shell on its console, in which a test reads the kernel's counters and the free memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Console:
         self._machine, self._log, self._asked = machine, log, 0
 
     def ask(self, command: str) -> str:
-        """What it says. More than 60 characters would be folded where the line ends, and not be found by of_the_log."""
+        """Return the output of a command. A command of more than 60 characters would wrap, and of_the_log() would not
+        find it.
+        """
         self._asked += 1
         begin, done = len(self._log), DONE.format(self._asked)
         assert self._machine.stdin is not None
@@ -42,18 +44,20 @@ class Console:
         return self._number(r"MemFree: +(\d+) kB", "grep MemFree: /proc/meminfo")
 
     def spare_kib(self) -> int:
-        """What is free, on the lists of CPUs too, and what would be at once if it were asked for: files of disks and
-        their names that are kept in memory, and the answers that the server keeps for calls that come again.
+        """Return the free memory in KiB, lists of the CPUs included, and memory that the kernel can free at once:
+        cached files of disks and their names, and the server's cache of replies.
         """
         names = ("MemFree", "Active(file)", "Inactive(file)", "SReclaimable")
         pages = re.findall(r"^ +count: +(\d+)", self.ask("grep ' count:' /proc/zoneinfo"), re.MULTILINE)
         kept = self._number(r"^mem usage: +(\d+)", "cat /proc/fs/nfsd/reply_cache_stats") // 1024
-        said = self.ask("cat /proc/meminfo")
-        free = sum(_found(rf"^{re.escape(name)}: +(\d+) kB", said) for name in names)
+        meminfo = self.ask("cat /proc/meminfo")
+        free = sum(_found(rf"^{re.escape(name)}: +(\d+) kB", meminfo) for name in names)
         return free + PAGE_KIB * sum(int(count) for count in pages) + kept
 
     def settled_kib(self) -> int:
-        """The same, when no connection is kept that has ended: Linux keeps those that it ended itself for a minute."""
+        """Return the same once no closed connection is left. Linux keeps connections that it closed itself for a
+        minute.
+        """
         end = time.monotonic() + 150
         while self._number(r"^TCP: .* tw (\d+)", "grep TCP: /proc/net/sockstat"):
             assert time.monotonic() < end, "connections that have ended are kept for longer than Linux says"
@@ -64,14 +68,18 @@ class Console:
         return self._number(r"^(\d+)\s*$", f"grep -c . /proc/net/rpc/{cache}/content")
 
     def calls_to_nfsd(self) -> dict[str, int]:
-        """Datagrams, and records over TCP, that have reached the NFS server since its start, whatever is in them."""
-        said = self.ask("grep net /proc/net/rpc/nfsd")
-        return {"udp": _found(r"^net \d+ (\d+) \d+", said), "tcp": _found(r"^net \d+ \d+ (\d+)", said)}
+        """Return the datagrams and the TCP records that have reached the NFS server since its start, whatever their
+        content.
+        """
+        line = self.ask("grep net /proc/net/rpc/nfsd")
+        return {"udp": _found(r"^net \d+ (\d+) \d+", line), "tcp": _found(r"^net \d+ \d+ (\d+)", line)}
 
     def datagrams_lost(self) -> int:
-        """Of UDP, since the start: for which a socket had no room, and such as no socket takes."""
-        said = self.ask("grep Udp: /proc/net/snmp")
-        names, values = (line.split() for line in re.findall(r"^Udp: .*$", said, re.MULTILINE))
+        """Return the UDP datagrams that were lost since the start: the socket's buffer was full, or the datagram was
+        invalid.
+        """
+        lines = self.ask("grep Udp: /proc/net/snmp")
+        names, values = (line.split() for line in re.findall(r"^Udp: .*$", lines, re.MULTILINE))
         return int(values[names.index("InErrors")])
 
     def _number(self, pattern: str, command: str) -> int:
@@ -79,26 +87,28 @@ class Console:
 
 
 def of_the_log(lines: Iterable[str]) -> Iterator[str]:
-    """Those that are not the console's, which was asked for something: its prompt, the command, what it said."""
-    asked = False
+    """Yield the lines of the log without those of the shell: prompt, command and output."""
+    in_command = False
     for line in lines:
-        asked |= 'echo do""ne' in line
-        if not asked:
+        in_command |= 'echo do""ne' in line
+        if not in_command:
             yield re.sub(r"^(.*# )?(\x1b\[6n)?(\[ *\d+\.\d+\] )?", "", line.rstrip("\n"))
-        asked &= not line.startswith(DONE.split()[0])
+        in_command &= not line.startswith(DONE.split()[0])
 
 
-def _found(pattern: str, said: str) -> int:
-    found = re.search(pattern, said, re.MULTILINE)
-    assert found is not None, said
-    return int(found[1])
+def _found(pattern: str, text: str) -> int:
+    match = re.search(pattern, text, re.MULTILINE)
+    assert match is not None, text
+    return int(match[1])
 
 
 @contextlib.contextmanager
 def machine(
     architecture: str, folder: Path, said: str, ports: Ports, netdev: str = "", limit_s: float = LIMIT_S
 ) -> Iterator[tuple[Console, list[str]]]:
-    """Its console, and its log as it grows. `said`: its settings. `netdev`: in place of QEMU's own network."""
+    """Run a machine with these settings. Yield its console, and its log, which grows. `netdev` replaces QEMU's own
+    network.
+    """
     (folder / "nas.toml").write_text(said)
     wanted = settings.read(folder / "nas.toml")
     appliance = building.build(wanted, architecture, folder / "nas")

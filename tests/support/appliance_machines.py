@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of Debian's QEMU that boot the appliance's one file, and a client that sees whether it serves."""
+"""Machines of Debian's QEMU that boot the appliance's single file, and a client that checks whether it serves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ any_port   = true
 
 
 def serves(command: Sequence[str], ports: Ports, typed: str = "") -> str:
-    """Starts the machine, types that on its serial line, is its client, and has it go down. What it said."""
+    """Start the machine, type this on its serial line, be its client, and shut it down. Return the console's output."""
     log: list[str] = []
     client = client_of(ports, random.Random(1))
     with started(list(command), log, typed) as machine:
@@ -45,7 +45,7 @@ def serves(command: Sequence[str], ports: Ports, typed: str = "") -> str:
 
 
 def go_down(machine: subprocess.Popen[str]) -> int:
-    """As an administrator has it at the console. The exit status of QEMU."""
+    """Shut the machine down at the console, as an administrator does. Return QEMU's exit status."""
     assert machine.stdin is not None
     machine.stdin.write("\npoweroff\n")
     machine.stdin.flush()
@@ -58,12 +58,12 @@ def some_ports() -> Ports:
 
 
 def client_of(ports: Ports, dice: random.Random) -> Client:
-    """Of the machine that these ports of this host lead to."""
+    """Return a client of the machine behind these ports of this host."""
     return Client(Server("127.0.0.1", ports.nfs, ports.mount, ports.portmap), dice)
 
 
 def pc(wanted: Settings, image: Path, ports: Ports) -> list[str]:
-    """One with a SATA disk and Intel's card, and firmware that is not said yet."""
+    """Return a machine with a SATA disk and Intel's network card, without firmware."""
     forwarded = "".join(
         f",hostfwd={port.protocol}:127.0.0.1:{port.outside}-:{port.inside}" for port in ports.forwarded(wanted)
     )
@@ -76,7 +76,7 @@ def pc(wanted: Settings, image: Path, ports: Ports) -> list[str]:
 
 
 def uefi(folder: Path) -> list[str]:
-    """Debian's UEFI firmware."""
+    """Return Debian's UEFI firmware."""
     unpacked("ovmf", folder)
     code, variables = (folder / "usr/share/OVMF" / name for name in ("OVMF_CODE.fd", "OVMF_VARS.fd"))
     return [
@@ -86,7 +86,7 @@ def uefi(folder: Path) -> list[str]:
 
 
 def medium(folder: Path) -> list[str]:
-    """A disk with FAT that has this folder's files: QEMU shows a folder as one."""
+    """Return a disk with FAT and this directory's files: QEMU presents a directory as a disk."""
     return [
         *("-drive", f"if=none,id=medium,format=raw,readonly=on,file=fat:{folder}"),
         *("-device", "virtio-blk-pci,drive=medium"),
@@ -94,7 +94,7 @@ def medium(folder: Path) -> list[str]:
 
 
 def sata_medium(folder: Path) -> list[str]:
-    """The same as a SATA disk, whose writes are thrown away: QEMU has none that is read only."""
+    """Return the same as a SATA disk that drops all writes, because QEMU has no read-only SATA disk."""
     return [
         *("-device", "ich9-ahci,id=ahci"),
         *("-drive", f"if=none,id=medium,format=raw,file=fat:rw:{folder}", "-device", "ide-hd,drive=medium,bus=ahci.0"),
@@ -102,7 +102,7 @@ def sata_medium(folder: Path) -> list[str]:
 
 
 def unpacked(package: str, folder: Path) -> Path:
-    """Where the files of one of Debian's packages lie, fetched from the mirror, without those that it depends on."""
+    """Return the directory of the files of a Debian package, fetched from the mirror, without its dependencies."""
     archive = programs.archive_of(architecture.named("x86_64"))
     archive.unpack(archive.fetch([package], archive.resolve([package], alone=True)), folder)
     return folder

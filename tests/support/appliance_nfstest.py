@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nfstest, a suite for NFS that Debian 13 has as a package, put into a client's first file system with what it runs:
-Python, the tools that mount, and tcpdump, all of Debian 12; and what it says of itself, read.
+"""nfstest, an NFS test suite that Debian 13 has as a package, in a client's first file system with its dependencies:
+Python, the mount tools and tcpdump, all of Debian 12. Its output is parsed here.
 
-Nothing of it is kept in this repository.
+This repository has no part of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NFSTEST = File(
     440028,
     "debian pool/main/n/nfstest/nfstest_3.2-3_all.deb",
 )
-"""As the signed lists of Debian 13 (trixie) name it. Debian 12, which the lab is made of, has no such package."""
+"""The entry in the signed lists of Debian 13 (trixie). Debian 12, from which the lab is built, has no such package."""
 
 MODULES = ("libpython3.11-minimal", "libpython3.11-stdlib")
 WITH_LIBRARIES = (
@@ -38,7 +38,7 @@ WITH_LIBRARIES = (
     ("tcpdump", "/usr/bin/tcpdump"),
 )
 TOOLS = "awk cat date echo ip kill mkdir ps rm sh sleep"
-"""Of busybox: of the script below, and of what nfstest calls by a shell."""
+"""Tools of busybox for the script below, and for nfstest's calls of a shell."""
 
 HEAD = f"""\
 export PATH=/usr/bin:/bin:/sbin HOME=/tmp HOSTNAME={CLIENT}
@@ -50,32 +50,32 @@ cd /tmp
 GO_DOWN = "kill -USR2 1; sleep 60"
 
 OPTIONS = "--notty --verbose none --tbsize 8k --trcdelay 1"
-"""Nothing but results, and 8 MB for tcpdump instead of 192."""
+"""Only results, and 8 MB for tcpdump instead of 192 MB."""
 
 USERS = "root:x:0:0::/:/bin/sh\ntcpdump:x:100:100::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"
-"""tcpdump is that user as soon as it can."""
+"""tcpdump changes to this user."""
 
 COUNTS = re.compile(r"(\d+) tests \((\d+) passed, \d+ failed\)$")
 FAILED = re.compile(r"    FAIL: (.*?)(?: \(\d+ passed, \d+ failed\))?$")
-"""Without the count of a test's parts, of which some are drawn by lot."""
+"""Without the number of a test's parts, some of which are chosen at random."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """One program of nfstest, with its options, and what it has to say."""
+    """A program of nfstest with its options, and the expected result."""
 
     program: str
     options: str
     tests: int
-    """Which it counts; one that did not run counts none."""
+    """The number of tests; a suite that did not run counts none."""
 
     failures: Sequence[tuple[str, str]] = ()
-    """What fails, as it names it and in its order, and why."""
+    """The tests that fail, by nfstest's names and in its order, each with the reason."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a suite said: how many tests it made, how many passed, and which failed."""
+    """The result of a suite: how many tests it ran, how many passed, and which failed."""
 
     tests: int
     passed: int
@@ -83,31 +83,31 @@ class Result:
 
 
 def nodes(folder: Path, suites: Iterable[Suite]) -> list[cpio.Node]:
-    """What a client needs beside its kernel; `folder` is for packages. The script that runs the suites is
-    /bin/suites.sh.
-    """
+    """Return the files of a client except its kernel. `folder` is for packages. /bin/suites.sh runs the suites."""
     target, cache = architecture.named("x86_64"), stores.open_cache()
     archive = programs.archive_of(target)
     archive.unpack(archive.fetch(["nfstest"], Packages((NFSTEST,))), folder / "nfstest")
-    found = [*_below(folder / "nfstest/usr/bin", "/usr/bin"), *_below(folder / "nfstest/usr/lib", "/usr/lib")]
+    files = [*_below(folder / "nfstest/usr/bin", "/usr/bin"), *_below(folder / "nfstest/usr/lib", "/usr/lib")]
     for package in MODULES:
-        found += _below(unpacked(package, folder / package) / "usr/lib/python3.11", "/usr/lib/python3.11")
+        files += _below(unpacked(package, folder / package) / "usr/lib/python3.11", "/usr/lib/python3.11")
     for package, program in WITH_LIBRARIES:
-        found += _below(programs.with_libraries(cache, target, package, program), "")
-    found += _below(unpacked("libtirpc-common", folder / "libtirpc-common") / "etc", "/etc")
-    found.append(cpio.program("/bin/busybox", programs.busybox(cache, target).read_bytes()))
-    found += [cpio.link(f"/bin/{tool}", "busybox") for tool in TOOLS.split()]
-    found += [cpio.link("/usr/bin/python3", "python3.11"), cpio.link("/sbin/umount.nfs", "mount.nfs")]
-    found += [cpio.folder("/mnt"), cpio.link("/etc/mtab", "/proc/mounts")]
-    found.append(cpio.file("/etc/hosts", f"127.0.0.1 localhost\n{CLIENT} client\n{SERVER} nas\n".encode()))
-    found.append(cpio.file("/etc/passwd", USERS.encode()))
-    found.append(cpio.file("/etc/group", b"root:x:0:\ntcpdump:x:100:\nnogroup:x:65534:\n"))
-    found.append(cpio.file("/bin/suites.sh", script(suites).encode()))
-    return found
+        files += _below(programs.with_libraries(cache, target, package, program), "")
+    files += _below(unpacked("libtirpc-common", folder / "libtirpc-common") / "etc", "/etc")
+    files.append(cpio.program("/bin/busybox", programs.busybox(cache, target).read_bytes()))
+    files += [cpio.link(f"/bin/{tool}", "busybox") for tool in TOOLS.split()]
+    files += [cpio.link("/usr/bin/python3", "python3.11"), cpio.link("/sbin/umount.nfs", "mount.nfs")]
+    files += [cpio.folder("/mnt"), cpio.link("/etc/mtab", "/proc/mounts")]
+    files.append(cpio.file("/etc/hosts", f"127.0.0.1 localhost\n{CLIENT} client\n{SERVER} nas\n".encode()))
+    files.append(cpio.file("/etc/passwd", USERS.encode()))
+    files.append(cpio.file("/etc/group", b"root:x:0:\ntcpdump:x:100:\nnogroup:x:65534:\n"))
+    files.append(cpio.file("/bin/suites.sh", script(suites).encode()))
+    return files
 
 
 def script(suites: Iterable[Suite]) -> str:
-    """For the client's console: each suite, between two lines that say which it is."""
+    """Return the script for the client's console. It prints a line with the suite's number before and after each
+    suite.
+    """
     lines = [HEAD]
     for number, suite in enumerate(suites):
         call = f"{suite.program} --server {SERVER} --export /data {OPTIONS} {suite.options}"
@@ -116,19 +116,21 @@ def script(suites: Iterable[Suite]) -> str:
     return "\n".join([*lines, GO_DOWN, ""])
 
 
-def differences(said: str, suites: Iterable[Suite]) -> list[str]:
-    """Where the suites said something else than they should: a failure that is not known, a known one that is none any
-    more, another number of tests, or no end at all.
+def differences(output: str, suites: Iterable[Suite]) -> list[str]:
+    """Return a line for each suite with another result than expected: an unknown failure, a known failure that is gone,
+    another number of tests, or no end.
     """
-    lines = [line.rstrip() for line in said.splitlines()]
-    return [told for number, suite in enumerate(suites) if (told := _difference(suite, _result(lines, number)))]
+    lines = [line.rstrip() for line in output.splitlines()]
+    return [
+        difference for number, suite in enumerate(suites) if (difference := _difference(suite, _result(lines, number)))
+    ]
 
 
-def _difference(suite: Suite, found: Result | None) -> str:
-    known = tuple(name for name, _ in suite.failures)
-    if found == Result(suite.tests, suite.tests - len(known), known):
+def _difference(suite: Suite, result: Result | None) -> str:
+    known_failures = tuple(name for name, _ in suite.failures)
+    if result == Result(suite.tests, suite.tests - len(known_failures), known_failures):
         return ""
-    return f"{suite.program} {suite.options}: {found}, and not {suite.tests} tests with {known}"
+    return f"{suite.program} {suite.options}: {result}, and not {suite.tests} tests with {known_failures}"
 
 
 def _result(lines: Sequence[str], number: int) -> Result | None:
@@ -141,10 +143,12 @@ def _result(lines: Sequence[str], number: int) -> Result | None:
     return Result(int(counted[0][1]), int(counted[0][2]), failed) if len(counted) == 1 else None
 
 
-def _below(root: Path, where: str) -> Iterator[cpio.Node]:
-    """Files and links of a folder, to lie at `where`. All can be executed: which of them need it is not known here."""
+def _below(root: Path, directory: str) -> Iterator[cpio.Node]:
+    """Yield the files and links of a directory, to be placed in `directory`. All are executable, because it is unknown
+    which need to be.
+    """
     for path in sorted(root.rglob("*")):
-        name = f"{where}/{path.relative_to(root)}"
+        name = f"{directory}/{path.relative_to(root)}"
         if path.is_symlink():
             yield cpio.link(name, str(path.readlink()))
         elif path.is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two guests on one wire of their own: an appliance that serves, and a Linux that is its client.
+"""Two guests on a wire of their own: an appliance that serves, and a Linux that is its client.
 
 The client's user space is the appliance's, too: its program answers the client's lock manager as it does the server's.
 """
@@ -22,7 +22,7 @@ from flashbed_appliance.shrinking import architecture, building
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
 PC, MICROVM = "q35", "microvm,acpi=off,pcie=off,usb=off,rtc=on"
-"""Machines: the one for Debian's kernel, the other for a small one."""
+"""The machines: for Debian's kernel, and for a small kernel."""
 SERVER_RAM = "48M"
 """With the 24 MB that are enough to start and to serve a little, the kernel panics here: "deadlocked on memory". Of the
 13 MB that it leaves Linux 6.1 sets 4 aside for what cannot wait, and counts them as gone when they are not any more.
@@ -33,7 +33,7 @@ QUIET = "loglevel=6 printk.devkmsg=on panic=10"
 
 @dataclass(frozen=True)
 class Kernel:
-    """Of a client, for x86_64: its image, its modules by name, and the machine of QEMU that it runs on."""
+    """A client's kernel for x86_64: its image, its modules by name, and its QEMU machine."""
 
     image: Path
     modules: dict[str, Path]
@@ -41,18 +41,18 @@ class Kernel:
 
 
 def debian_kernel(folder: Path) -> Kernel:
-    """Fetched from the mirror, and unpacked into `folder`."""
+    """Fetch Debian's kernel from the mirror, and unpack it into `folder`."""
     return Kernel(*kernels.unpacked(architecture.named("x86_64"), folder), PC)
 
 
 def small_kernel(more: Path) -> Kernel:
-    """The appliance's own, with what the fragment `more` adds. Takes minutes the first time."""
+    """Return the appliance's own kernel with the options of the fragment `more`. The first build takes minutes."""
     built = building.build("x86_64", [*building.nas_fragments("x86_64"), more])
     return Kernel(built.image, {module_order.plain(name): path for name, path in built.modules.items()}, MICROVM)
 
 
 def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], words: Sequence[str]) -> bytes:
-    """The client's first file system: `words` is what it runs on its console, and `files` what that needs."""
+    """Return the client's first file system. `words` is the command on its console, and `files` what it needs."""
     order = module_order.in_order(kernel.modules, MODULES)
     loads = []
     for name in order:
@@ -68,7 +68,7 @@ def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], w
 
 
 def served(text: str, folder: Path) -> tuple[list[str], list[Path]]:
-    """The command of an appliance with these settings, and the images of its disks."""
+    """Return the command of an appliance with these settings, and the images of its disks."""
     (folder / "nas.toml").write_text(text)
     wanted = settings.read(folder / "nas.toml")
     appliance = appliance_building.build(wanted, "x86_64", folder / "nas")
@@ -77,7 +77,7 @@ def served(text: str, folder: Path) -> tuple[list[str], list[Path]]:
 
 
 def client_command(kernel: Kernel, initramfs: Path, port: int) -> list[str]:
-    """QEMU for the client, at the wire that is at `port` of this host."""
+    """Return QEMU's command for the client, on the wire at `port` of this host."""
     card = "virtio-net-device" if kernel.machine == MICROVM else "virtio-net-pci"
     return [
         *("qemu-system-x86_64", "-M", kernel.machine, "-cpu", "max", "-accel", "tcg", "-m", "512M", "-nodefaults"),
@@ -90,9 +90,9 @@ def client_command(kernel: Kernel, initramfs: Path, port: int) -> list[str]:
 
 
 def on_a_wire(command: Sequence[str], port: int) -> list[str]:
-    """The command of an appliance at that wire, with SERVER_RAM.
+    """Return the command of an appliance on that wire, with SERVER_RAM.
 
-    Its disks do not wait for the host's at each flush, with which most calls of NFS end: no power fails here.
+    Its disks do not flush to the host's disk, although most NFS calls end with a flush: no power fails here.
     """
     words = list(command)
     words[words.index("-m") + 1] = SERVER_RAM
@@ -105,14 +105,14 @@ def on_a_wire(command: Sequence[str], port: int) -> list[str]:
 
 
 def run_pair(server: Sequence[str], client: Sequence[str], seconds: int) -> tuple[str, str]:
-    """What the two wrote on their consoles, once the client has gone down by itself."""
+    """Return what server and client wrote on their consoles, once the client has shut itself down."""
     serving = _start(server, seconds)
     written: list[str] = []
     reader = threading.Thread(target=lambda: written.extend(serving.stdout or ()), daemon=True)
     reader.start()
     try:
         asking = _start(client, seconds)
-        asked = asking.communicate()[0]
+        client_console = asking.communicate()[0]
     finally:
         while serving.poll() is None and serving.stdin is not None and "nas: down" not in "".join(written):
             with contextlib.suppress(OSError):
@@ -124,7 +124,7 @@ def run_pair(server: Sequence[str], client: Sequence[str], seconds: int) -> tupl
         serving.terminate()
         serving.wait()
         reader.join()
-    return "".join(written), asked
+    return "".join(written), client_console
 
 
 def _start(command: Sequence[str], seconds: int) -> subprocess.Popen[str]:

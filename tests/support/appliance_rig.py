@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the appliance as a user does, by `flashbed nas run`, for a test that is its client."""
+"""Run the appliance as a user does, by `flashbed nas run`, for a test that is its client."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pathlib import Path
 from tests.support.nfs_calls import Server
 
 READY_S = 240
-"""Of a busy host, without a line: while a kernel is built there is one every ten seconds."""
+"""The longest time without a line on a busy host. A build of a kernel prints a line every ten seconds."""
 
 
 @dataclass
 class Appliance:
-    """One that runs: its process, its log so far, its ports."""
+    """A running appliance: its process, its log so far, its ports."""
 
     process: subprocess.Popen[str]
     server: Server
@@ -34,16 +34,16 @@ class Appliance:
         return "".join(self.lines)
 
     def url(self, path: str = "") -> str:
-        """For libnfs."""
+        """Return the URL of a path for libnfs."""
         where = f"nfsport={self.server.nfs}&mountport={self.server.mount}"
         return f"nfs://{self.server.address}/data{path}?{where}"
 
     def url_4(self, path: str) -> str:
-        """The same by version 4, from its root on."""
+        """Return the URL of a path, from the root of NFS version 4."""
         return f"nfs://{self.server.address}{path}?version=4&nfsport={self.server.nfs}"
 
     def wait_for(self, words: str, seconds: float, *, of_silence: bool = False) -> None:
-        """Until the log has them. `of_silence`: the time begins anew with each line."""
+        """Wait until the log has these words. With `of_silence`, the time starts again with each line."""
         end, lines = time.monotonic() + seconds, 0
         while words not in self.log:
             assert self.process.poll() is None, self.log
@@ -53,14 +53,14 @@ class Appliance:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """As Ctrl-C does; the command's exit status."""
+        """End the appliance as Ctrl-C does. Return the command's exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=90)
 
 
 @contextlib.contextmanager
 def running(folder: Path, settings: str | None = None, *options: str) -> Iterator[Appliance]:
-    """`settings` is the text of a file; without it, the trial's."""
+    """Run an appliance. `settings` is the text of its file; without it, the appliance is the trial's."""
     ports = free_ports(3)
     words = ["nas", "run", *options, "--folder", str(folder)]
     if settings is not None:
@@ -86,21 +86,21 @@ def running(folder: Path, settings: str | None = None, *options: str) -> Iterato
 
 
 def libnfs(*words: str | Path) -> str:
-    """What one of libnfs's programs prints, which has to end well."""
+    """Return the output of a libnfs program, which must succeed."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now, for TCP and UDP."""
+    """Return ports that are free now, for TCP and UDP."""
     with contextlib.ExitStack() as stack:
-        found: list[int] = []
-        while len(found) < count:
+        ports: list[int] = []
+        while len(ports) < count:
             tcp = stack.enter_context(socket.socket())
             tcp.bind(("127.0.0.1", 0))
             udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
             with contextlib.suppress(OSError):
                 udp.bind(tcp.getsockname())
-                found.append(tcp.getsockname()[1])
-        return found
+                ports.append(tcp.getsockname()[1])
+        return ports

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of tests/emulator, alone on the emulated machine: nothing of Linux, nothing of the lab but its emulator.
+"""Programs of tests/emulator, alone on the emulated machine: without Linux, and of the lab only its emulator.
 
 Tests and the benchmark share it. A program prints numbers; its time is the machine's.
 """
@@ -20,10 +20,10 @@ from tests.support.repository import REPOSITORY
 SOURCES = REPOSITORY / "tests/emulator"
 
 LOCKS = {"test-and-set": 0, "ticket": 1, "queue": 2, "queue of plain accesses": 3}
-"""The kinds that lock.c knows."""
+"""The kinds of lock in lock.c."""
 
 EXCLUSIVE, LSE = "armv8-a", "armv8.1-a"
-"""What atomic operations are compiled to: loops of exclusive loads and stores, or one instruction each."""
+"""How atomic operations are compiled: loops of exclusive loads and stores, or one instruction each."""
 
 OPTIONS: Sequence[str] = (
     "-O2",
@@ -45,7 +45,7 @@ OPTIONS: Sequence[str] = (
 
 @dataclass(frozen=True)
 class Machine:
-    """Its CPUs and what the emulator's clock is told. `topology` as in QEMU's -smp, with its leading comma."""
+    """The CPUs, and the settings of the emulator's clock. `topology` is as in QEMU's -smp, with its leading comma."""
 
     cpus: int
     mips: int = 1000
@@ -63,13 +63,13 @@ class Machine:
 
 @cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """Goes when the process ends."""
+    """Return a directory that is removed when the process ends."""
     return tempfile.TemporaryDirectory(prefix="bare-metal-")
 
 
 @cache
 def built(name: str, architecture: str = EXCLUSIVE) -> Path:
-    """The program's ELF file."""
+    """Return the program's ELF file."""
     place = Path(_folder().name) / f"{name}-{architecture}"
     sources = [SOURCES / "start.S", SOURCES / "bare.c", SOURCES / f"{name}.c"]
     script = SOURCES / "bare.ld"
@@ -79,7 +79,7 @@ def built(name: str, architecture: str = EXCLUSIVE) -> Path:
 
 
 def command(machine: Machine, program: Path, *numbers: int) -> list[str]:
-    """Of the emulator, for a program and the numbers on its command line."""
+    """Return the emulator's command for a program and the numbers on its command line."""
     return [
         str(emulator.program()),
         *("-machine", "virt,gic-version=3"),
@@ -94,7 +94,7 @@ def command(machine: Machine, program: Path, *numbers: int) -> list[str]:
 
 
 def run(machine: Machine, program: Path, *numbers: int, limit_s: float = 300) -> list[list[int]]:
-    """The numbers that it prints, by line."""
+    """Return the printed numbers, by line."""
     done = subprocess.run(
         command(machine, program, *numbers), check=True, capture_output=True, text=True, timeout=limit_s
     )
@@ -102,9 +102,9 @@ def run(machine: Machine, program: Path, *numbers: int, limit_s: float = 300) ->
 
 
 def ns_per_turn(machine: Machine, lock: str, held: int, outside: int, ns: int, architecture: str = LSE) -> float:
-    """Virtual nanoseconds from one CPU's taking a lock to the next one's, over `ns` nanoseconds.
+    """Return the virtual ns from one CPU taking a lock to the next CPU taking it, over `ns` nanoseconds.
 
-    `held`, `outside`: instructions while a CPU holds the lock, and between two turns of it.
+    `held` and `outside` are the instructions of a CPU while it holds the lock, and between two turns.
     """
     numbers = (LOCKS[lock], machine.cpus, held // 2, outside // 2, ns)
     lines = run(machine, built("lock", architecture), *numbers)

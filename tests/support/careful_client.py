@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the appliance that remembers what it wrote and what the server said was safe, and a machine that can be
-killed at any moment.
+"""A client of the appliance that records what it wrote and what the server confirmed, and a machine that can be killed
+at any moment.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from tests.support.nfs_calls import OK, Server
 
 FILES, BLOCKS, BLOCK = 4, 256, 512
 PIECE = 4096
-"""Of one call: a server with 24 MB takes little more."""
+"""The size of one call. A server with 24 MB of memory takes little more."""
 
 NAMES_SHARE = 0.3
-"""Changes of a folder by writes, while it writes until the server is gone."""
+"""The changes of directory entries per write."""
 
 LIMIT_S = 120
 
 
 @dataclass
 class File:
-    """What a client knows of a file: by block what is sure to be there, and what else may be."""
+    """What a client knows of a file: the confirmed content of each block, and other possible contents."""
 
     handle: bytes
     sure: list[bytes] = field(default_factory=lambda: [bytes(BLOCK)] * BLOCKS)
     maybe: list[set[bytes]] = field(default_factory=lambda: [set() for _ in range(BLOCKS)])
     last: dict[int, bytes] = field(default_factory=dict)
-    """What was written last to a block since the last commit."""
+    """The last write to each block since the last commit."""
 
     verifier: bytes | None = None
-    """Of all writes since the last commit; None if they had several."""
+    """The verifier of all writes since the last commit; None if they had different ones."""
 
     def about_to_write(self, first: int, data: bytes) -> None:
         for number in range(len(data) // BLOCK):
@@ -53,7 +53,9 @@ class File:
         self.last = {}
 
     def began_anew(self) -> None:
-        """After a cut whatever is there is what is sure, but it may be in memory only: a client writes it again."""
+        """Forget what was written. After a power cut any content that is there is certain, but it may be in memory
+        only: a client writes it again.
+        """
         self.last, self.verifier = {}, None
 
 
@@ -79,7 +81,7 @@ class Client:
         self.names = Names(self.server, self.dice, folder)
 
     def write_on(self) -> None:
-        """Until the server is gone; between the writes names come and go."""
+        """Write, and make and remove names, until the server is gone."""
         assert self.names is not None
         with suppress(OSError):
             while True:
@@ -88,7 +90,7 @@ class Client:
                     self.names.change()
 
     def write(self, many: int) -> None:
-        """So often, and now and then it asks that what it wrote be on the disk."""
+        """Write so many times, and now and then commit a file."""
         for _ in range(many):
             self._write(self.dice.choice(self.files))
             if self.dice.random() < 0.2:
@@ -112,8 +114,8 @@ class Client:
             self.commits += 1
 
     def look(self) -> None:
-        """All that was committed is there; of the rest each block is whole. Then all is made sure. Of the names, see
-        there.
+        """Check that everything committed is there, that each other block is whole, and the names. Then write
+        everything again, stable.
         """
         assert self.names is not None
         self.names.look()
@@ -140,26 +142,28 @@ def started(
     limit_s: float = LIMIT_S,
     ready: re.Pattern[str] = running.READY,
 ) -> Iterator[subprocess.Popen[str]]:
-    """A machine that has said that it is ready; `log` gets its lines. `typed`: for the loader, which reads the serial
-    line before Linux does. `limit_s`: after that the machine is killed, whatever it does.
+    """Yield a machine once it has reported that it is ready. `log` gets its lines. `typed` goes to the boot loader,
+    which reads the serial line before Linux does. After `limit_s` seconds the machine is killed.
     """
     guarded = ["setpriv", "--pdeathsig", "KILL", *command]
-    with subprocess.Popen(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace") as found:
-        assert found.stdout is not None
-        late = threading.Timer(limit_s, found.kill)
+    with subprocess.Popen(
+        guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace"
+    ) as machine:
+        assert machine.stdout is not None
+        late = threading.Timer(limit_s, machine.kill)
         late.start()
-        assert found.stdin is not None
-        found.stdin.write(typed)
-        found.stdin.flush()
-        for line in found.stdout:
+        assert machine.stdin is not None
+        machine.stdin.write(typed)
+        machine.stdin.flush()
+        for line in machine.stdout:
             log.append(line)
             if ready.search(line):
                 break
-        reader = threading.Thread(target=lambda: log.extend(found.stdout or ()), daemon=True)
+        reader = threading.Thread(target=lambda: log.extend(machine.stdout or ()), daemon=True)
         reader.start()
         try:
-            yield found
+            yield machine
         finally:
             late.cancel()
-            found.kill()
+            machine.kill()
             reader.join()

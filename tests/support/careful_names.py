@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the appliance that makes, renames and removes files and folders, and remembers what was answered: that
-is on the disk (RFC 1813, 4.8: what a call changes in a folder is stable before it is answered).
+"""A client of the appliance that makes, renames and removes files and directories, and records the answers: a change of
+a directory is on the disk before the call is answered (RFC 1813, 4.8).
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from dataclasses import dataclass, field
 from tests.support.nfs_calls import NO_ENTRY, OK, Server
 
 NAMES = [b"name %d" % number for number in range(12)]
-"""Few, so that many renames meet a name that is there."""
+"""Few names, so that many renames meet an existing name."""
 
 
 @dataclass(frozen=True)
 class Entry:
     is_folder: bool
     handle: bytes | None
-    """None as long as the server has not said it."""
+    """None as long as the server has not returned it."""
 
 
 State = dict[bytes, Entry]
-"""By name."""
+"""Entries by name."""
 
 
 @dataclass
 class Names:
-    """The names in one folder of a server."""
+    """The names in one directory of a server."""
 
     server: Server
     dice: random.Random
     folder: bytes
     sure: State = field(default_factory=dict)
     maybe: State | None = None
-    """What there is if the call that was not answered was carried out."""
+    """The entries if the unanswered call was carried out."""
 
     answered: int = 0
 
     def change(self) -> None:
-        """One call. If it raises, nobody knows whether it was carried out."""
+        """Make one call. If it raises, it is unknown whether the server carried it out."""
         name, other = self.dice.sample(NAMES, 2)
         entry, over = self.sure.get(name), self.sure.get(other)
         if not entry:
@@ -52,15 +52,15 @@ class Names:
             self._call(after, lambda: self.server.rename(self.folder, name, other))
 
     def look(self) -> None:
-        """All changes that were answered are there, with the handles that they had, and of the last one all or
-        nothing.
+        """Check that all answered changes are there, with their handles, and the unanswered one wholly or not at
+        all.
         """
-        found = {name: self.server.look_up(self.folder, name) for name in NAMES}
-        assert {status for status, _ in found.values()} <= {OK, NO_ENTRY}
-        there = {name: handle for name, (status, handle) in found.items() if status == OK}
-        states = [state for state in (self.sure, self.maybe) if state is not None and _agrees(state, there)]
-        assert states, f"there is {there}, there should be {self.sure} or {self.maybe}"
-        self.sure = {name: Entry(entry.is_folder, there[name]) for name, entry in states[0].items()}
+        answers = {name: self.server.look_up(self.folder, name) for name in NAMES}
+        assert {status for status, _ in answers.values()} <= {OK, NO_ENTRY}
+        present = {name: handle for name, (status, handle) in answers.items() if status == OK}
+        states = [state for state in (self.sure, self.maybe) if state is not None and _agrees(state, present)]
+        assert states, f"there is {present}, there should be {self.sure} or {self.maybe}"
+        self.sure = {name: Entry(entry.is_folder, present[name]) for name, entry in states[0].items()}
         self.maybe = None
 
     def _make(self, name: bytes) -> None:
@@ -84,5 +84,7 @@ class Names:
         return {other: entry for other, entry in self.sure.items() if other != name}
 
 
-def _agrees(state: State, there: dict[bytes, bytes]) -> bool:
-    return state.keys() == there.keys() and all(entry.handle in (None, there[name]) for name, entry in state.items())
+def _agrees(state: State, present: dict[bytes, bytes]) -> bool:
+    return state.keys() == present.keys() and all(
+        entry.handle in (None, present[name]) for name, entry in state.items()
+    )

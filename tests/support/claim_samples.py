@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims and results worked out by hand, for the tests of claims."""
+"""Claims and results worked out by hand, for tests of claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Speeds = Mapping[str, Mapping[str, Iterable[float]]]
 
 
 def results(speeds: Speeds, pattern: str = "write", **more: Any) -> Results:
-    """{file system: {request: a bandwidth for each seed}}; a cell without numbers failed."""
+    """Return results from {file system: {request: a bandwidth for each seed}}. A cell without numbers failed."""
     rows = []
     for filesystem, requests in speeds.items():
         for request, numbers in requests.items():
@@ -38,24 +38,24 @@ def claim(**keys: Any) -> Claim:
 
 
 def a_against_b(relation: str = ">", by: str = "", **more: Any) -> Claim:
-    said = {"by": by} if by else {}
-    return claim(compare=[{"filesystem": "a"}, {"filesystem": "b"}], relation=relation, **said, **more)
+    amount = {"by": by} if by else {}
+    return claim(compare=[{"filesystem": "a"}, {"filesystem": "b"}], relation=relation, **amount, **more)
 
 
 def ratios(*numbers: float, request: str = "4k") -> Results:
-    """a against b with one seed for each ratio."""
+    """Return results of a and b with one seed for each ratio."""
     return results({"a": {request: [10 * number for number in numbers]}, "b": {request: [10.0] * len(numbers)}})
 
 
-def said(wanted: Claim, found: Results) -> str:
-    return evidence(judge(wanted, found), Words(found.axes))
+def said(wanted: Claim, results: Results) -> str:
+    return evidence(judge(wanted, results), Words(results.axes))
 
 
 EVERYWHERE = 7.0
 
 
 def made_up(study: Study) -> Results:
-    """A number for each metric of each repetition: the same in all cells, so that only flat and equal claims hold."""
+    """Return the same number for each metric of each repetition, so that only flat and equal claims hold."""
     rows = [
         {**cell, "seed": seed, "outcome": "measured", "reason": "", "key": "k", **dict.fromkeys(METRICS, EVERYWHERE)}
         for cell in study.combinations()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of the repository's Containerfile, as a shell script for a root folder that has a Debian 12 and a clone:
-for hosts on which no container can be made.
+"""The steps of the repository's Containerfile as a shell script, for hosts that cannot make containers. It runs in a
+root directory with a Debian 12 and a clone.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ KNOWN = {"FROM", "RUN", "WORKDIR", "COPY", "ENV", "VOLUME", "CMD"}
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Each instruction and its argument, in order."""
+    """Return each instruction and its argument, in order."""
     text = re.sub(r"^\s*#.*\n", "", FILE.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
-    found = [line.split(maxsplit=1) for line in text.splitlines() if line.strip()]
-    return [(word, argument) for word, argument in found]
+    words = [line.split(maxsplit=1) for line in text.splitlines() if line.strip()]
+    return [(word, argument) for word, argument in words]
 
 
 def script(*more: str) -> str:
-    """What building the image runs, and `more` as commands of a container of it. The clone is where COPY puts it."""
+    """Return the script that builds the image, and then runs `more` as commands of a container. The clone is where COPY
+    puts it.
+    """
     lines = ["set -eux"]
     for word, argument in instructions():
         assert word in KNOWN, word

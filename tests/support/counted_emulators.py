@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which emulators a program starts, wherever it does that: each is guarded by `timeout`, and finds ours first."""
+"""Count the emulators that a program starts anywhere: `timeout` guards each, and a wrapper on the PATH replaces
+`timeout`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from pathlib import Path
 
 
 class CountedEmulators:
-    """Those of all programs that have `path` as their PATH."""
+    """The emulators of all programs whose PATH is `path`."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is made, and its path has no blank."""
+        """Make `folder`, whose path must not have a blank."""
         folder.mkdir()
         self._log = folder / "log"
         self._log.touch()
@@ -22,7 +24,7 @@ class CountedEmulators:
         self.path = f"{folder}:{os.environ['PATH']}"
 
     def taken(self) -> tuple[int, int]:
-        """How many were started since the last call: as beginnings, and from power-on."""
+        """Return how many emulators were started since the last call: as beginnings, and from power-on."""
         started = [line for line in self._log.read_text().splitlines() if " -kernel " in line]
         self._log.write_text("")
         beginnings = sum("orders=" in line for line in started)

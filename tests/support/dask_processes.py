@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedulers and workers of Dask on this host, as processes of their own."""
+"""Dask schedulers and workers on this host, as processes of their own."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def environment(cache: Path, **more: str) -> dict[str, str]:
 
 @contextmanager
 def scheduler(cache: Path) -> Iterator[str]:
-    """The address of a scheduler, a process of its own."""
+    """Yield the address of a scheduler in a process of its own."""
     with scheduler_process(cache) as (_, address):
         yield address
 
 
 @contextmanager
 def scheduler_process(cache: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The process, and its address."""
+    """Yield the scheduler's process and address."""
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
     with started([*command, "--no-dashboard"], cache) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if found := re.search(r"Scheduler at: +(tcp://\S+)", line):
-                yield process, found[1]
+            if match := re.search(r"Scheduler at: +(tcp://\S+)", line):
+                yield process, match[1]
                 return
         raise AssertionError("the scheduler did not start")
 
@@ -52,14 +52,16 @@ def started(command: list[str], cache: Path, **more: str) -> Iterator[subprocess
         process.communicate()
 
 
-def plain_worker(address: str, cache: Path, *more: str, **what: str) -> subprocess.Popen[str]:
-    """One with a thread, no nanny, and a store of files of its own."""
+def plain_worker(address: str, cache: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
+    """Start a worker with one thread, no nanny, and a file store of its own. `variables` are added to its
+    environment.
+    """
     options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", *more]
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
     cache.mkdir(parents=True)
     return subprocess.Popen(
         [*command, "--local-directory", str(cache)],
-        env=environment(cache, **what),
+        env=environment(cache, **variables),
         stderr=(cache / "said").open("w"),
         text=True,
     )

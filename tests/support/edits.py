@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of one place of a source, for tests of what they bring about."""
+"""Change one place of a source, for tests of the effects of such a change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def replace_once(path: Path, before: str, after: str) -> None:
-    """Fails if the place is not there, or is there twice: then the source has moved on."""
+    """Replace the text. Fail unless it is there exactly once: otherwise the source has changed."""
     text = path.read_text()
     assert text.count(before) == 1, f"{path} has {text.count(before)} times: {before}"
     path.write_text(text.replace(before, after))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts that a message has to hold, whatever its sentence is: names, figures, the file, the key, the command to run."""
+"""Facts that a message must contain, however it is worded: names, figures, the file, the key, the command to run."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterable
 
 
 class Facts:
-    """They stand in this order, as whole words. No figure stands between them that is not one of them.
+    """Facts in this order, as whole words, with no other figure between them.
 
-    `text == Facts("a", "2.8 times", "b")`: there is no figure before and behind them either.
+    `text == Facts("a", "2.8 times", "b")` also requires that there is no figure before and after them.
     """
 
     def __init__(self, *facts: str) -> None:
         self.facts = facts
         self.pattern = r"[^\d]*?".join(map(_whole, facts))
-        """For pytest.raises(match=...) too."""
+        """The regular expression, for pytest.raises(match=...)."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and re.fullmatch(rf"[^\d]*?{self.pattern}[^\d]*", other) is not None
 
     __hash__ = None  # type: ignore[assignment]
 
-    def within(self, told: str | Iterable[str]) -> bool:
-        """A part of the text, or of one of the texts, holds them."""
-        return any(re.search(self.pattern, text) for text in ([told] if isinstance(told, str) else told))
+    def within(self, texts: str | Iterable[str]) -> bool:
+        """Return True if a part of the text, or of one of the texts, contains the facts."""
+        return any(re.search(self.pattern, text) for text in ([texts] if isinstance(texts, str) else texts))
 
     def __repr__(self) -> str:
         return f"Facts{self.facts}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the fixtures that tests of every level share, one name each; and the command that they start."""
+"""The types of the fixtures that tests of all levels share, and the command that they start."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ FLASHBED = str(Path(sys.executable).with_name("flashbed"))
 
 
 class StudyWriter(Protocol):
-    """Writes the study `name` with `top` as its values outside of tables; None leaves a value out."""
+    """Write the study `name`. `top` has its values outside of tables; None omits a value."""
 
     def __call__(self, body: str, name: str = "small", **top: object) -> Path: ...
 
 
 class Measure(Protocol):
-    """What came of a repetition that was measured within `limit_s`, in a folder that is made for it."""
+    """Measure a repetition within `limit_s` in a new directory, and return the result."""
 
     def __call__(self, wanted: Repetition, folder: Path, limit_s: float = 300) -> Finished: ...
 
 
 class NewChip(Protocol):
-    """A new chip of the profile `chip`, in the folder, with tools for raw flash."""
+    """Return a new chip of the profile `chip` in the directory, with tools for raw flash."""
 
     def __call__(self, chip: str, folder: Path, board: str = "arm64-1000", tools: str = "tools") -> Rig: ...
 
 
 class Flashbed(Protocol):
-    """Runs the command to its end, with `environment` added to the test's own."""
+    """Run the command to its end, with `environment` added to the test's own."""
 
     def __call__(self, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]: ...
 
 
 class Start(Protocol):
-    """Begins the command, with `environment` added to the test's own; what it says to stderr can be read."""
+    """Start the command, with `environment` added to the test's own. Its stderr is a pipe."""
 
     def __call__(
         self, *arguments: str | Path, start_new_session: bool = False, **environment: str

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies, profiles, job files and results of other computers that nobody wrote: shipped ones with something wrong in
-them, and free ones. Strategies for Hypothesis; what they make is the text of files.
+"""Hypothesis strategies for studies, profiles, job files and results of other computers: shipped ones with an error,
+and arbitrary ones. They produce the text of files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ bs=4k
 """
 
 REFERS = ("answer", "choice", "figure", "table", "trace", "claim", "labels", "skip", "systems")
-"""Tables of a study that name values of its axes."""
+"""The tables of a study that name values of its axes."""
 
 
 COMMANDS = st.sampled_from(("run", "run", "run", "run", "export", "allow", "report"))
@@ -51,7 +51,7 @@ COMMANDS = st.sampled_from(("run", "run", "run", "run", "export", "allow", "repo
 
 @dataclass(frozen=True)
 class Input:
-    """A study and the files beside it, by path; bytes, for not all of them are texts."""
+    """A study and the files beside it, by path. They are bytes, because some are no valid text."""
 
     study: bytes
     beside: dict[str, bytes] = field(default_factory=dict)
@@ -84,15 +84,15 @@ def _shipped_profiles() -> list[tuple[Kind, dict[str, Any]]]:
 
 
 def _small(study: dict[str, Any], *, refers: bool) -> dict[str, Any]:
-    """A few cells of a shipped study, so that running it takes no time."""
-    axes = {name: found[:2] for name, found in study.get("axes", {}).items()}
+    """Return a shipped study with only a few cells, so that running it takes no time."""
+    axes = {name: values[:2] for name, values in study.get("axes", {}).items()}
     kept = {key: value for key, value in study.items() if refers or key not in REFERS}
     return {**kept, "axes": axes, "seeds": 1}
 
 
 @st.composite
 def studies(draw: st.DrawFn) -> Input:
-    """Shipped studies that were changed, free ones, and damaged texts of either."""
+    """Draw changed shipped studies, arbitrary ones, and damaged texts of either."""
     beside = {file.name: file.read_bytes() for file in paths.studies().glob("*.fio")}
     match draw(st.sampled_from(("shipped", "shipped", "plain", "plain", "free", "job"))):
         case "shipped":
@@ -133,7 +133,7 @@ def _bad_jobs() -> Sequence[bytes]:
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Input:
-    """A profile beside a study that uses it: a shipped one that was changed, or a free one."""
+    """Draw a profile beside a study that uses it: a changed shipped one, or an arbitrary one."""
     kind, shipped = draw(st.sampled_from(_shipped_profiles()))
     data = draw(mutated(shipped)) if draw(st.integers(0, 5)) else draw(st.dictionaries(keys, values, max_size=6))
     text = _dumped(data)
@@ -155,7 +155,7 @@ def profiles(draw: st.DrawFn) -> Input:
 
 
 def fio_document(name: str) -> dict[str, Any]:
-    """What fio writes, as far as it is read."""
+    """Return fio's output, as far as the lab reads it."""
     idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
     spent = {"mean": 1e6, "max": 9e6, "N": 64, "bins": {"1000000": 60, "9000000": 4}}
     busy = {"total_ios": 64, "runtime": 2000, "io_bytes": 262144, "lat_ns": spent, "clat_ns": spent}
@@ -168,7 +168,7 @@ def fio_document(name: str) -> dict[str, Any]:
 
 @st.composite
 def imports(draw: st.DrawFn, manifest: dict[str, Any]) -> tuple[bytes, dict[str, bytes]]:
-    """The manifest of exported jobs, and what lies in the place of each job's result."""
+    """Draw the manifest of exported jobs, and a file in place of each job's result."""
     results = {}
     for entry in manifest["jobs"]:
         document = draw(mutated(fio_document(entry["name"])))
@@ -176,8 +176,8 @@ def imports(draw: st.DrawFn, manifest: dict[str, Any]) -> tuple[bytes, dict[str,
         if draw(st.integers(0, 4)) == 0:
             text = draw(damaged(text))
         results[f"{entry['folder']}/results/{entry['name']}.json"] = text
-    told = _json(draw(mutated(manifest))) if draw(st.integers(0, 2)) == 0 else _json(manifest)
-    return (draw(damaged(told)) if draw(st.integers(0, 6)) == 0 else told), results
+    manifest_text = _json(draw(mutated(manifest))) if draw(st.integers(0, 2)) == 0 else _json(manifest)
+    return (draw(damaged(manifest_text)) if draw(st.integers(0, 6)) == 0 else manifest_text), results
 
 
 def _json(data: Any) -> bytes:

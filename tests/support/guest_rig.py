@@ -27,20 +27,20 @@ from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell
 
 STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
-"""What a study says besides board, medium and file system, if its measurement is never run."""
+"""The other keys of a study whose measurement never runs."""
 
 NO_MOUNT = "mount -t tmpfs tmpfs /mnt\n"
-"""As `mount`: a file system in memory, for a guest that leaves its medium alone from then on."""
+"""A `mount` script that mounts a file system in memory, for a guest that does not use its medium afterwards."""
 
 LIMIT_S = 900
-"""This host's time after which a guest counts as hung."""
+"""The seconds of this host after which a guest counts as hung."""
 
 NO_FILLER = b"FILLER_KIB=0\n"
-"""Nothing is written before what a script writes: the seed moves nothing."""
+"""Write no filler before a script's own writes: the seed moves nothing."""
 
 
 class Scripts(TypedDict, total=False):
-    """Scripts that take the places of those of the cell that have their names."""
+    """Scripts that replace the cell's scripts of the same names."""
 
     format: str
     mount: str
@@ -49,12 +49,12 @@ class Scripts(TypedDict, total=False):
 
 
 class GuestFailed(RuntimeError):
-    """A guest that should have come to its end, and did not."""
+    """A guest did not come to its end."""
 
 
 @dataclass(frozen=True)
 class Rig:
-    """A cell, and the files that its guest starts from. A second boot finds the medium as the first one left it."""
+    """A cell and the files that its guest starts from. A second boot finds the medium as the first one left it."""
 
     wanted: Repetition
     files: qemu.Files
@@ -69,17 +69,17 @@ class Rig:
         return self.wanted.image.media_tool
 
 
-def new(what: Path | Repetition, folder: Path) -> Rig:
-    """The rig of a study's only repetition, or of one that is prepared, with its medium as the study has it: new, or in
-    its condition. Makes the folder if it is not there.
+def new(wanted: Path | Repetition, folder: Path) -> Rig:
+    """Return the rig of a study's only repetition, or of a prepared one, in `folder`, which is created. The medium is
+    as the study wants it: new, or in its condition.
     """
-    if isinstance(what, Path):
-        (what,) = run.prepare(load_study(what))
+    if isinstance(wanted, Path):
+        (wanted,) = run.prepare(load_study(wanted))
     folder.mkdir(exist_ok=True)
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(what.image.kernel.image, initramfs, state, data, emulator.program(), load=folder / qemu.LOAD)
-    cell_medium.make_medium(what.cell, what.image, StoredMedium(folder))
-    return Rig(what, files, folder)
+    files = qemu.Files(wanted.image.kernel.image, initramfs, state, data, emulator.program(), load=folder / qemu.LOAD)
+    cell_medium.make_medium(wanted.cell, wanted.image, StoredMedium(folder))
+    return Rig(wanted, files, folder)
 
 
 def outcome_of(
@@ -91,19 +91,18 @@ def outcome_of(
     limit_s: float = LIMIT_S,
     **scripts: Unpack[Scripts],
 ) -> Outcome:
-    """What comes of a boot, good or bad.
+    """Boot a guest, and return its outcome.
 
-    `beside` are other files of /job.
-    `medium_options` go to the emulator's medium behind its own, as "record=1,cut=0". `ram_bytes`: instead of the
-    board's.
+    `beside` are other files of /job. `medium_options`, such as "record=1,cut=0", go to the emulator's medium after its
+    own. `ram_bytes` replaces the board's memory.
     """
-    told = repetition.job(rig.cell, rig.wanted.image)
-    environment = told.beginning["cell.env"] + NO_FILLER
+    cell_job = repetition.job(rig.cell, rig.wanted.image)
+    environment = cell_job.beginning["cell.env"] + NO_FILLER
     setup = repetition.machine_setup(rig.cell, rig.wanted.image)
     if medium_options:
         setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
     changed = {name: str(text).encode() for name, text in scripts.items()} | dict(beside or {})
-    job = told.changed({**changed, "cell.env": environment})
+    job = cell_job.changed({**changed, "cell.env": environment})
     rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)
     assert rig.files.load is not None
     rig.files.load.write_bytes(job.packed_load())
@@ -121,7 +120,9 @@ def boot(
     limit_s: float = LIMIT_S,
     **scripts: Unpack[Scripts],
 ) -> Outcome:
-    """The same of a guest that has to come to its end. Raises GuestFailed with the last lines of its console."""
+    """Boot a guest that must come to its end, and return its outcome. Raises GuestFailed with the last lines of its
+    console.
+    """
     outcome = outcome_of(
         rig, beside=beside, medium_options=medium_options, ram_bytes=ram_bytes, limit_s=limit_s, **scripts
     )
@@ -131,9 +132,7 @@ def boot(
 
 
 def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit_s: float = 300) -> Finished:
-    """A whole repetition, with its checker and its metrics, some of whose files in /job are others. Makes the folder if
-    it is not there.
-    """
+    """Run a whole repetition, with its checker and its metrics, but with other files in /job. Create the directory."""
     folder.mkdir(exist_ok=True)
     job = repetition.job(wanted.cell, wanted.image).changed(changed)
     with patch.object(repetition, "job", lambda cell, image: job):
@@ -141,5 +140,5 @@ def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit
 
 
 def words(outcome: Outcome, name: str) -> dict[str, int]:
-    """Numbers by name, from lines such as "writesize 512" of a file in /out."""
+    """Return numbers by name, from lines such as "writesize 512" of a file in /out."""
     return {key: int(value) for key, value in (line.split() for line in outcome.files[name].decode().splitlines())}

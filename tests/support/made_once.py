@@ -17,13 +17,15 @@ from flashbed.common import locks
 
 
 def folder(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """The folder `name` of this run of pytest, which `make` has filled. The name is of the tests that share it."""
+    """Return the directory `name` of this run of pytest, which `make` has filled. The tests that share it agree on the
+    name.
+    """
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     made, is_made = shared / name, shared / f"{name}.made"
     with locks.wait_for(shared / f"{name}.lock"):
         if not is_made.exists():
-            shutil.rmtree(made, ignore_errors=True)  # of a process that failed to make it
+            shutil.rmtree(made, ignore_errors=True)  # left by a process that failed to make it
             made.mkdir()
             make(made)
             is_made.touch()

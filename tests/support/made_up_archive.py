@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's two archives as a mirror has them, in a folder: what a lock names, so that the real apt resolves each
-request to the files that the lock has for it. Signed with a key of its own.
+"""Debian's two archives, as on a mirror, in a directory. They list what a lock names, so that the real apt resolves
+each request to the lock's files. A key of their own signs them.
 
-The files themselves are not there, but for those that are made here. Must not know who asks.
+The listed files are missing, except those made here. Must not know who asks.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ OWNER = "the archive"
 LISTS = ("binary-amd64/Packages", "binary-arm64/Packages", "source/Sources")
 
 KEYS = "keys.gpg"
-"""In the folder: what apt knows the archives by."""
+"""The file with the keys by which apt knows the archives."""
 
 
 def write(folder: Path, lock: Lockfile, signer: str = OWNER) -> None:
-    """Both archives in `folder`, with all that the lock names, as they are called on a mirror; and the keys of their
-    owner. The lists are signed by `signer`.
+    """Write both archives to `folder`, named as on a mirror, with everything that the lock names, and their owner's
+    keys. `signer` signs the lists.
     """
     index = _index(lock)
     suites = {lock.suite: MAIN, f"{lock.suite}-updates": MAIN, f"{lock.suite}-security": SECURITY}
@@ -48,7 +48,7 @@ def write(folder: Path, lock: Lockfile, signer: str = OWNER) -> None:
 
 
 def package(folder: Path, origin: str, depends: str) -> File:
-    """A package that is there, with nothing in it but what it depends on; `origin` is as a lock has it."""
+    """Make a package that contains only its dependencies. `origin` is as in a lock."""
     archive, _, path = origin.partition(" ")
     file = folder / archive / unquote(path)
     name, version, architecture = file.stem.split("_")
@@ -65,59 +65,59 @@ def package(folder: Path, origin: str, depends: str) -> File:
 
 
 def _index(lock: Lockfile) -> Mapping[tuple[str, str], dict[str, str]]:
-    found: Mapping[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for architecture, asked in lock.requests.items():
-        depends = dict(_depends({name: files for name, files in asked.items() if _has_dependencies(name)}))
-        for request, files in asked.items():
+    index: Mapping[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for architecture, requests in lock.requests.items():
+        depends = dict(_depends({name: files for name, files in requests.items() if _has_dependencies(name)}))
+        for request, files in requests.items():
             if request.startswith("source "):
                 archive, stanza = _source(request.removeprefix("source "), files)
-                found[archive, "source/Sources"][request] = stanza
+                index[archive, "source/Sources"][request] = stanza
                 continue
-            for one in files:
-                archive, stanza = _binary(one, depends.get(_name(one), ()))
-                found[archive, f"binary-{architecture}/Packages"][one.name] = stanza
-    return found
+            for file in files:
+                archive, stanza = _binary(file, depends.get(_name(file), ()))
+                index[archive, f"binary-{architecture}/Packages"][file.name] = stanza
+    return index
 
 
 def _has_dependencies(request: str) -> bool:
     return not request.startswith(("source ", "alone "))
 
 
-def _depends(asked: Mapping[str, Iterable[File]]) -> Iterator[tuple[str, list[str]]]:
-    """A package, and what it depends on: all else that its request came to. Of several in a request, the one that no
-    other request came to.
+def _depends(requests: Mapping[str, Iterable[File]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each package with its dependencies: everything else in its request's result. Of several packages in a
+    request, take the one that no other request has.
     """
-    names = {request: [_name(one) for one in files] for request, files in asked.items()}
-    for request, found in names.items():
-        elsewhere = {name for other, those in names.items() if other != request for name in those}
+    names = {request: [_name(file) for file in files] for request, files in requests.items()}
+    for request, packages in names.items():
+        elsewhere = {name for other, other_packages in names.items() if other != request for name in other_packages}
         wanted = request.split()
         owner = wanted[0] if len(wanted) == 1 else next(name for name in wanted if name not in elsewhere)
-        yield owner, [name for name in found if name != owner]
+        yield owner, [name for name in packages if name != owner]
 
 
-def _name(one: File) -> str:
-    return one.name.split("_")[0]
+def _name(file: File) -> str:
+    return file.name.split("_")[0]
 
 
-def _binary(one: File, depends: Iterable[str]) -> tuple[str, str]:
-    """The archive that a package is in, and what its list says of it."""
-    archive, _, path = one.origin.partition(" ")
-    told = {
-        "Package": _name(one),
-        "Version": one.version,
-        "Architecture": one.name.removesuffix(".deb").rpartition("_")[2],
+def _binary(file: File, depends: Iterable[str]) -> tuple[str, str]:
+    """Return the archive of a package, and its entry in the list."""
+    archive, _, path = file.origin.partition(" ")
+    fields = {
+        "Package": _name(file),
+        "Version": file.version,
+        "Architecture": file.name.removesuffix(".deb").rpartition("_")[2],
         "Depends": ", ".join(depends),
         "Filename": unquote(path),
-        "Size": str(one.size),
-        "SHA256": one.sha256,
+        "Size": str(file.size),
+        "SHA256": file.sha256,
     }
-    return archive, "".join(f"{key}: {value}\n" for key, value in told.items() if value)
+    return archive, "".join(f"{key}: {value}\n" for key, value in fields.items() if value)
 
 
 def _source(name: str, files: Iterable[File]) -> tuple[str, str]:
-    dsc = next(one for one in files if one.name.endswith(".dsc"))
+    dsc = next(file for file in files if file.name.endswith(".dsc"))
     archive, _, path = dsc.origin.partition(" ")
-    sums = "".join(f" {one.sha256} {one.size} {one.name}\n" for one in files)
+    sums = "".join(f" {file.sha256} {file.size} {file.name}\n" for file in files)
     return archive, (
         f"Package: {name}\nBinary: {name}\nVersion: {dsc.version}\nFormat: 3.0 (quilt)\nArchitecture: any\n"
         f"Directory: {unquote(path.rpartition('/')[0])}\nChecksums-Sha256:\n{sums}"
@@ -135,8 +135,8 @@ def _release(suite: str, lists: Mapping[str, str]) -> str:
 
 @contextmanager
 def _keys(owners: Iterable[str]) -> Iterator[Callable[..., bytes]]:
-    """What calls gpg, and gives what it prints, with a new key for each of these."""
-    with tempfile.TemporaryDirectory() as home:  # the name of its helper's socket may not be long
+    """Yield a function that calls gpg and returns its output, with a new key for each owner."""
+    with tempfile.TemporaryDirectory() as home:  # the name of the helper's socket must be short
         environment = {**os.environ, "GNUPGHOME": home}
         how = ("gpg", "--batch", "--quiet", "--no-tty", "--pinentry-mode", "loopback", "--passphrase", "")
 

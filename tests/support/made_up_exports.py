@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of reports that nobody measured, for tests of what reads them."""
+"""Exports of made-up reports, for tests of their readers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(
     kernel: str = "6.1",
     inputs: Mapping[str, Any] | None = None,
 ) -> Path:
-    """A report's folder with a results.json; `change` may alter each row before it is written."""
+    """Write a report's directory with a results.json. `change` may alter each row first."""
     rows = []
     for place, name in enumerate(filesystems):
         for seed in seeds:
@@ -50,8 +50,8 @@ def write(
             change(row)
             rows.append(row)
     study = {"name": "made-up", "axes": {"filesystem": list(filesystems)}, "fixed": {"kernel": kernel}}
-    said = {"study": study, "answers": [{"metric": "bandwidth"}], "metrics": METRICS}
+    document = {"study": study, "answers": [{"metric": "bandwidth"}], "metrics": METRICS}
     manifest = inputs if inputs is not None else {"kernel": "abc", "board: b": {"mips": 1000}}
     folder.mkdir(parents=True)
-    (folder / "results.json").write_text(json.dumps({**said, "manifest": manifest, "repetitions": rows}))
+    (folder / "results.json").write_text(json.dumps({**document, "manifest": manifest, "repetitions": rows}))
     return folder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder that looks like a source tree of Linux, and a git repository of it."""
+"""A directory that looks like a source tree of Linux, and a git repository of it."""
 
 import subprocess
 from pathlib import Path
@@ -19,7 +19,7 @@ PATCH = """\
 
 
 def make(folder: Path, version: str = MAKEFILE) -> Path:
-    """The tree, in a folder that is made."""
+    """Make the tree in a new directory."""
     files = {
         "Makefile": version,
         "Kconfig": "",
@@ -41,7 +41,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def commit(folder: Path, tag: str) -> None:
-    """All that is there, as a commit with this tag."""
+    """Commit everything in the tree, with this tag."""
     git(folder, "init", "--quiet")
     git(folder, "add", "--all", ".")
     git(folder, "commit", "--quiet", "--message", tag)
@@ -49,7 +49,9 @@ def commit(folder: Path, tag: str) -> None:
 
 
 def everything(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Each file below a folder, with its bytes and its time; git renews the time of an object that it has again."""
+    """Return each file below a directory with its bytes and its time. git changes the time of an object that it writes
+    again.
+    """
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {
         str(path.relative_to(folder)): (path.read_bytes(), 0 if "objects" in path.parts else path.stat().st_mtime_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up results with limits: what the CPU, the bus or the medium made of each cell, and how it was mounted."""
+"""Made-up results with limits: the shares of CPU, bus and medium in each cell, and its mount."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ INPLACE = "f2fs rw,relatime,mode=adaptive; overwrites in place"
 
 
 def limited(study: Study) -> pandas.DataFrame:
-    """Random writes of F2FS in 16k and 64k are the CPU's, of ext2 in 64k the bus's; all else is the medium's."""
+    """Return results in which the CPU limits F2FS's random writes in 16k and 64k, the bus ext2's in 64k, and the medium
+    all others.
+    """
     frame = made_up_frame(study)
     frame["limit"], frame["mounted"] = "medium", "ext2 rw,relatime"
     random, large = frame["pattern"] == "randwrite", frame["request"] == "64k"

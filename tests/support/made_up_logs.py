@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up logs of requests, as a guest leaves them."""
+"""Made-up logs of requests, in a guest's format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flashbed.guest_output.request_log import RequestLog
 
 
 def write_made_up_log(out: Path, requests: Sequence[tuple[int, int, int, int]], began_ns: int, ended_ns: int) -> None:
-    """What a guest leaves of its requests, each (time in ns, operation, offset, length) and done 100 us later."""
+    """Write a guest's log of requests. Each is (time in ns, operation, offset, length) and takes 100 us."""
     out.mkdir(parents=True, exist_ok=True)
     entries = [struct.pack("<4Q2I", at, at + 100_000, offset, length, op, 0) for at, op, offset, length in requests]
     (out / "requests.bin").write_bytes(b"".join(entries))
@@ -23,5 +23,5 @@ def write_made_up_log(out: Path, requests: Sequence[tuple[int, int, int, int]], 
 
 
 def logs_in(folders: Mapping[str, Path]) -> dict[str, Callable[[], RequestLog]]:
-    """What reads the logs of repetitions whose folders are given by key."""
+    """Return a reader of the logs of repetitions, whose directories are given by key."""
     return {key: partial(request_log.read, folder / "out") for key, folder in folders.items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up results for the shipped studies after papers: every metric that a study asks for, some cells without any.
+"""Made-up results for the shipped studies after papers: every metric that a study uses, and some cells without results.
 
-Numbers come from the coordinates by a hash, so that they repeat; they mean nothing. Where a cell has no queue, the
-scheduler does not count, as in the lab.
+Numbers come from the coordinates by a hash, so they repeat; they mean nothing. If a cell has no queue, its number does
+not depend on the scheduler, as in the lab.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.tabled import bring_up_to_date
 
 PAPERS = ("choi2014", "kim2007", "lee2013")
 LOST = (3, 5)
-"""Of each seven cells of a study's second half, the places of the one that has not run and of the one that fails."""
+"""In a study's second half, the places among seven cells of one that has not run, and of one that fails."""
 
 REQUESTS = [(1_000_000 * (n + 1), n % 2, (n * 7) % 20 << 20, 4096) for n in range(20)]
 
@@ -32,18 +32,18 @@ def paper(name: str) -> Study:
 
 
 def metrics_of(study: Study) -> list[str]:
-    """What the study shows or judges by."""
+    """Return the metrics that the study shows or judges by."""
     answers = [*([study.answer] if study.answer else []), *study.choices]
-    asked = [metric for answer in answers for metric in answer.metric]
-    asked += [figure.y for figure in study.figures]
-    asked += [metric for table in study.tables for metric in table.metric]
-    asked += [metric for claim in study.claims for metric in claim.metric]
-    return list(dict.fromkeys(asked))
+    metrics = [metric for answer in answers for metric in answer.metric]
+    metrics += [figure.y for figure in study.figures]
+    metrics += [metric for table in study.tables for metric in table.metric]
+    metrics += [metric for claim in study.claims for metric in claim.metric]
+    return list(dict.fromkeys(metrics))
 
 
-def chance(*said: object) -> float:
-    """From 1 to 2."""
-    return 1 + int.from_bytes(hashlib.sha256(repr(said).encode()).digest()[:4]) / 2**32
+def chance(*coordinates: object) -> float:
+    """Return a number from 1 to 2."""
+    return 1 + int.from_bytes(hashlib.sha256(repr(coordinates).encode()).digest()[:4]) / 2**32
 
 
 def paper_rows(study: Study) -> list[dict[str, Any]]:
@@ -55,15 +55,17 @@ def paper_rows(study: Study) -> list[dict[str, Any]]:
         place = places[tuple(cell.coordinates.values())]
         if place == LOST[0] and not cell.traced:
             continue
-        told: Mapping[str, str] = cell.coordinates
+        coordinates: Mapping[str, str] = cell.coordinates
         if not has_queue(cell.medium, cell.translation):
-            told = {axis: value for axis, value in told.items() if axis != "scheduler"}
+            coordinates = {axis: value for axis, value in coordinates.items() if axis != "scheduler"}
         key = hashlib.sha256(cell.label.encode()).hexdigest()
         row: dict[str, Any] = {**cell.coordinates, "seed": cell.seed, "key": key, "reason": "", "outcome": "measured"}
         if place == LOST[1] and not cell.traced:
             rows.append(row | {"outcome": "failed", "reason": "mkfs: exit status 1", "check": None})
             continue
-        row |= {name: 10 * chance(name, told) * (1 + 0.01 * chance(name, told, cell.seed)) for name in metrics}
+        row |= {
+            name: 10 * chance(name, coordinates) * (1 + 0.01 * chance(name, coordinates, cell.seed)) for name in metrics
+        }
         row |= {name: 100.0 for name in metrics if name.endswith("_reached_percent")}  # memory kept nothing
         row |= {"requested_bytes": 1e6, "medium_read_bytes": 1e6, "medium_written_bytes": 1e6, "check": ""}
         row["mounted"] = "f2fs rw," + ",".join(["lazytime,background_gc=on,nodiscard,no_heap,mode=adaptive"] * 5)
@@ -75,7 +77,7 @@ STEADY = ("steady", "not known: bonnie++ tells no rate within a phase", "not ste
 
 
 def widened(rows: list[dict[str, Any]], metrics: list[str]) -> list[dict[str, Any]]:
-    """The same with the longest numbers and words that a table can have: 0.00123 beside 12,300."""
+    """Return the rows with the longest numbers and words that a table can have: 0.00123 beside 12,300."""
     for place, row in enumerate(row for row in rows if row["outcome"] == "measured"):
         times = (0.00012345, 1234.5, 1.0)[place % 3]
         row |= {name: row[name] * times for name in metrics if name in row and not name.endswith("_percent")}
@@ -85,7 +87,7 @@ def widened(rows: list[dict[str, Any]], metrics: list[str]) -> list[dict[str, An
 
 
 def paper_report(study: Study, folder: Path) -> Path:
-    """The report of a study, with a log of requests for each cell that it traces."""
+    """Return the report of a study, with a log of requests for each traced cell."""
     rows = paper_rows(study)
     first = [row for row in rows if row["seed"] == study.seeds[0]]
     traced = {row["key"]: folder / row["key"] for row in first if study.is_traced({a: row[a] for a in study.axes})}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A result that nobody measured, for tests."""
+"""A made-up result, for tests."""
 
 from __future__ import annotations
 

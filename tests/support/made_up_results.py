@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up results with the shape of a real study: three file systems, four patterns, four request sizes, three seeds.
+"""Made-up results in the shape of a real study: three file systems, four patterns, four request sizes, three seeds.
 
-A cell that fails with each seed, one that fails with one, writes that the page cache swallowed, and a damaged image
-are among them.
+They include a cell that fails with each seed, one that fails with one seed, writes that the page cache swallowed, and a
+damaged image.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REASON = "mkfs.f2fs: exit status 255"
 
 
 class Titles:
-    """As much of a library of profiles as a report asks for."""
+    """The part of a library of profiles that a report needs."""
 
     def filesystem(self, selector: str) -> Any:
         titles = {"fat16": "FAT16", "ext2": "ext2", "f2fs": "F2FS"}
@@ -114,11 +114,11 @@ CLAIMS = (
 )
 
 SYSTEMS = {"Linux": 9.0, "Windows XP": 3.1}
-"""What two systems wrote on a machine of flesh and blood, MiB/s."""
+"""The write rates of two systems on a real machine, MiB/s."""
 
 
 def made_up_elsewhere() -> list[dict[str, Any]]:
-    """What is imported: sequential writes to FAT16 alone."""
+    """Return imported results: only sequential writes to FAT16."""
     cell = {"filesystem": FILESYSTEMS[0], "pattern": "write", "outcome": "measured", "reason": "", "key": ""}
     return [
         {**cell, "system": system, "request": request, "seed": seed, "bandwidth": speed + seed / 10, "runtime_s": 1.0}
@@ -275,12 +275,12 @@ def made_up_report(folder: Path) -> Path:
 
 
 def traced_study() -> Study:
-    """The same study with a figure of requests."""
+    """Return the same study with a figure of requests."""
     return replace(made_up_study(), traces=(Trace(title="Where the requests lie", where=TRACED),))
 
 
 def traced_report(folder: Path) -> Path:
-    """A report with logs of 20 requests for the cells whose requests are drawn."""
+    """Return a report with logs of 20 requests for the cells of the figure of requests."""
     study = traced_study()
     rows = rows_of(made_up_frame(study))
     artefacts = {row["key"]: folder / row["key"] for row in rows if row["seed"] == 1 and study.is_traced(row)}

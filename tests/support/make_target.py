@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a target of the Makefile as a person does, for tests."""
+"""Run a target of the Makefile as a person does, for tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.support.repository import REPOSITORY
 
 
 def make(*words: str, folder: Path = REPOSITORY, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The finished process, with the environment of this Python but for other variables of make's."""
-    # A make that runs the tests must not rule this one
+    """Return the finished process. Its environment is this process's without the variables of an enclosing make."""
+    # A make that runs the tests must not affect this one
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     given = {"VENV": sys.prefix, **variables}
     return subprocess.run(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that are changed at random, and a way of sending them that loses few: after each handful comes a whole call,
-and the next handful waits for its answer. Over UDP, over TCP, and over TCP with heads of records that lie.
+"""Send randomly changed calls so that few are lost: after each batch comes a valid call, and the next batch waits for
+its answer. Transports are UDP, TCP, and TCP with false record headers.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from tests.support.nfs_calls import FOR_ALL, MOUNT, NFS, NO_ATTRIBUTES, PORTMAP, Server, header, text
 
 HANDFUL = {"udp": 16, "tcp": 6}
-"""A server hangs up at some calls over TCP, and what comes behind one in its handful is lost."""
+"""Over TCP a server closes the connection at some calls, and the rest of the batch is lost."""
 
 BY_TCP, LYING = 2, 20
-"""Of so many handfuls one goes over TCP, and of so many one has a call more whose record's head lies."""
+"""One of so many batches goes over TCP, and one of so many has one more call with a false record header."""
 
 ASK_AGAIN_S = 0.5
 XID_BYTES = 4
@@ -29,19 +29,19 @@ FITTING = {
     **{1: "h", 2: "hai", 3: "hn", 4: "hi", 5: "h", 6: "hqi", 7: "hqw", 8: "hnia", 9: "hna", 10: "hnan", 11: "hni"},
     **{12: "hn", 13: "hn", 14: "hnhn", 15: "hhn", 16: "hqqi", 17: "hqqii", 18: "h", 19: "h", 20: "h", 21: "hqi"},
 }
-"""What arguments each procedure of NFS version 3 has: see _argument."""
+"""The arguments of each procedure of NFS version 3, in the letters of _argument()."""
 
 
 @dataclass
 class Sent:
-    """What a server was sent, by transport."""
+    """The numbers of sent calls, by transport."""
 
     changed: Counter[str] = field(default_factory=Counter)
     whole: Counter[str] = field(default_factory=Counter)
-    """NULL calls, those that were sent again among them."""
+    """NULL calls, repetitions included."""
 
     lies: int = 0
-    """Records with heads that lie; they are on top of the calls."""
+    """Records with false headers, in addition to the calls."""
 
     def add(self, more: Sent) -> None:
         self.changed += more.changed
@@ -50,7 +50,7 @@ class Sent:
 
 
 def pester(server: Server, program: int, count: int, seed: int, handle: bytes) -> Sent:
-    """Sends the program at least `count` changed calls. Raises TimeoutError if it stops answering whole ones."""
+    """Send the program at least `count` changed calls. Raises TimeoutError if it stops answering valid ones."""
     dice, sent = random.Random(f"{seed} {program}"), Sent()
     name, version = server.programs[program]
     to = (server.address, getattr(server, name))
@@ -74,7 +74,7 @@ def pester(server: Server, program: int, count: int, seed: int, handle: bytes) -
 
 
 def changed_call(dice: random.Random, program: int, handle: bytes) -> bytes:
-    """A call with arguments that fit, or may. Bytes are changed, lost, doubled or added, and not of its xid alone."""
+    """Return a call with arguments that may fit. Bytes are changed, lost, doubled or added, and not only in its xid."""
     if program == NFS and dice.random() < 0.5:
         version, (procedure, kinds) = 3, dice.choice(list(FITTING.items()))
     else:
@@ -91,7 +91,9 @@ def changed_call(dice: random.Random, program: int, handle: bytes) -> bytes:
 
 
 def _argument(dice: random.Random, kind: str, handle: bytes) -> bytes:
-    """h: handle; n: name; i, q: number of 32 or 64 bits; a: attributes to set; w: how much to write, how, and what."""
+    """Return an argument. h: handle; n: name; i, q: number of 32 or 64 bits; a: attributes to set; w: how much to
+    write, how, and the data.
+    """
     if kind == "h":
         return text(handle)
     if kind == "n":
@@ -107,12 +109,14 @@ def _argument(dice: random.Random, kind: str, handle: bytes) -> bytes:
 
 
 def _change(dice: random.Random, message: bytearray) -> None:
-    """One change, at a place of any part: a byte, the end, some bytes twice, some bytes more."""
+    """Make one change at a place of any part: another byte, the end cut off, some bytes doubled, some bytes added."""
     at, change = dice.randrange(len(message) or 1), dice.randrange(4)
     if change == 0 and message:
         message[at] = dice.getrandbits(8)
     elif change == 1:
-        del message[max(at, 2 * XID_BYTES) :]  # less is told by length alone, and is not counted as a call
+        del message[
+            max(at, 2 * XID_BYTES) :
+        ]  # shorter messages are refused by their length alone, and do not count as calls
     elif change == 2:
         message[at:at] = message[at : at + dice.randrange(64)]
     else:
@@ -132,7 +136,9 @@ def _send_datagrams(line: socket.socket, calls: Sequence[bytes], null: bytes, se
 
 
 def _send_records(to: tuple[str, int], calls: Sequence[bytes], null: bytes, sent: Sent, seconds: float) -> None:
-    """Over a connection of their own, which the server may end at any of them: most likely at a short one."""
+    """Send records over a connection of their own. The server may close it after any record, most likely a short
+    one.
+    """
     with socket.create_connection(to, timeout=seconds) as line:
         answers = b""
 
@@ -161,11 +167,11 @@ def _send_records(to: tuple[str, int], calls: Sequence[bytes], null: bytes, sent
 def _until_answered(
     send: Callable[[bytes], None], is_answered: Callable[[bytes], bool], null: bytes, seconds: float
 ) -> None:
-    """Sends a whole call until it is answered, each time with another xid; answers to other calls are passed over."""
-    end, asked = time.monotonic() + seconds, random.randrange(1 << 31)
+    """Send a valid call until it is answered, each time with another xid. Skip answers to other calls."""
+    end, number = time.monotonic() + seconds, random.randrange(1 << 31)
     while time.monotonic() < end:
-        asked += 1
-        xid = struct.pack(">I", asked)
+        number += 1
+        xid = struct.pack(">I", number)
         send(xid + null[XID_BYTES:])
         try:
             while not is_answered(xid):
@@ -177,18 +183,18 @@ def _until_answered(
 
 
 def _lie(to: tuple[str, int], dice: random.Random, message: bytes) -> None:
-    """A record with a head that has another length, or says that more will come; then this end hangs up."""
+    """Send a record whose header has another length or announces more records, then close the connection."""
     with socket.create_connection(to, timeout=0.05) as line:
         length = dice.choice((len(message), dice.getrandbits(8), dice.getrandbits(31)))
         try:
             line.sendall(struct.pack(">I", dice.choice((0, 0x80000000)) | length) + message)
             line.recv(65536)
         except OSError:
-            return  # the server may hang up, or wait for what does not come
+            return  # the server may close the connection, or wait for more
 
 
 def pester_all(server: Server, count: int, seed: int, handle: bytes) -> Sent:
-    """So many to the NFS server, and on top of that a third of them each to the mount protocol and the portmapper."""
+    """Send `count` calls to the NFS server, and a third as many each to the mount protocol and the portmapper."""
     sent = Sent()
     for program, many in ((MOUNT, count // 3), (PORTMAP, count // 3), (NFS, count)):
         sent.add(pester(server, program, many, seed, handle))

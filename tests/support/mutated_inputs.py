@@ -101,7 +101,7 @@ values = st.recursive(
 
 
 def toml(data: dict[str, Any]) -> str:
-    """A table as TOML, one key a line, so that each has a line of its own."""
+    """Return a table as TOML, with one key per line, so that each has a line of its own."""
     tables = {key: value for key, value in data.items() if isinstance(value, dict)}
     arrays = {key: value for key, value in data.items() if _is_tables(value)}
     plain = {key: value for key, value in data.items() if key not in tables and key not in arrays}
@@ -133,7 +133,7 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string; what may not stand in one as it is, escaped."""
+    """Return a basic string, with escapes for characters that need them."""
     sound = text.encode("utf-8", "replace").decode()
     escaped = (letter if letter >= " " and letter not in '"\\\x7f' else f"\\u{ord(letter):04x}" for letter in sound)
     return f'"{"".join(escaped)}"'
@@ -141,13 +141,13 @@ def _text(text: str) -> str:
 
 def _places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
+    for key, part in inner:
         yield (*way, key)
-        yield from _places(one, (*way, key))
+        yield from _places(part, (*way, key))
 
 
 def _like(value: Any) -> st.SearchStrategy[Any]:
-    """Values to stand in the place of one: mostly of its type, so that what is behind the types is reached, too."""
+    """Draw values to replace one: mostly of its type, so that checks after the type checks are reached, too."""
     if isinstance(value, bool):
         return st.booleans() | values
     if isinstance(value, str):
@@ -163,7 +163,7 @@ def _like(value: Any) -> st.SearchStrategy[Any]:
 
 @st.composite
 def mutated(draw: st.DrawFn, data: Any, most: int = 3) -> Any:
-    """The same with up to `most` values or keys changed, taken away, doubled or moved."""
+    """Draw the data with up to `most` values or keys changed, removed, doubled or moved."""
     data = copy.deepcopy(data)
     for _ in range(min(most, draw(st.sampled_from((0, 1, 1, 1, 2, 3))))):
         places = list(_places(data))
@@ -196,9 +196,9 @@ def mutated(draw: st.DrawFn, data: Any, most: int = 3) -> Any:
 
 @st.composite
 def damaged(draw: st.DrawFn, text: bytes) -> bytes:
-    """Bytes with something cut, put in or doubled."""
+    """Draw the bytes with some cut, inserted or doubled."""
     at = draw(st.integers(0, len(text)))
-    what = draw(st.sampled_from(("cut", "insert", "double", "bom", "utf-16", "cr", "keep")))
+    damage = draw(st.sampled_from(("cut", "insert", "double", "bom", "utf-16", "cr", "keep")))
     junk = (
         b"\0",
         b"\xff\xfe",
@@ -213,7 +213,7 @@ def damaged(draw: st.DrawFn, text: bytes) -> bytes:
         b"a." * 800 + b"a=1\n",
         b"9" * 5000,
     )
-    match what:
+    match damage:
         case "cut":
             return text[:at]
         case "insert":

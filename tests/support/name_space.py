@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name spaces of a test's own: what is mounted in one is seen by its commands alone. Root is not needed."""
+"""Name spaces for a test: only its commands see a mount in them. Root is not needed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import subprocess
 import pytest
 
 NO_ROOT = ("unshare", "--user", "--map-root-user", "--mount")
-"""What a command begins with that runs in one, as its root."""
+"""The beginning of a command that runs in a name space, as its root."""
 
 
 def refusal() -> str:
-    """Why this host has none; "" if it has."""
+    """Return why this host has no name spaces; "" if it has."""
     done = subprocess.run([*NO_ROOT, "true"], capture_output=True, text=True)
     return f"this host refuses user name spaces ({done.stderr.strip()})" if done.returncode else ""
 
 
 def wanted() -> None:
-    """Skips the test where there is none."""
+    """Skip the test if this host has none."""
     if why := refusal():
         pytest.skip(why)

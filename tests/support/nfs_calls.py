@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NFS version 3, its mount protocol and the portmapper as a test asks them, over UDP and TCP, at ports of this host.
-Not a client: each call stands alone.
+"""NFS version 3, its mount protocol and the portmapper, over UDP and TCP, at ports of this host. This is no client:
+each call stands alone.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ ROOT = struct.pack(">5I", 0, 0, 0, 0, 0)  # AUTH_SYS: stamp, no machine name, ui
 
 
 NO_ATTRIBUTES = bytes(24)
-"""What CREATE is to set: nothing."""
+"""The attributes that CREATE sets: none."""
 
 FOR_ALL = struct.pack(">7I", 1, 0o777, 0, 0, 0, 0, 0)
-"""What MKDIR is to set: everybody may do anything in the folder."""
+"""The attributes that MKDIR sets: everybody may do anything in the directory."""
 
 ATTRIBUTES, SIZE_AND_TIMES, MTIME = 84, 24, 68
-"""Bytes of fattr3, and of wcc_attr (RFC 1813); the third is where fattr3 has the time of the last change."""
+"""The sizes of fattr3 and wcc_attr in bytes (RFC 1813), and the offset of the time of the last change in fattr3."""
 
 UNSTABLE, FILE_SYNC = 0, 2
 
 
 def text(value: bytes) -> bytes:
-    """A string or a handle: its length, and zeros up to a word."""
+    """Return a string or a handle in the protocol's encoding: its length, and zeros up to a word."""
     return struct.pack(">I", len(value)) + value + bytes(-len(value) % 4)
 
 
 def header(xid: int, program: int, version: int, procedure: int) -> bytes:
-    """Of a call, as root of a machine without a name."""
+    """Return a call's header, as root of a machine without a name."""
     return struct.pack(">6I", xid, 0, 2, program, version, procedure) + struct.pack(">I", 1) + text(ROOT) + bytes(8)
 
 
 class Denied(Exception):
-    """The call was not carried out: what RPC says of it."""
+    """The call was not carried out. The text is RPC's reason."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Server:
     def call(
         self, program: int, procedure: int, arguments: bytes = b"", *, tcp: bool = True, version: int = 0
     ) -> bytes:
-        """The results. Raises Denied, or TimeoutError if none come."""
+        """Return the results. Raises Denied, or TimeoutError if no answer comes."""
         name, usual = self.programs[program]
         self._xid += 1
         message = header(self._xid, program, version or usual, procedure) + arguments
@@ -86,47 +86,47 @@ class Server:
             return _exactly(line, struct.unpack(">I", head)[0] & 0x7FFFFFFF)
 
     def mount_path(self, path: bytes) -> tuple[int, bytes]:
-        """Status, and the handle if it is OK."""
+        """Return the status, and the handle if it is OK."""
         results = self.call(MOUNT, 1, text(path))
         status = struct.unpack_from(">I", results)[0]
         length = struct.unpack_from(">I", results, 4)[0] if status == OK else 0
         return status, results[8 : 8 + length]
 
     def attributes(self, handle: bytes) -> int:
-        """The status of GETATTR."""
+        """Return the status of GETATTR."""
         return _status(self.call(NFS, 1, text(handle)))
 
     def changed_at(self, handle: bytes) -> int:
-        """The second of its last change of content, by GETATTR."""
+        """Return the second of the last change of content, by GETATTR."""
         results = self.call(NFS, 1, text(handle))
         assert _status(results) == OK
         return int(struct.unpack_from(">I", results, 4 + MTIME)[0])
 
     def look_up(self, handle: bytes, name: bytes) -> tuple[int, bytes]:
-        """Status and handle of LOOKUP."""
+        """Return status and handle of LOOKUP."""
         results = self.call(NFS, 3, text(handle) + text(name))
         status = struct.unpack_from(">I", results)[0]
         length = struct.unpack_from(">I", results, 4)[0] if status == OK else 0
         return status, results[8 : 8 + length]
 
     def create(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
-        """Status and handle of CREATE, unchecked."""
+        """Return status and handle of CREATE, unchecked."""
         return _made(self.call(NFS, 8, text(folder) + text(name) + bytes(4) + NO_ATTRIBUTES))
 
     def make_folder(self, folder: bytes, name: bytes) -> tuple[int, bytes]:
-        """Status and handle of MKDIR."""
+        """Return status and handle of MKDIR."""
         return _made(self.call(NFS, 9, text(folder) + text(name) + FOR_ALL))
 
     def remove(self, folder: bytes, name: bytes, *, is_folder: bool = False) -> int:
-        """The status of REMOVE, or of RMDIR."""
+        """Return the status of REMOVE, or of RMDIR."""
         return _status(self.call(NFS, 13 if is_folder else 12, text(folder) + text(name)))
 
     def rename(self, folder: bytes, name: bytes, new: bytes) -> int:
-        """The status of RENAME within a folder."""
+        """Return the status of RENAME within a directory."""
         return _status(self.call(NFS, 14, text(folder) + text(name) + text(folder) + text(new)))
 
     def write(self, handle: bytes, offset: int, data: bytes, *, stable: bool = False) -> bytes:
-        """The verifier of WRITE: another one says that the server has started anew."""
+        """Return the verifier of WRITE. Another verifier means that the server has restarted."""
         how = struct.pack(">Q3I", offset, len(data), FILE_SYNC if stable else UNSTABLE, len(data))
         results = self.call(NFS, 7, text(handle) + how + data + bytes(-len(data) % 4))
         at = _after_changes(results)
@@ -136,7 +136,7 @@ class Server:
         return results[at + 8 : at + 16]
 
     def commit(self, handle: bytes) -> bytes:
-        """The verifier of COMMIT, of the whole file."""
+        """Return the verifier of COMMIT of the whole file."""
         results = self.call(NFS, 21, text(handle) + bytes(12))
         at = _after_changes(results)
         return results[at : at + 8]
@@ -155,7 +155,7 @@ def _status(results: bytes) -> int:
 
 
 def _made(results: bytes) -> tuple[int, bytes]:
-    """Status, and the handle of what was made, if the server tells it."""
+    """Return the status, and the handle of the new object if the server returns it."""
     status, follows = struct.unpack_from(">2I", results)
     if status != OK or not follows:
         return status, b""
@@ -164,7 +164,7 @@ def _made(results: bytes) -> tuple[int, bytes]:
 
 
 def _after_changes(results: bytes) -> int:
-    """Where what follows wcc_data begins; the status before it must be OK."""
+    """Return the offset after wcc_data. The status before it must be OK."""
     status, follows = struct.unpack_from(">2I", results)
     assert status == OK, status
     at = 8 + (SIZE_AND_TIMES if follows else 0)

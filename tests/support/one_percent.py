@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A line that adds 1 % to the CPU time of a write, and code that changes nothing: what the tests of both share, for a
-kernel's tree and for a module.
+"""A line that adds 1 % to the CPU time of a write, and code that changes nothing, for the tests with a kernel's tree
+and with a module.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ STUDY = """
 """
 
 WORSE = 5
-"""How compare ends where something is worse."""
+"""The exit status of `compare` if something is worse."""
 
 
 class Change(NamedTuple):
-    """One line more in the path of a write: in front of the line `before`, where that is once in the file."""
+    """One more line in the path of a write, before the line `before`, which the file has once."""
 
     file: str
     before: str
     line: str
 
     def make(self, tree: Path) -> None:
-        """In a folder of sources."""
+        """Make the change in a directory of sources."""
         replace_once(tree / self.file, self.before, f"\t{self.line}\n{self.before}")
 
 
@@ -55,27 +55,27 @@ __used static noinline int never_called(int a, int b)
 }
 
 
-def unused(text: str, before: str, what: str) -> str:
-    """The text of a source with what nobody calls or reads, one of UNUSED, in front of `before`."""
+def unused(text: str, before: str, kind: str) -> str:
+    """Return the source with code or data that nobody uses, one of UNUSED, before the line `before`."""
     assert text.count(before) == 1, before
-    return text.replace(before, f"{UNUSED[what]}\n{before}")
+    return text.replace(before, f"{UNUSED[kind]}\n{before}")
 
 
 @contextmanager
 def busy_host() -> Iterator[None]:
-    """Every CPU has a program that never waits."""
+    """Keep every CPU busy with a program that never waits."""
     burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     try:
         yield
     finally:
-        for one in burners:
-            one.kill()
-            one.wait()
+        for burner in burners:
+            burner.kill()
+            burner.wait()
 
 
 def check_found(done: subprocess.CompletedProcess[str], name: str, patterns: tuple[str, ...] = ("write",)) -> None:
-    """Compare has flagged writing by these patterns, each by about 1 % of CPU time, and says that it begins with the
-    code.
+    """Check that `compare` flagged writing by these patterns, each by about 1 % of CPU time, and says that the code
+    caused it.
     """
     assert done.returncode == WORSE, f"{name}: {done.stdout}"
     for pattern in patterns:

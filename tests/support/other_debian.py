@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian 13 in a folder, on a host that has another: its libraries and its compiler, without root.
+"""Debian 13 in a directory, with its libraries and its compiler, without root, on a host with another Debian.
 
-mmdebstrap makes it once, from the mirror that the host's apt uses; a user name space lets commands run in it. Must not
-know what they do.
+mmdebstrap makes it once, from the mirror of the host's apt. A user name space lets commands run in it. Must not know
+what they do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ exec chroot "$root" "$@"
 
 
 def refusal() -> str:
-    """Why it cannot be had on this host, or would be nothing else; "" if it can."""
+    """Return why this host cannot have it, or why it would be no other Debian; "" if it can."""
     for program, package in {"mmdebstrap": "mmdebstrap", "newuidmap": "uidmap", "apt-get": "apt"}.items():
         if shutil.which(program) is None:
             return f"{program} is not installed: apt-get install {package}"
@@ -47,7 +47,7 @@ def refusal() -> str:
 
 
 def root(packages: Sequence[str]) -> Path:
-    """Its root folder, with these packages. About three minutes the first time, then it lies in the cache.
+    """Return its root directory with these packages. The first time takes about three minutes; then it is in the cache.
 
     Raises SetupError with the last lines of what failed.
     """
@@ -60,7 +60,7 @@ def root(packages: Sequence[str]) -> Path:
         run(["mmdebstrap", *how, "--aptopt=APT::Install-Recommends false", RELEASE, archive, source])
         tree = folder / "root"
         tree.mkdir()
-        # Who unpacks it owns it all, and may remove it
+        # The user who unpacks it owns all files, and may remove them
         run(["tar", "-C", tree, "-xf", archive, "--no-same-owner", "--exclude=./dev/*"])
         archive.unlink()
 
@@ -69,7 +69,7 @@ def root(packages: Sequence[str]) -> Path:
 
 
 def _mirror() -> str:
-    """From which the host's apt takes Debian itself, not its updates."""
+    """Return the mirror of Debian itself, not of its updates, that the host's apt uses."""
     fields = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
     lines = run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"]).splitlines()
     places = (line.split("|") for line in lines)
@@ -78,6 +78,6 @@ def _mirror() -> str:
 
 
 def inside(tree: Path, folders: Sequence[Path], command: Sequence[str | Path]) -> list[str]:
-    """A command that runs with `tree` as its root and sees these folders of the host where they are there."""
-    seen = ["/dev", "/proc", *map(str, folders)]
-    return [*name_space.NO_ROOT, "sh", "-ec", _ENTER, "sh", str(tree), *seen, "--", *map(str, command)]
+    """Return a command that runs with `tree` as its root, and sees these directories of the host at the same paths."""
+    mounts = ["/dev", "/proc", *map(str, folders)]
+    return [*name_space.NO_ROOT, "sh", "-ec", _ENTER, "sh", str(tree), *mounts, "--", *map(str, command)]

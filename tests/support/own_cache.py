@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder of a user's with a cache of its own, and the command in it. The cache has what is built already, by links:
-what a test builds beside that, and all results, stay in the folder.
+"""A user's directory with a cache of its own, and the command in it. The cache links to everything built before. What a
+test builds in addition, and all results, stay in the directory.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ FLASHBED = str(Path(sys.executable).with_name("flashbed"))
 CACHE = "cache"
 
 OF_USERS = ("linux-own-", "kernel-lines-", "own-module-", "cpio-module-mine-")
-"""How that begins in the cache which tests make of sources of a user's."""
+"""The beginning of the names of cache entries that tests build from a user's sources."""
 
 
 def make(folder: Path) -> Path:
-    """The folder `cache` in `folder`."""
+    """Make the cache `cache` in `folder`."""
     real, own = paths.cache_root(), folder / CACHE
     (own / "image").mkdir(parents=True)
     for name in ("debian-amd64", "debian-arm64"):
@@ -33,13 +33,13 @@ def make(folder: Path) -> Path:
 
 
 def flashbed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The finished command, in the folder and with its cache."""
+    """Return the finished command, run in the directory with its cache."""
     environment = {**os.environ, "FLASHBED_CACHE": str(folder / CACHE)}
     return subprocess.run([FLASHBED, *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 def said(folder: Path, *words: str) -> str:
-    """What a command says that ends well."""
+    """Return the output of a command that must succeed."""
     done = flashbed(folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

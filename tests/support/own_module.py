@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that a study brings, as docs/profiles.md has it: a changed copy of one of the lab's, or a small file system,
-in a folder beside the study, with a profile for it.
+"""Modules that a study brings (docs/profiles.md): a changed copy of one of the lab's, or a small file system, in a
+directory beside the study, with a profile for it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from tests.support.edits import replace_once
 from tests.support.repository import REPOSITORY
 
 SOURCE = "my-source"
-"""The folder with the copy."""
+"""The directory with the copy."""
 
 SUPER = "super.c"
-"""Where the module of a file system is registered."""
+"""The place where a file system's module is registered."""
 
 WRITE_END = "static int write_end("
-"""Above what each write runs, in a file of its own."""
+"""The place above the code of each write, which is in a file of its own."""
 
 SMALL_PROFILE = f"""\
 title  = "Mine"
@@ -34,14 +34,14 @@ type = "mine"
 
 
 def small(folder: Path) -> Path:
-    """The file system `mine` of tests/guest/mine, which is compiled in a second. The copy of its source."""
+    """Make the file system `mine` of tests/guest/mine, which compiles in a second. Return the copy of its source."""
     profile = _new(folder, "filesystems", "mine")
     profile.write_text(SMALL_PROFILE)
     return _copy(folder, REPOSITORY / "tests/guest/mine")
 
 
 def yaffs2(folder: Path) -> Path:
-    """A copy of kernel/yaffs2, and the file system `mine` of it. The copy."""
+    """Make a copy of kernel/yaffs2, and the file system `mine` of it. Return the copy."""
     source = _copy(folder, paths.kernel() / "yaffs2")
     _call(source, "yaffs2", "mine")
     replace_once(source / SUPER, '.name = "yaffs2"', '.name = "mine"')
@@ -53,7 +53,7 @@ def yaffs2(folder: Path) -> Path:
 
 
 def scheduler(folder: Path, name: str = "mine") -> Path:
-    """A copy of kernel/iosched that makes CFQ only, under the name `name`. The copy."""
+    """Make a copy of kernel/iosched with only CFQ, under the name `name`. Return the copy."""
     source = _copy(folder, paths.kernel() / "iosched")
     only = "anticipatory-y := anticipatory_main.o glue.o $(call core-objects, $(IOSCHED_AS))\n"
     replace_once(source / "Kbuild", f"obj-m := anticipatory.o cfq.o\n{only}", "obj-m := cfq.o\n")
@@ -83,7 +83,7 @@ def _new(folder: Path, kind: str, name: str) -> Path:
 
 
 def _profile(folder: Path, kind: str, shipped: str, name: str) -> Path:
-    """The shipped profile under another name, to be changed."""
+    """Return the shipped profile under another name, for changes."""
     path = _new(folder, kind, name)
     shutil.copy(paths.profiles() / kind / f"{shipped}.toml", path)
     return path

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk whose cache forgets when the power goes: QEMU logs what the guest writes, and a cut keeps of what was not
-flushed whatever chance wants.
+"""A disk whose cache is lost when the power fails: QEMU logs the guest's writes, and a cut keeps a random part of what
+was not flushed.
 
-The log is that of QEMU's driver blklogwrites, which is dm-log-writes' (Linux, Documentation/admin-guide/device-mapper/
-log-writes.rst): a superblock in the first sector (magic, version, entries, sector size), then for each write, discard
-and flush an entry of one sector (sector, sectors, flags, length of a mark's data; 64 bits each, little-endian), and
-what was written.
+The log is of QEMU's driver blklogwrites, in the format of dm-log-writes (Linux,
+Documentation/admin-guide/device-mapper/log-writes.rst): a superblock in the first sector (magic, version, entries,
+sector size), then for each write, discard and flush an entry of one sector (sector, sectors, flags, length of a mark's
+data; 64 bits each, little-endian), and the written data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENTRY = struct.Struct("<4Q")
 
 @dataclass(frozen=True)
 class Entry:
-    """What the guest asked of the disk; `data` of writes only."""
+    """A request of the guest to the disk. Only writes have `data`."""
 
     offset: int
     length: int
@@ -36,7 +36,9 @@ class Entry:
 
 
 class Disk:
-    """An appliance's disk over cuts of its power: for each start, `logged`; then `cut`. `lost`: writes, in all."""
+    """An appliance's disk over cuts of its power: call `logged` before each start, then `cut`. `lost` is the number of
+    lost writes in all.
+    """
 
     def __init__(self, image: Path, folder: Path, dice: random.Random) -> None:
         self._image, self._folder, self._dice = image, folder, dice
@@ -44,12 +46,12 @@ class Disk:
         self.lost = 0
 
     def logged(self, command: Sequence[str]) -> list[str]:
-        """The command of a machine that is to be killed."""
+        """Return the command of a machine that will be killed."""
         shutil.copy(self._image, self._before)
         return logged(command, self._image, self._log)
 
     def cut(self) -> None:
-        """The image is what the killed machine's disk remembers; its file system is whole."""
+        """Make the image what the killed machine's disk has kept, and check that its file system is intact."""
         disk, gone = cut(self._before, self._log, self._dice)
         self.lost += gone
         self._image.write_bytes(disk)
@@ -57,7 +59,7 @@ class Disk:
 
 
 def logged(command: Sequence[str], image: Path, log: Path) -> list[str]:
-    """An appliance's command whose first disk, `image`, logs to `log`, which is made anew."""
+    """Return an appliance's command whose first disk, `image`, logs to the new file `log`."""
     log.write_bytes(b"")
     at = next(number for number, word in enumerate(command) if word.startswith("if=none,id=disk0,"))
     nodes = (
@@ -71,7 +73,9 @@ def logged(command: Sequence[str], image: Path, log: Path) -> list[str]:
 
 
 def entries(log: Path) -> Iterator[Entry]:
-    """As far as the log was written: what was under way when QEMU was killed was not done."""
+    """Yield the entries, as far as the log was written. A request that was in flight when QEMU was killed was not
+    done.
+    """
     data = log.read_bytes()
     if len(data) < SECTOR:
         return
@@ -89,14 +93,14 @@ def entries(log: Path) -> Iterator[Entry]:
 
 
 def cut(before: Path, log: Path, dice: random.Random) -> tuple[bytes, int]:
-    """What is on the disk after the power went, and how many writes were lost: all that a flush came after is there,
-    and of the rest what chance wants, in pages.
+    """Write what is on the disk after the power failed, and return the number of lost writes. All writes before a flush
+    are there; of the others a random part, in pages.
     """
     disk = bytearray(before.read_bytes())
-    found = list(entries(log))
-    last = max((number for number, entry in enumerate(found) if entry.flags & FLUSH), default=-1)
+    logged_entries = list(entries(log))
+    last = max((number for number, entry in enumerate(logged_entries) if entry.flags & FLUSH), default=-1)
     lost = 0
-    for number, entry in enumerate(found):
+    for number, entry in enumerate(logged_entries):
         if number > last and not entry.flags & FUA and dice.random() < 0.5:
             lost += bool(entry.length)
             continue
@@ -105,7 +109,7 @@ def cut(before: Path, log: Path, dice: random.Random) -> tuple[bytes, int]:
 
 
 def is_whole(image: Path, folder: Path) -> None:
-    """Its ext4 has a journal to replay, and nothing else is to be mended. The image stays as it is."""
+    """Return True if its ext4 has a journal to replay, and no other damage. The image does not change."""
     copy = folder / "checked.img"
     shutil.copy(image, copy)
     replayed = subprocess.run(["/sbin/e2fsck", "-p", copy], capture_output=True, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repository that the tests lie in."""
+"""The repository that contains the tests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that run on this host, by their command lines. For tests of what a command leaves behind."""
+"""Processes of this host by their command lines, for tests of what a command leaves behind."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 
 def command_lines(*words: str | Path) -> list[str]:
-    """Of all processes whose command line has each of these words: a program's name, a path that it works below."""
-    found = []
+    """Return the command lines that contain each of these words, such as a program's name or a path below which it
+    works.
+    """
+    lines = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            found.append(process.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-    return [line for line in found if all(str(word) in line for word in words)]
+            lines.append(process.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return [line for line in lines if all(str(word) in line for word in words)]

@@ -31,9 +31,9 @@ from pathlib import Path
 SLICES = Path(__file__).with_name("slices.toml")
 KEY = "key"
 MOST_SHOWN = 5
-"""Differences of a study that are printed."""
+"""The most differences of a study that are printed."""
 OWN = ("results", "failures", "work")
-"""What each side has for itself of a cache."""
+"""The parts of a cache that each side has for itself."""
 
 
 class NotComparableError(Exception):
@@ -41,8 +41,8 @@ class NotComparableError(Exception):
 
 
 def differences(before: bytes, after: bytes) -> Iterator[str]:
-    """Where two tables differ, the column `key` left out: columns first, then values row by row. Nothing if the bytes
-    are the same but for the keys.
+    """Yield the differences of two tables without the column `key`: columns first, then values row by row. Yield
+    nothing if only the keys differ.
     """
     (old, old_keys), (new, new_keys) = _parsed(before), _parsed(after)
     if _without(before, old_keys) == _without(after, new_keys):
@@ -50,13 +50,13 @@ def differences(before: bytes, after: bytes) -> Iterator[str]:
     yield from _of_columns(list(old[0] if old else ()), list(new[0] if new else ()))
     if len(old) != len(new):
         yield f"{len(old)} rows before, {len(new)} after"
-    told = False
-    for number, (mine, its) in enumerate(zip(old, new, strict=False), 2):
-        for column in mine:
-            if column != KEY and column in its and mine[column] != its[column]:
-                told = True
-                yield f"line {number}, {column}: {mine[column]!r} before, {its[column]!r} after"
-    if not told:
+    differs = False
+    for number, (old_row, new_row) in enumerate(zip(old, new, strict=False), 2):
+        for column in old_row:
+            if column != KEY and column in new_row and old_row[column] != new_row[column]:
+                differs = True
+                yield f"line {number}, {column}: {old_row[column]!r} before, {new_row[column]!r} after"
+    if not differs:
         yield "the bytes differ, though no value does that both have"
 
 
@@ -72,15 +72,15 @@ def _without(table: bytes, keys: set[str]) -> bytes:
 
 
 def _of_columns(old: list[str], new: list[str]) -> Iterator[str]:
-    for what, names in (("gone", set(old) - set(new)), ("new", set(new) - set(old))):
+    for change, names in (("gone", set(old) - set(new)), ("new", set(new) - set(old))):
         if names:
-            yield f"columns that are {what}: {', '.join(sorted(names))}"
+            yield f"columns that are {change}: {', '.join(sorted(names))}"
     if sorted(old) == sorted(new) and old != new:
         yield "the columns have another order"
 
 
 def flashbed_of(place: Path) -> Path:
-    """The command of a checkout, or of an environment. Raises NotComparableError."""
+    """Return the command of a checkout, or of an environment. Raises NotComparableError."""
     for folder in (place / ".venv", place):
         command = folder / "bin" / "flashbed"
         if command.is_file():
@@ -89,7 +89,9 @@ def flashbed_of(place: Path) -> Path:
 
 
 def cache_with(shared: Path, folder: Path, results: Path | None = None) -> Path:
-    """A cache in `folder` that has all of `shared` but what each side has for itself; and a store, if it is given."""
+    """Make a cache in `folder` with everything of `shared` except the parts of each side; and with the store, if it is
+    given.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for entry in sorted(shared.iterdir()) if shared.is_dir() else ():
         if entry.name not in OWN:
@@ -100,7 +102,7 @@ def cache_with(shared: Path, folder: Path, results: Path | None = None) -> Path:
 
 
 def _link(path: Path, target: Path) -> None:
-    """Raises NotComparableError if something else is there."""
+    """Make a link. Raises NotComparableError if something else is there."""
     if not path.is_symlink() and path.exists():
         raise NotComparableError(f"{path}: is in the way; name an empty folder with --work")
     path.unlink(missing_ok=True)
@@ -108,11 +110,11 @@ def _link(path: Path, target: Path) -> None:
 
 
 def table_of(flashbed: Path, cache: Path, command: Sequence[str], report: Path) -> bytes:
-    """The results.csv that a side writes. Raises NotComparableError."""
+    """Return the results.csv that a side writes. Raises NotComparableError."""
     call = [str(flashbed), *command, "--out", str(report)]
     environment = {**os.environ, "FLASHBED_CACHE": str(cache)}
     table = report / "results.csv"
-    table.unlink(missing_ok=True)  # of a run before, that --work kept
+    table.unlink(missing_ok=True)  # from an earlier run, kept by --work
     done = subprocess.run(call, cwd=cache, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if not table.is_file():
         last = done.stdout.decode(errors="replace").strip().splitlines()[-3:]
@@ -121,7 +123,7 @@ def table_of(flashbed: Path, cache: Path, command: Sequence[str], report: Path) 
 
 
 def compared(sides: Sequence[tuple[Path, Path]], command: Sequence[str], folder: Path) -> list[str]:
-    """The differences of one study; each side is a command and its cache. Raises NotComparableError."""
+    """Return the differences of one study. Each side is a command and its cache. Raises NotComparableError."""
     tables = [
         table_of(flashbed, cache, command, folder / name)
         for name, (flashbed, cache) in zip(("before", "after"), sides, strict=True)
@@ -130,17 +132,17 @@ def compared(sides: Sequence[tuple[Path, Path]], command: Sequence[str], folder:
 
 
 def slices_of() -> dict[str, dict[str, list[str]]]:
-    """By study, the values that its slice has on each axis that it narrows."""
-    found: dict[str, dict[str, list[str]]] = {}
+    """Return by study the values that its slice has on each narrowed axis."""
+    slices: dict[str, dict[str, list[str]]] = {}
     for study, words in tomllib.loads(SLICES.read_text(encoding="utf-8")).items():
         for word in words:
             axis, _, value = word.partition("=")
-            found.setdefault(study, {}).setdefault(axis, []).append(value)
-    return found
+            slices.setdefault(study, {}).setdefault(axis, []).append(value)
+    return slices
 
 
 def words_of(where: Mapping[str, Sequence[str]]) -> list[str]:
-    """As flashbed takes them."""
+    """Return the slice as flashbed's options."""
     return [word for axis, values in where.items() for value in values for word in ("--where", f"{axis}={value}")]
 
 
@@ -152,33 +154,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--stored", type=Path, metavar="RESULTS", help="measure nothing; take this store of results")
     parser.add_argument("--whole", action="store_true", help="whole studies, and no slices")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep stores and reports here")
-    said = parser.parse_intermixed_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     slices = slices_of()
     ended = 0
     with tempfile.TemporaryDirectory(prefix="same-results-") as scratch:
-        work = (said.work or Path(scratch)).absolute()
+        work = (options.work or Path(scratch)).absolute()
         shared = Path(os.environ.get("FLASHBED_CACHE") or Path.home() / ".cache" / "flashbed")
         try:
             sides = [
-                (flashbed_of(place), cache_with(shared, work / f"{name}-cache", said.stored))
-                for name, place in (("before", said.before), ("after", said.after))
+                (flashbed_of(place), cache_with(shared, work / f"{name}-cache", options.stored))
+                for name, place in (("before", options.before), ("after", options.after))
             ]
         except NotComparableError as error:
             print(error)
             return 2
-        for study in said.studies or slices:
-            where = {} if said.whole else slices.get(study, {})
-            command = ["report" if said.stored else "run", study, *words_of(where)]
+        for study in options.studies or slices:
+            slice_values = {} if options.whole else slices.get(study, {})
+            command = ["report" if options.stored else "run", study, *words_of(slice_values)]
             try:
-                found = compared(sides, command, work / "reports" / Path(study).stem)
+                lines = compared(sides, command, work / "reports" / Path(study).stem)
             except NotComparableError as error:
                 print(f"{study}: not compared: {error}", flush=True)
                 ended = 2
                 continue
-            print(f"{study}: {'differs' if found else 'the same'}", flush=True)
-            for line in found[:MOST_SHOWN]:
+            print(f"{study}: {'differs' if lines else 'the same'}", flush=True)
+            for line in lines[:MOST_SHOWN]:
                 print(f"  {line}", flush=True)
-            ended = ended or bool(found)
+            ended = ended or bool(lines)
     return int(ended)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small study with profiles of its own, for tests: written to a folder, with pieces of its text replaced."""
+"""A small study with profiles of its own, for tests. It is written to a directory, with parts of its text replaced."""
 
 import re
 from pathlib import Path
@@ -105,7 +105,7 @@ read_ns        = "assumed: a test"
 
 
 def documented(page: str) -> list[tuple[str, str]]:
-    """The files that a page of docs/ shows: the name in each block's first line, and the block."""
+    """Return the files that a page of docs/ shows: the name in each block's first line, and the block."""
     text = (REPOSITORY / "docs" / page).read_text()
     return [
         (name, block) for block, name in re.findall(r"```toml(?: tested)?\n(# ([\w./-]+)\n.*?)```", text, re.DOTALL)
@@ -113,7 +113,7 @@ def documented(page: str) -> list[tuple[str, str]]:
 
 
 def replaced(text: str, *pairs: tuple[str, str]) -> str:
-    """`text` with each old piece, which must be there, replaced by the new one."""
+    """Return `text` with each old part, which must be there, replaced by the new one."""
     for old, new in pairs:
         assert old in text, old
         text = text.replace(old, new, 1)
@@ -121,14 +121,14 @@ def replaced(text: str, *pairs: tuple[str, str]) -> str:
 
 
 def write(path: Path, text: str) -> Path:
-    """Writes a file and the folders around it."""
+    """Write a file, and make its directories."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
 
 
 def write_study(folder: Path, *pairs: tuple[str, str]) -> Path:
-    """The sample study in `folder`, with its profiles beside it; "stick" has 2000 MiB and "card" has 40."""
+    """Write the sample study to `folder`, with its profiles beside it: "stick" has 2000 MiB and "card" has 40 MiB."""
     write(folder / "profiles/boards/plain.toml", BOARD)
     write(folder / "profiles/media/stick.toml", MEDIUM.format(capacity="2000M"))
     write(folder / "profiles/media/card.toml", MEDIUM.format(capacity="40M"))
@@ -136,7 +136,7 @@ def write_study(folder: Path, *pairs: tuple[str, str]) -> Path:
 
 
 def shipped() -> Library:
-    """The profiles of the repository alone."""
+    """Return the library of only the repository's profiles."""
     return Library((paths.profiles(),))
 
 
@@ -145,7 +145,7 @@ def load(folder: Path, *pairs: tuple[str, str]) -> Study:
 
 
 def message(folder: Path, *pairs: tuple[str, str]) -> str:
-    """What is told, without the path."""
+    """Return the error message, without the path."""
     path = write_study(folder, *pairs)
     with pytest.raises(InputError) as caught:
         load_study(path)

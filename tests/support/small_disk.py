@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that fills up soon, for tests of what happens then."""
+"""A disk that fills up soon, for tests of a full disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[None]:
-    """A disk of its own for a folder."""
+    """Mount a disk of its own at a directory."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode:

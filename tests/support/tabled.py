@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of made-up tables for tests: a row as a dict by column, as data frames give it, or as texts say it."""
+"""Results of made-up tables, for tests. A row is a dict by column, as a data frame or text has it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _VERDICTS = {"durable": Durability, "steady": Steadiness, "settled": Settling, "
 
 
 def row_of(tabled: Tabled, axes: Iterable[str]) -> ResultRow:
-    """What is None or not a number is not there."""
-    told = {name: value for name, value in tabled.items() if value is not None and value == value}
-    held = {name: told[name] for name in names() if name in told}
+    """Return the row. Values that are None or NaN are left out."""
+    present = {name: value for name, value in tabled.items() if value is not None and value == value}
+    held = {name: present[name] for name in names() if name in present}
     held |= {name: kind.parsed(held[name]) for name, kind in _VERDICTS.items() if name in held}
-    numbers = {name: value for name, value in told.items() if name not in {*axes, *held} and math.isfinite(value)}
+    numbers = {name: value for name, value in present.items() if name not in {*axes, *held} and math.isfinite(value)}
     counted = {name.removeprefix(COUNTED): int(value) for name, value in numbers.items() if name.startswith(COUNTED)}
     metrics = {name: float(value) for name, value in numbers.items() if not name.startswith(COUNTED)}
-    return ResultRow(tuple(str(told[axis]) for axis in axes), metrics=metrics, counted=counted, **held)
+    return ResultRow(tuple(str(present[axis]) for axis in axes), metrics=metrics, counted=counted, **held)
 
 
 def results_of(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict of a file system's own checker on an image, as a run of the lab gets it."""
+"""The verdict of a file system's own checker on an image, as in a run of the lab."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder on 127.0.0.1, over HTTP, for commands that fetch. Must not know what is in it."""
+"""Serve a directory on 127.0.0.1 over HTTP, for commands that fetch. Must not know its content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Its address, without a slash at the end."""
+    """Yield the server's address, without a final slash."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         serving = threading.Thread(target=server.serve_forever)
         serving.start()

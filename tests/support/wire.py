@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wire between two guests of QEMU: what one sends, the other gets. It can lose frames, and double them, so that calls
-are sent again; whoever is at its ends says when.
+"""A wire between two QEMU guests: what one sends, the other gets. It can lose and double frames, so that calls are
+repeated; the guests control when.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import threading
 from types import TracebackType
 
 NFS, DISCARD = 2049, 9
-"""Ports. What is sent to the second says what the wire has to do with datagrams of the first."""
+"""UDP ports. Datagrams to the second one tell the wire what to do with datagrams of the first."""
 
 LOST, DOUBLED = 0.08, 0.15
-"""Of all datagrams, in both directions."""
+"""The shares of all datagrams, in both directions."""
 
 
 class Wire:
-    """Both guests connect to its `port` of this host, in any order: QEMU's `-netdev socket,connect=`."""
+    """Both guests connect to its `port` of this host, in any order, by QEMU's `-netdev socket,connect=`."""
 
     def __init__(self, seed: int) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -51,12 +51,12 @@ class Wire:
             for end in ready:
                 if end is self._listening:
                     self._ends.append(end.accept()[0])
-                    self._ends[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # each frame at once
+                    self._ends[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # send each frame at once
                 elif frames := self._read(end, came):
                     self._pass_on(end, frames)
 
     def _read(self, end: socket.socket, came: dict[socket.socket, bytes]) -> list[bytes]:
-        """Whole frames, each behind its length; none, and the end is taken away, if its guest is gone."""
+        """Return the complete frames, each with its length. If the guest is gone, return none and remove its end."""
         try:
             new = end.recv(1 << 16)
         except OSError:
@@ -79,13 +79,13 @@ class Wire:
                 try:
                     other.sendall(sent)
                 except OSError:
-                    continue  # it went down; its end is taken away when it is read
+                    continue  # it shut down; reading removes its end
 
     def _times(self, frame: bytes) -> int:
-        """How often it is sent."""
+        """Return how many copies of a frame are sent."""
         ports = udp_ports(frame)
         if ports[1] == DISCARD:
-            self._loses = b"lose" in frame[42:]  # which may be padded
+            self._loses = b"lose" in frame[42:]  # the frame may be padded
         if not self._loses or NFS not in ports:
             return 1
         drawn = self._dice.random()
@@ -95,7 +95,9 @@ class Wire:
 
 
 def udp_ports(frame: bytes) -> tuple[int, int]:
-    """From and to, of an Ethernet frame with the first fragment of a datagram of UDP; 0 and 0 of any other."""
+    """Return source and destination port of an Ethernet frame with the first fragment of a UDP datagram; (0, 0) for any
+    other.
+    """
     if len(frame) < 42 or frame[12:14] != b"\x08\x00" or frame[23] != socket.IPPROTO_UDP:
         return 0, 0
     if struct.unpack_from(">H", frame, 20)[0] & 0x1FFF:
