@@ -111,9 +111,9 @@ def _new(folder: Path, name: str) -> Path:
 
 
 def main() -> int:
-    said = argparse.ArgumentParser(description="Run what docs/generated/accuracy.md compares, and write it.")
-    said.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
-    options = said.parse_args()
+    parser = argparse.ArgumentParser(description="Run what docs/generated/accuracy.md compares, and write it.")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         text, error, bad = page(Path(folder))
     for line in bad:

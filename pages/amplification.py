@@ -49,9 +49,9 @@ def shares(rate: float, valid: float, pages: int, choices: int) -> list[float]:
     Blocks lose a page, and go from i to i - 1, at the rate i x_i / V. As many blocks with fewer than i pages are
     collected. Blocks without a stale page are not collected.
     """
-    found = [0.0] * (pages + 1)
-    found[pages] = rate * valid / pages
-    others, above = 1 - found[pages], 0.0
+    x = [0.0] * (pages + 1)
+    x[pages] = rate * valid / pages
+    others, above = 1 - x[pages], 0.0
     for i in range(pages - 1, 0, -1):
         low, high = 0.0, max(0.0, others - above)
         for _ in range(50):
@@ -60,9 +60,9 @@ def shares(rate: float, valid: float, pages: int, choices: int) -> list[float]:
                 low = middle
             else:
                 high = middle
-        found[i] = low
+        x[i] = low
         above += low
-    return found
+    return x
 
 
 def best_of(choices: int, valid: float, pages: int) -> float:
@@ -125,8 +125,8 @@ def measure(bench: Bench, over_provisioning: float, **policy: int | str) -> floa
     return result.write_amplification
 
 
-def signed(found: float, expected: float) -> str:
-    return f"{(found / expected - 1) * 100:+.2f} %"
+def signed(figure: float, expected: float) -> str:
+    return f"{(figure / expected - 1) * 100:+.2f} %"
 
 
 def greedily(bench: Bench) -> tuple[str, list[Row]]:
@@ -134,14 +134,14 @@ def greedily(bench: Bench) -> tuple[str, list[Row]]:
     lines, rows = [], []
     for over in OVER_PROVISIONING:
         alpha = PAGES / valid_pages(over)
-        found = measure(bench, over)
-        what = f"greedy, {over:.0%} over-provisioning"
-        flows = Row("flash", what, best_of(MANY, valid_pages(over), PAGES), "mean field", found, CLOSE)
-        paper = Row("flash", what, greedy(alpha, PAGES), "Desnoyers 2012, eq. 12", found, CLOSE)
+        measured = measure(bench, over)
+        name = f"greedy, {over:.0%} over-provisioning"
+        flows = Row("flash", name, best_of(MANY, valid_pages(over), PAGES), "mean field", measured, CLOSE)
+        paper = Row("flash", name, greedy(alpha, PAGES), "Desnoyers 2012, eq. 12", measured, CLOSE)
         nominal = greedy(BLOCKS * PAGES / capacity_pages(over), PAGES)
-        cells = [f"{over:.0%}", plain(found)]
+        cells = [f"{over:.0%}", plain(measured)]
         for expected in (flows.expected, paper.expected, nominal, in_order_of_age(alpha)):
-            cells += [plain(expected), signed(found, expected)]
+            cells += [plain(expected), signed(measured, expected)]
         lines.append(cells)
         rows += [flows, paper]
     titles = ["over-provisioning", "model", "mean field", "off by", "eq. 12", "off by"]
@@ -154,9 +154,9 @@ def by_choice(bench: Bench) -> Iterator[Row]:
     for over in OVER_PROVISIONING[1::2]:
         for choices in POLICIES:
             expected = best_of(choices, valid_pages(over), PAGES)
-            found = measure(bench, over, gc_policy="d-choices", gc_choices=choices)
-            what = f"best of {choices}, {over:.0%} over-provisioning"
-            yield Row("flash", what, expected, "mean field", found, CLOSE)
+            measured = measure(bench, over, gc_policy="d-choices", gc_choices=choices)
+            name = f"best of {choices}, {over:.0%} over-provisioning"
+            yield Row("flash", name, expected, "mean field", measured, CLOSE)
 
 
 GREEDY_TEXT = f"""\

@@ -113,11 +113,11 @@ def as_rows(rows: Callable[[Bench], Iterator[Row]]) -> Section:
     """Return a section that consists only of its rows."""
 
     def section(bench: Bench) -> tuple[str, list[Row]]:
-        found = list(rows(bench))
+        checked = list(rows(bench))
         lines = [
-            [row.medium, row.what, plain(row.expected), row.source, plain(row.found), off_by(row)] for row in found
+            [row.medium, row.what, plain(row.expected), row.source, plain(row.found), off_by(row)] for row in checked
         ]
-        return table(["medium", "what", "expected", "from", "model", "off by"], lines, left=(0, 1, 3)), found
+        return table(["medium", "what", "expected", "from", "model", "off by"], lines, left=(0, 1, 3)), checked
 
     return section
 

@@ -37,13 +37,13 @@ def with_columns(page: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--check", action="store_true")
-    said = parser.parse_args()
+    options = parser.parse_args()
     before = PAGE.read_text()
     now = with_columns(before)
-    if said.check and now != before:
+    if options.check and now != before:
         print(f"docs/{PAGE.name} has another table of columns than there are; run `make columns`", file=sys.stderr)
         return 1
-    if not said.check:
+    if not options.check:
         PAGE.write_text(now)
     return 0
 

@@ -58,17 +58,17 @@ def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], 
     # One at a time, for it builds what is missing
     prepared = [_prepare(group[0], place) for group, place in zip(groups.values(), folders, strict=True)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        found = pool.map(_measure, groups.values(), prepared, folders)
-        figures = {name: figure for part in found for name, figure in part.items()}
+        measured = pool.map(_measure, groups.values(), prepared, folders)
+        figures = {name: figure for part in measured for name, figure in part.items()}
     image = (prepared[0].wanted if isinstance(prepared[0], Rig) else prepared[0]).image
     return figures, f"linux-source-6.1 {image.kernel.package_version}"
 
 
 def _guest_of(row: DeviceRow) -> str:
     """Return the models' figures of the rows that one guest can measure."""
-    asked = {key: value for key, value in row.run.items() if key not in ("metric", "test", "load")}
+    run = {key: value for key, value in row.run.items() if key not in ("metric", "test", "load")}
     attach = row.run.get("test") == "attach"
-    return json.dumps([row.kind, row.medium, attach, asked], sort_keys=True)
+    return json.dumps([row.kind, row.medium, attach, run], sort_keys=True)
 
 
 def _study(row: DeviceRow) -> str:
@@ -92,11 +92,11 @@ def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
     return wanted
 
 
-def _measure(rows: Sequence[DeviceRow], what: Repetition | Rig, folder: Path) -> dict[str, float]:
-    if isinstance(what, Rig):
-        return _on_chip(rows, what)
+def _measure(rows: Sequence[DeviceRow], wanted: Repetition | Rig, folder: Path) -> dict[str, float]:
+    if isinstance(wanted, Rig):
+        return _on_chip(rows, wanted)
     (folder / "cell").mkdir()
-    done = repetition.execute(what, folder / "cell", LIMIT_S, threading.Event())
+    done = repetition.execute(wanted, folder / "cell", LIMIT_S, threading.Event())
     if not done.result.is_measured:
         raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {done.result}")
     metrics = done.result.measurement.metrics
@@ -105,11 +105,11 @@ def _measure(rows: Sequence[DeviceRow], what: Repetition | Rig, folder: Path) ->
 
 def _on_chip(rows: Sequence[DeviceRow], rig: Rig) -> dict[str, float]:
     if rows[0].run["test"] == "attach":
-        said = boot(rig, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
-        return {row.name: _attach_ms(said) for row in rows}
+        output = boot(rig, format=ATTACH, mount=NO_MOUNT).files["said"].decode()
+        return {row.name: _attach_ms(output) for row in rows}
     test = SPEED_TEST.format(blocks=SPEED_BYTES // _block_bytes(rig))
-    said = boot(rig, beside=mtd_modules(rig), format=test, mount=NO_MOUNT).files["said"].decode()
-    return {row.name: _speed(said, row, rig) for row in rows}
+    output = boot(rig, beside=mtd_modules(rig), format=test, mount=NO_MOUNT).files["said"].decode()
+    return {row.name: _speed(output, row, rig) for row in rows}
 
 
 def _block_bytes(rig: Rig) -> int:
@@ -117,8 +117,8 @@ def _block_bytes(rig: Rig) -> int:
     return numbers["page_bytes"] * numbers["pages_per_block"]
 
 
-def _speed(said: str, row: DeviceRow, rig: Rig) -> float:
-    (speed,) = re.findall(rf"mtd_speedtest: {row.run['test']} speed is (\d+) KiB/s", said)
+def _speed(output: str, row: DeviceRow, rig: Rig) -> float:
+    (speed,) = re.findall(rf"mtd_speedtest: {row.run['test']} speed is (\d+) KiB/s", output)
     if row.unit != "ms":
         return float(speed)
     return _block_bytes(rig) / 1024 / float(speed) * 1e3

@@ -21,63 +21,63 @@ PREPARING_BYTES = 1 << 20
 
 def figure(bench: Bench, row: DeviceRow) -> float:
     """Return the model's figure in the row's unit."""
-    found = _measure(bench, row, row.run)
+    result = _measure(bench, row, row.run)
     if "against" not in row.run:
-        return found
-    return found / _measure(bench, row, {**row.run, **row.run["against"]})
+        return result
+    return result / _measure(bench, row, {**row.run, **row.run["against"]})
 
 
-def _measure(bench: Bench, row: DeviceRow, asked: Mapping[str, Any]) -> float:
+def _measure(bench: Bench, row: DeviceRow, load: Mapping[str, Any]) -> float:
     """Return the result of a run on a new medium."""
     medium = LIBRARY.medium(row.medium)
     size = medium.numbers()["capacity_bytes"]
-    span = min(asked.get("span", size), size)
+    span = min(load.get("span", size), size)
     bench.start(medium)
-    _prepare(bench, asked, span)
-    requests = list(_requests(asked, span, size))
-    warm = asked.get("warm", 0)
+    _prepare(bench, load, span)
+    requests = list(_requests(load, span, size))
+    warm = load.get("warm", 0)
     # Linux never gives a device more than its queue holds
-    times = bench.times(requests, min(asked.get("depth", 1), medium.numbers()["queue_depth"]))
+    times = bench.times(requests, min(load.get("depth", 1), medium.numbers()["queue_depth"]))
     return _in_unit(row.unit, requests[warm:], times[warm:])
 
 
-def _prepare(bench: Bench, asked: Mapping[str, Any], span: int) -> None:
+def _prepare(bench: Bench, load: Mapping[str, Any], span: int) -> None:
     """Write the medium before the measurement: nothing, the measured file, or everything; and, if asked for, random
     writes on top.
     """
-    before = asked.get("before", "file")
+    before = load.get("before", "file")
     if before == "file":
         bench.times([("write", at, PREPARING_BYTES) for at in range(0, span, PREPARING_BYTES)], 1)
     elif before in ("full", "worn in"):
         bench.go_on_with("--pattern", "sequential", "--request-bytes", str(PREPARING_BYTES))
         if before == "worn in":
-            passes = ("--passes", str(asked.get("passes", 1)), "--seed", str(SEED))
-            bench.go_on_with("--pattern", "random", "--request-bytes", str(asked["request"]), *passes)
+            passes = ("--passes", str(load.get("passes", 1)), "--seed", str(SEED))
+            bench.go_on_with("--pattern", "random", "--request-bytes", str(load["request"]), *passes)
     elif before != "nothing":
         raise ValueError(f"before = {before!r}")
 
 
-def _requests(asked: Mapping[str, Any], span: int, size: int) -> Iterator[Request]:
-    op, length = asked["op"], asked["request"]
-    wanted = asked.get("requests")
-    offsets = _offsets(asked, span, length, wanted)
-    begin = (size - span) // length * length if asked.get("where") == "end" else 0
+def _requests(load: Mapping[str, Any], span: int, size: int) -> Iterator[Request]:
+    op, length = load["op"], load["request"]
+    wanted = load.get("requests")
+    offsets = _offsets(load, span, length, wanted)
+    begin = (size - span) // length * length if load.get("where") == "end" else 0
     for offset in offsets:
         yield op, begin + offset, length
-        if asked.get("flush"):
+        if load.get("flush"):
             yield "sync", 0, 0
 
 
-def _offsets(asked: Mapping[str, Any], span: int, length: int, wanted: int | None) -> Sequence[int]:
+def _offsets(load: Mapping[str, Any], span: int, length: int, wanted: int | None) -> Sequence[int]:
     """Return offsets in order; or each once, shuffled, as iozone and fio do; or alternating between several areas, as
     flashbench does.
     """
-    chance, order = random.Random(SEED), asked["order"]
-    if "area" in asked:
-        steps = list(range(0, asked["area"], length))
+    chance, order = random.Random(SEED), load["order"]
+    if "area" in load:
+        steps = list(range(0, load["area"], length))
         if order == "random":
             chance.shuffle(steps)
-        return [place * asked["area"] + step for step in steps for place in range(asked["places"])]
+        return [place * load["area"] + step for step in steps for place in range(load["places"])]
     blocks = span // length
     if order == "sequential":
         return [block * length for block in range(min(blocks, wanted or blocks))]

@@ -134,31 +134,31 @@ class DeviceRow:
         """True if the published figures differ so much that hardly any model would miss their range."""
         return self.high > WIDE * self.low > 0
 
-    def ratio(self, found: float) -> float:
+    def ratio(self, figure: float) -> float:
         """Return the model's figure as a multiple of the nearest published one; 1 within their range."""
-        nearest = min(max(found, self.low), self.high)
-        return found / nearest
+        nearest = min(max(figure, self.low), self.high)
+        return figure / nearest
 
-    def off(self, found: float) -> float:
+    def off(self, figure: float) -> float:
         """Return the factor by which the model is off, in either direction."""
-        ratio = self.ratio(found)
+        ratio = self.ratio(figure)
         return max(ratio, 1 / ratio) if ratio else float("inf")
 
-    def is_off(self, found: float) -> bool:
+    def is_off(self, figure: float) -> bool:
         """True if the row must give a reason."""
-        return self.off(found) > NEEDS_A_REASON
+        return self.off(figure) > NEEDS_A_REASON
 
-    def faults(self, found: float) -> list[str]:
+    def faults(self, figure: float) -> list[str]:
         """Return the problems of the row, in words; none if it is good.
 
         A kept-back row has no problems: a complaint would draw attention to it while a model changes.
         """
         if self.kept_back:
             return []
-        if self.off(found) > NEVER and not self.device:
-            return [f"{self.off(found):.2f} times off: none may be by more than {NEVER:g}"]
-        if self.is_off(found) and not self.why:
-            return [f"{self.off(found):.2f} times off, and does not say why"]
+        if self.off(figure) > NEVER and not self.device:
+            return [f"{self.off(figure):.2f} times off: none may be by more than {NEVER:g}"]
+        if self.is_off(figure) and not self.why:
+            return [f"{self.off(figure):.2f} times off, and does not say why"]
         return []
 
 
@@ -178,44 +178,44 @@ def load(file: Path = FILE, profiles: Path = PROFILES) -> list[DeviceRow]:
     return rows
 
 
-def _row(file: str, kind: str, said: Mapping[str, Any], cited: str) -> DeviceRow:
-    where = f"{file}: {kind}, {said.get('medium', '?')}, {said.get('what', '?')}"
-    if unknown := sorted(set(said) - _COMMON - _OWN[kind]):
+def _row(file: str, kind: str, row: Mapping[str, Any], cited: str) -> DeviceRow:
+    where = f"{file}: {kind}, {row.get('medium', '?')}, {row.get('what', '?')}"
+    if unknown := sorted(set(row) - _COMMON - _OWN[kind]):
         raise ValueError(f"{where}: unknown keys {', '.join(unknown)}")
-    if missing := sorted({"medium", "what", "measured", "unit", "source"} - set(said)):
+    if missing := sorted({"medium", "what", "measured", "unit", "source"} - set(row)):
         raise ValueError(f"{where}: has no {', '.join(missing)}")
-    if said.get("load", LOADS[0]) not in LOADS:
-        raise ValueError(f"{where}: load {said['load']!r}, not one of {', '.join(LOADS)}")
-    if said["unit"] not in UNITS:
-        raise ValueError(f"{where}: unit {said['unit']!r}, not one of {', '.join(UNITS)}")
-    device, site = said.get("device", ""), said.get("site", "")
-    if bool(device) != bool(site) or site not in said["source"] or ("class" in said and not device):
+    if row.get("load", LOADS[0]) not in LOADS:
+        raise ValueError(f"{where}: load {row['load']!r}, not one of {', '.join(LOADS)}")
+    if row["unit"] not in UNITS:
+        raise ValueError(f"{where}: unit {row['unit']!r}, not one of {', '.join(UNITS)}")
+    device, site = row.get("device", ""), row.get("site", "")
+    if bool(device) != bool(site) or site not in row["source"] or ("class" in row and not device):
         raise ValueError(f"{where}: device, site and class: a device has a site, which is a part of its source")
-    figures = _figures(said["measured"])
-    low = 0.0 if said["unit"] == "ms at most" else min(figures)
-    run = {key: _bytes(key, value) for key, value in said.items() if key in _OWN[kind]}
+    figures = _figures(row["measured"])
+    low = 0.0 if row["unit"] == "ms at most" else min(figures)
+    run = {key: _bytes(key, value) for key, value in row.items() if key in _OWN[kind]}
     return DeviceRow(
         kind=kind,
-        medium=said["medium"],
-        what=said["what"],
+        medium=row["medium"],
+        what=row["what"],
         low=low,
         high=max(figures),
         published=tuple(figures),
-        unit=said["unit"],
-        source=said["source"],
-        fitted=said.get("fitted", False),
-        why=said.get("why", ""),
+        unit=row["unit"],
+        source=row["source"],
+        fitted=row.get("fitted", False),
+        why=row.get("why", ""),
         run=run,
         device=device,
-        device_class=said.get("class", ""),
+        device_class=row.get("class", ""),
         held_out=bool(device) and not any(word.lower() in cited for word in (device, site)),
     )
 
 
-def _figures(said: float | list[float]) -> list[float]:
-    figures = [float(figure) for figure in (said if isinstance(said, list) else [said])]
+def _figures(published: float | list[float]) -> list[float]:
+    figures = [float(figure) for figure in (published if isinstance(published, list) else [published])]
     if not figures or min(figures) <= 0:
-        raise ValueError(f"measured = {said}: figures above 0 are wanted")
+        raise ValueError(f"measured = {published}: figures above 0 are wanted")
     return figures
 
 

@@ -135,8 +135,8 @@ def against_sheets(bench: Bench) -> Iterator[Row]:
     """Compare disks with their data sheets."""
     for name, medium, p in media("disk"):
         how = measures(bench, medium, Geometry(p))
-        for what, (expected, source) in DATA_SHEETS[name].items():
-            yield Row(name, what, expected, source, how[what](), CLOSE)
+        for quantity, (expected, source) in DATA_SHEETS[name].items():
+            yield Row(name, quantity, expected, source, how[quantity](), CLOSE)
 
 
 def zones(bench: Bench) -> Iterator[Row]:

@@ -32,8 +32,8 @@ NOTHING = 1e-9
 
 
 def alone(bench: Bench) -> dict[str, int | str]:
-    known = {parameter.name for parameter in bench.tool.parameters}
-    return {name: value for name, value in FLASH_ALONE.items() if name in known}
+    names = {parameter.name for parameter in bench.tool.parameters}
+    return {name: value for name, value in FLASH_ALONE.items() if name in names}
 
 
 def operations(bench: Bench) -> Iterator[Row]:
@@ -49,8 +49,8 @@ def operations(bench: Bench) -> Iterator[Row]:
         }
         requests = [("write", 0, page), ("read", 0, page), ("read", 8 * page, page), ("trim", 0, page)]
         seen, _ = bench.play(medium, requests, **alone(bench))
-        for (what, (expected, source)), (submitted, done) in zip(by_hand.items(), seen, strict=True):
-            yield Row(name, f"{what}, ns", expected, source, done - submitted, EXACT)
+        for (operation, (expected, source)), (submitted, done) in zip(by_hand.items(), seen, strict=True):
+            yield Row(name, f"{operation}, ns", expected, source, done - submitted, EXACT)
 
 
 def up(ps: int) -> int:

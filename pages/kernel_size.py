@@ -78,20 +78,24 @@ def _wanted(name: str) -> Fragment:
 
 def _page(priced: dict[str, list[Price]]) -> str:
     built = {name: building.build(name) for name in priced}
-    found = {name: packing.sizes(kernel) for name, kernel in built.items()}
-    sections = "".join(_section(name, built[name], found[name], priced[name]) for name in built)
+    sizes = {name: packing.sizes(kernel) for name, kernel in built.items()}
+    sections = "".join(_section(name, built[name], sizes[name], priced[name]) for name in built)
     package = next(iter(built.values())).package_version
     compared = table(
         ("kernel", "image", "image, xz", "modules", "modules, xz", "in all, xz"), [*map(_compared, NAS_KERNELS)]
     )
-    return TEXT.format(version=VERSION, package=package, summary=_summary(found), sections=sections, compared=compared)
+    return TEXT.format(version=VERSION, package=package, summary=_summary(sizes), sections=sections, compared=compared)
 
 
 def _compared(version: str) -> tuple[str, ...]:
     """Return the row of a kernel of the lab: its bytes, unpacked and packed."""
     sets = inputs.sets_of_guests(version)
     kernel = guest_image.build(version, sets).kernel
-    of_study = {file.source for one in sets for file in debian_kernel.loaded(kernel, one)} if kernel.modules else set()
+    of_study = (
+        {file.source for program_set in sets for file in debian_kernel.loaded(kernel, program_set)}
+        if kernel.modules
+        else set()
+    )
     modules = [file for file in sorted(of_study) if file.stem not in OF_THE_LINK]
     xz = packing.programs(architecture.named("arm64"))[packing.XZ]
     packed = [command.packed_bytes(file, xz) for file in (kernel.image, *modules)]
@@ -99,37 +103,37 @@ def _compared(version: str) -> tuple[str, ...]:
     return (f"`{version}`", *map(tables.number, (plain[0], packed[0], plain[1], sum(packed[1:]), sum(packed))))
 
 
-def _summary(found: dict[str, Sizes]) -> str:
+def _summary(sizes: dict[str, Sizes]) -> str:
     rows = [
         (
             name,
-            tables.number(one.raw),
-            tables.number(one.image),
-            tables.number(one.server),
-            tables.number(MOST_BYTES - one.server, signed=True),
+            tables.number(size.raw),
+            tables.number(size.image),
+            tables.number(size.server),
+            tables.number(MOST_BYTES - size.server, signed=True),
         )
-        for name, one in found.items()
+        for name, size in sizes.items()
     ]
     limit = f"below {MOST_BYTES:,}"
     return table(("architecture", "not packed", "image, xz", "image and NFS server, xz", limit), rows)
 
 
-def _section(name: str, kernel: SmallKernel, found: Sizes, priced: Sequence[Price]) -> str:
+def _section(name: str, kernel: SmallKernel, size: Sizes, priced: Sequence[Price]) -> str:
     shown = [
-        tables.size_table(found),
+        tables.size_table(size),
         tables.subsystem_table(comparison.shares_of(kernel)),
         tables.price_table(priced),
         tables.unpriced_table(priced),
-        tables.module_table(found),
+        tables.module_table(size),
         tables.column_table(_wanted(name)),
     ]
-    return f"## {name}\n\n" + "".join(_markdown(one) for one in shown if one.rows)
+    return f"## {name}\n\n" + "".join(_markdown(page_table) for page_table in shown if page_table.rows)
 
 
-def _markdown(one: PageTable) -> str:
-    note = f"\n{one.note}\n" if one.note else ""
-    left: Sequence[int] = range(one.left)
-    return f"### {one.title}\n\n{table(one.columns, one.rows, left=left)}{note}\n"
+def _markdown(page_table: PageTable) -> str:
+    note = f"\n{page_table.note}\n" if page_table.note else ""
+    left: Sequence[int] = range(page_table.left)
+    return f"### {page_table.title}\n\n{table(page_table.columns, page_table.rows, left=left)}{note}\n"
 
 
 if __name__ == "__main__":

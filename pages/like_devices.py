@@ -90,12 +90,12 @@ def write(bench: Bench, folder: Path) -> Devices:
     """Run all rows, with files in `folder` and on the bench, and return the text."""
     rows = load()
     alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
-    found, package = device_guests.figures(guests, folder)
-    found |= {row.name: device_replays.figure(bench, row) for row in alone}
-    return told(rows, found, package)
+    figures, package = device_guests.figures(guests, folder)
+    figures |= {row.name: device_replays.figure(bench, row) for row in alone}
+    return told(rows, figures, package)
 
 
-def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) -> Devices:
+def told(rows: Sequence[DeviceRow], figures: Mapping[str, float], package: str) -> Devices:
     """Return the text about the rows from the models' figures, each in its row's unit. `package` is that of the guests'
     kernel.
     """
@@ -104,19 +104,19 @@ def told(rows: Sequence[DeviceRow], found: Mapping[str, float], package: str) ->
     others = [row for row in rows if row.device and not row.kept_back]
     kept = [row for row in rows if row.kept_back]
     printed = alone + guests + others + kept
-    faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(found[row.name])]
+    faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(figures[row.name])]
     number = {row.name: place for place, row in enumerate(printed, 1)}
     parts = [
         f"## Like the device\n{TEXT}",
-        f"{COUNTS}\n{counts(rows, found)}",
-        f"{ALONE}\n{_table(alone, found, number)}",
-        f"{GUESTS}\n{_guest_text(package)}\n{_table(guests, found, number)}",
-        f"{OTHERS}\n{_others_table(others, found, number)}",
-        f"{KEPT_BACK}\n{_others_table(kept, found, number)}",
-        "### Why rows are off\n" + "".join(_reasons(printed, found, number)),
+        f"{COUNTS}\n{counts(rows, figures)}",
+        f"{ALONE}\n{_table(alone, figures, number)}",
+        f"{GUESTS}\n{_guest_text(package)}\n{_table(guests, figures, number)}",
+        f"{OTHERS}\n{_others_table(others, figures, number)}",
+        f"{KEPT_BACK}\n{_others_table(kept, figures, number)}",
+        "### Why rows are off\n" + "".join(_reasons(printed, figures, number)),
         "### Sources of the rows\n" + "".join(f"{number[row.name]}. {row.source}\n" for row in printed),
     ]
-    return Devices("\n".join(parts), model_error.text(rows, found), faults)
+    return Devices("\n".join(parts), model_error.text(rows, figures), faults)
 
 
 def _guest_text(package: str) -> str:
@@ -127,7 +127,7 @@ def _guest_text(package: str) -> str:
     )
 
 
-def _table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> str:
+def _table(rows: Sequence[DeviceRow], figures: Mapping[str, float], number: Mapping[str, int]) -> str:
     lines = [
         [
             str(number[row.name]),
@@ -135,25 +135,25 @@ def _table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mappin
             row.what,
             row.unit,
             row.measured,
-            figure(found[row.name]),
-            f"{row.ratio(found[row.name]):.2f}{', fitted' if row.fitted else ''}{', wide' if row.is_wide else ''}",
-            _each(row, found[row.name]),
+            figure(figures[row.name]),
+            f"{row.ratio(figures[row.name]):.2f}{', fitted' if row.fitted else ''}{', wide' if row.is_wide else ''}",
+            _each(row, figures[row.name]),
         ]
         for row in rows
     ]
     return table(["row", "medium", "what", "unit", "measured", "model", "ratio", "each"], lines, left=(1, 2, 3))
 
 
-def _each(row: DeviceRow, found: float) -> str:
+def _each(row: DeviceRow, figure_of_model: float) -> str:
     """Return the smallest and the largest ratio to a published rate; "" if the figure is a limit."""
     if row.unit == "ms at most":
         return ""
-    rates = row.rates(found)
+    rates = row.rates(figure_of_model)
     low, high = (f"{ratio:.2f}" if ratio > 0.1 else f"{ratio:.1g}" for ratio in (min(rates), max(rates)))
     return low if low == high else f"{low} to {high}"
 
 
-def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> str:
+def _others_table(rows: Sequence[DeviceRow], figures: Mapping[str, float], number: Mapping[str, int]) -> str:
     lines = [
         [
             str(number[row.name]),
@@ -163,8 +163,8 @@ def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number:
             "alone" if row.kind == "replay" else GUEST,
             row.unit,
             row.measured,
-            figure(found[row.name]),
-            _each(row, found[row.name]),
+            figure(figures[row.name]),
+            _each(row, figures[row.name]),
             "held out" if row.held_out else "",
         ]
         for row in rows
@@ -173,7 +173,7 @@ def _others_table(rows: Sequence[DeviceRow], found: Mapping[str, float], number:
     return table(titles, lines, left=(1, 2, 3, 4, 5, 9))
 
 
-def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
+def counts(rows: Sequence[DeviceRow], figures: Mapping[str, float]) -> str:
     """Return a table with the number of rows and of single figures to which the model is close. A row counts by its
     nearest figure.
     """
@@ -187,8 +187,8 @@ def counts(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
     lines = []
     for title, belongs in sets.items():
         counted = [row for row in rows if not row.fitted and belongs(row)]
-        nearest = [row.off(found[row.name]) for row in counted]
-        rates = [rate for row in counted if row.unit != "ms at most" for rate in row.rates(found[row.name])]
+        nearest = [row.off(figures[row.name]) for row in counted]
+        rates = [rate for row in counted if row.unit != "ms at most" for rate in row.rates(figures[row.name])]
         lines.append([title, *_close(nearest), *_close([max(rate, 1 / rate) for rate in rates])])
     close = [f"within {PERCENT:.0f} %", "within a factor of 2", "beyond 3"]
     return table(["which", "rows, by the nearest", *close, "figures, one by one", *close], lines)
@@ -200,9 +200,9 @@ def _close(off: Sequence[float]) -> list[str]:
     return [str(len(off)), str(near), str(twice), str(len(off) - thrice)]
 
 
-def _reasons(rows: Sequence[DeviceRow], found: Mapping[str, float], number: Mapping[str, int]) -> Iterator[str]:
-    said = [f"- Row {number[row.name]}: {row.why}\n" for row in rows if row.why and row.is_off(found[row.name])]
-    return iter(said or ["None is.\n"])
+def _reasons(rows: Sequence[DeviceRow], figures: Mapping[str, float], number: Mapping[str, int]) -> Iterator[str]:
+    reasons = [f"- Row {number[row.name]}: {row.why}\n" for row in rows if row.why and row.is_off(figures[row.name])]
+    return iter(reasons or ["None is.\n"])
 
 
 def figure(value: float) -> str:
@@ -215,14 +215,14 @@ def differences(page: str, now: str) -> list[str]:
     old, new = page.splitlines(), now.splitlines()
     if len(old) != len(new):
         return [f"it has {len(old)} lines and would have {len(new)}"]
-    in_guests, found = False, []
+    in_guests, lines = False, []
     for before, after in zip(old, new, strict=True):
         if before.startswith("#"):
             in_guests = before == GUESTS
         of_guest = in_guests or f" | {GUEST} | " in before
         if before != after and not (of_guest and _alike(before, after)):
-            found.append(f"it says {before!r} and would say {after!r}")
-    return found
+            lines.append(f"it says {before!r} and would say {after!r}")
+    return lines
 
 
 def _alike(before: str, after: str) -> bool:

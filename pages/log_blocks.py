@@ -133,9 +133,9 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
             bench.go_on(pages_at_random(chance, m, groups, before))
             replayed = bench.go_on(pages_at_random(chance, m, groups, counted))
             assert replayed.write_amplification is not None
-            what = f"random pages of {groups} groups"
+            name = f"random pages of {groups} groups"
             expected = programs_by_groups(m, groups)
-            row = Row(m.name, what, expected, m.layer, replayed.write_amplification, SAMPLE)
+            row = Row(m.name, name, expected, m.layer, replayed.write_amplification, SAMPLE)
             lines.append(
                 [
                     f"{m.name}, {m.layer}",
@@ -182,9 +182,9 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
             bench.go_on(requests[: count // 4])
             replayed = bench.go_on(requests[count // 4 :])
             assert replayed.write_amplification is not None
-            what = f"random writes of {size >> 10} KiB"
+            name = f"random writes of {size >> 10} KiB"
             allowed = CLOSE if pages == m.group_pages else SAMPLE
-            row = Row(m.name, what, programs_by_size(m, pages), m.layer, replayed.write_amplification, allowed)
+            row = Row(m.name, name, programs_by_size(m, pages), m.layer, replayed.write_amplification, allowed)
             lines.append(
                 [
                     f"{m.name}, {m.layer}",

@@ -61,7 +61,7 @@ def head(rows: Sequence[DeviceRow]) -> str:
     return HEAD + "".join(others or ["#   none\n"])
 
 
-def text(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
+def text(rows: Sequence[DeviceRow], figures: Mapping[str, float]) -> str:
     """Return the content of the file from the rows and the models' figures by row name, each in its row's unit.
 
     Held-out rows count, kept back or not, because the error is that of a finished model.
@@ -74,7 +74,7 @@ def text(rows: Sequence[DeviceRow], found: Mapping[str, float]) -> str:
                 rate
                 for row in rows
                 if row.profile in media and row.load == load and not (row.fitted or row.device_class)
-                for rate in row.rates(found[row.name])
+                for rate in row.rates(figures[row.name])
             ]
             if rates:
                 parts.append(f'\n[{name}."{load}"]\n' + _error(rates))

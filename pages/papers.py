@@ -53,8 +53,12 @@ def main(words: list[str] | None = None) -> int:
         "--only", nargs="+", metavar="STUDY", choices=[study.name for study in studies], help="of these studies alone"
     )
     options = parser.parse_args(words)
-    asked = [study for study in studies if not options.only or study.name in options.only]
-    wanted = {study.name: study for one in asked for study in (one, *companions(one, studies))}
+    wanted_studies = [study for study in studies if not options.only or study.name in options.only]
+    wanted = {
+        study.name: study
+        for wanted_study in wanted_studies
+        for study in (wanted_study, *companions(wanted_study, studies))
+    }
     reports = {name: report_of(ReportInputs(study, run.rows(run.stored(study)))) for name, study in wanted.items()}
     lost = list(missing(list(reports.values())))
     for line in lost:
@@ -62,12 +66,12 @@ def main(words: list[str] | None = None) -> int:
     if lost and not options.partial:
         print("docs/generated/papers.md is not written; --partial writes it with gaps marked", file=sys.stderr)
         return 1
-    for claim in unexplained([reports[study.name] for study in asked]):
+    for claim in unexplained([reports[study.name] for study in wanted_studies]):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
     before = PAGE.read_text() if options.only else ""
     parts, lines = sections(before), rows_in(before)
-    for study in asked:
+    for study in wanted_studies:
         parts[heading(study)] = section(reports[study.name])
         lines[study.name] = rows(reports[study.name], [reports[other.name] for other in companions(study, studies)])
     text = page(

@@ -37,12 +37,12 @@ def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
     for name in BLOCK_MEDIA:
         arguments = [f"{key}={value}" for key, value in LIBRARY.medium(name).core_parameters.items()]
         by_liar = {}
-        for what, count, words, caught in cuts.trials(arguments, CUTS):
-            by_liar[what], _ = cuts.cut(build / "cuts", count, words)
-            violations = by_liar[what]["violations"]
+        for device, count, words, caught in cuts.trials(arguments, CUTS):
+            by_liar[device], _ = cuts.cut(build / "cuts", count, words)
+            violations = by_liar[device]["violations"]
             # Of a liar it matters that it is caught, not how often
             rows.append(
-                Row(name, what or "as it is", caught, "oracle", violations > 0 if caught else violations, EXACT)
+                Row(name, device or "as it is", caught, "oracle", violations > 0 if caught else violations, EXACT)
             )
         honest = by_liar[""]
         lines.append(
@@ -53,8 +53,8 @@ def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
                     for key in ("requests", "erases", "kept", "lost", "torn", "unreadable", "violations")
                 ),
                 *(
-                    f"{by_liar[what]['violations']:,}" if what in by_liar else ""
-                    for what in ("ignoring flushes", "losing paired pages")
+                    f"{by_liar[device]['violations']:,}" if device in by_liar else ""
+                    for device in ("ignoring flushes", "losing paired pages")
                 ),
             ]
         )

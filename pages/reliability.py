@@ -33,22 +33,22 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(asked: argparse.Namespace) -> None:
+def measure(options: argparse.Namespace) -> None:
     """Renew the requested records. Each is stored as soon as it is complete."""
-    for one in records.measures():
-        if {one.name, "all"} & set(asked.measure):
-            print(f"{one.name}: {one.text}", flush=True)
-            records.write({**records.read(), one.name: records.carry_out(one)})
-    if asked.campaign:
-        records.write({**records.read(), "faults": records.of_campaign(asked.campaign)})
+    for record_measure in records.measures():
+        if {record_measure.name, "all"} & set(options.measure):
+            print(f"{record_measure.name}: {record_measure.text}", flush=True)
+            records.write({**records.read(), record_measure.name: records.carry_out(record_measure)})
+    if options.campaign:
+        records.write({**records.read(), "faults": records.of_campaign(options.campaign)})
 
 
 def main() -> int:
-    asked = arguments()
-    measure(asked)
+    options = arguments()
+    measure(options)
     kept = records.read()
-    is_so = written(PAGE, page(kept), check=asked.check, target="reliability")
-    wrong = [] if asked.check else list(lost(kept))
+    is_so = written(PAGE, page(kept), check=options.check, target="reliability")
+    wrong = [] if options.check else list(lost(kept))
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong or not is_so else 0

@@ -103,9 +103,9 @@ def lost(records: Mapping[str, Record]) -> Iterator[str]:
     for name, record in sorted(records.items()):
         if record.get("status", 0) not in (0, NOT_RUN):
             yield f"{name}: `{record['command']}` ended with {record['status']}"
-        for fault, one in _counts(record).get("faults", {}).items():
-            if one["lost"]:
-                yield f"{name}: {fault}: {one['lost']} of {one['tried']} lost something"
+        for fault, counts in _counts(record).get("faults", {}).items():
+            if counts["lost"]:
+                yield f"{name}: {fault}: {counts['lost']} of {counts['tried']} lost something"
 
 
 def _ran(record: Record | None) -> bool:
@@ -130,14 +130,14 @@ def _short(records: Mapping[str, Record]) -> str:
     tests = list(_counts(records.get("generated inputs")).get("tests", {}).values())
     fuzzed = [records.get(name) for name in FUZZED]
     rows = [
-        ("power cuts", sum(_counts(one).get("cuts", 0) for one in cuts), _broken(cuts), all(map(_ran, cuts))),
+        ("power cuts", sum(_counts(record).get("cuts", 0) for record in cuts), _broken(cuts), all(map(_ran, cuts))),
         (
             "inputs of fuzzers",
-            sum(_counts(one).get("inputs", 0) for one in fuzzed),
+            sum(_counts(record).get("inputs", 0) for record in fuzzed),
             _broken(fuzzed),
             all(map(_ran, fuzzed)),
         ),
-        ("faults", sum(one["tried"] for one in tried), sum(one["lost"] for one in tried), _ran(faults)),
+        ("faults", sum(record["tried"] for record in tried), sum(record["lost"] for record in tried), _ran(faults)),
         (
             "bad inputs",
             sum(test["passing"] + test["failing"] for test in tests),
@@ -146,7 +146,8 @@ def _short(records: Mapping[str, Record]) -> str:
         ),
     ]
     cells = [
-        (what, f"{tried:,}" + ("" if whole else ", some not run"), f"{broken:,}") for what, tried, broken, whole in rows
+        (activity, f"{tried:,}" + ("" if whole else ", some not run"), f"{broken:,}")
+        for activity, tried, broken, whole in rows
     ]
     return table(("what", "how many", "lost, or broken"), cells)
 
@@ -166,14 +167,14 @@ def _cuts(records: Mapping[str, Record]) -> str:
         "yaffs2 alternate": "YAFFS2 by turns with another driver",
     }
     rows = []
-    for name, what in names.items():
+    for name, title in names.items():
         record = records.get(name)
         counts = _counts(record)
         of = counts.get("devices", counts.get("configurations", 0))
         violations = counts.get("violations", 0 if record and record.get("status") == 0 else NOT_RUN)
         shown = (f"{counts['cuts']:,}", str(of), str(violations)) if counts else ("", "", "")
         command, cpu, state = _where(record)
-        rows.append((what, command, state, *shown, cpu))
+        rows.append((title, command, state, *shown, cpu))
     return table(("what", "command", "state", "cuts", "kinds", "violations", "CPU seconds"), rows, left=range(3))
 
 
@@ -184,12 +185,12 @@ def _liars(records: Mapping[str, Record]) -> str:
 
 def _fuzzing(records: Mapping[str, Record]) -> str:
     rows = []
-    for name, what in FUZZED.items():
+    for name, target in FUZZED.items():
         record = records.get(name)
         command, cpu, state = _where(record)
         why = (record or {}).get("why")
         inputs = f"{_counts(record)['inputs']:,}" if _counts(record) else f"{NOT_RUN}: {why}" if why else NOT_RUN
-        rows.append((what, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
+        rows.append((target, command, state, inputs, str(_broken([record])) if _counts(record) else "", cpu))
     return table(("what", "command", "state", "inputs", "broke", "CPU seconds"), rows, left=range(3))
 
 
@@ -227,7 +228,7 @@ def _listed(counts: Mapping[str, int]) -> str:
     sent.
     """
     ordered = sorted(Counter(counts).items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{what}: {count}" for what, count in ordered)
+    return ", ".join(f"{value}: {count}" for value, count in ordered)
 
 
 def _inputs(record: Record | None) -> str:

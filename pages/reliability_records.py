@@ -203,10 +203,10 @@ def of_campaign(log: Path) -> Record:
     """Return the record of a fault campaign from its log, which may hold several continued campaigns."""
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     counts = faults_of(lines)
-    asked = [line["campaign"] for line in lines if "campaign" in line]
+    campaigns = [line["campaign"] for line in lines if "campaign" in line]
     tried = len({line["number"] for line in lines if "fault" in line})
-    words = f"--seed {asked[0]['seed']} --faults {tried}"
-    states = sorted({state("src", one["commit"]) for one in asked})
+    words = f"--seed {campaigns[0]['seed']} --faults {tried}"
+    states = sorted({state("src", campaign["commit"]) for campaign in campaigns})
     return {"command": f'make faults OPTIONS="{words}"', "state": ", ".join(states), "counts": counts}
 
 

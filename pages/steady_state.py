@@ -72,7 +72,7 @@ class Steady:
     @property
     def busy_ns(self) -> int:
         """Return the busy time of all dies together."""
-        return sum(self.counters[f"flash_{what}_ns"] for what in ("read", "program", "erase"))
+        return sum(self.counters[f"flash_{operation}_ns"] for operation in ("read", "program", "erase"))
 
     @property
     def pages_a_program(self) -> float:

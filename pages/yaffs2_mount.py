@@ -129,10 +129,10 @@ def _mount(out: Mapping[str, bytes], name: str, medium_bytes: int) -> Mount:
         EMPTY: out[EMPTY],
         SPACE: out[EMPTY],
     }
-    found, counted = upkeep_metrics(renamed, medium_bytes), statistics(out[f"{name}.yaffs"])
+    metrics, counted = upkeep_metrics(renamed, medium_bytes), statistics(out[f"{name}.yaffs"])
     return Mount(
-        found["mount_s"],
-        found["mount_memory_bytes"],
+        metrics["mount_s"],
+        metrics["mount_memory_bytes"],
         counted["pages_read"],
         counted["summaries_used"],
         counted["checkpoint_mounts"] > 0,
