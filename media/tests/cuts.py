@@ -91,11 +91,11 @@ def trials(arguments: Sequence[str], cuts: int) -> Iterator[tuple[str, int, Sequ
 
 def judge(program: str, name: str, count: int, arguments: Sequence[str], caught: bool) -> bool:
     """Prints what came of the cuts; False if violations are not as expected."""
-    result, said = cut(program, count, arguments)
+    result, words = cut(program, count, arguments)
     print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
     if caught == bool(result["violations"]):
         return True
-    print(f"{name}: should{'' if caught else ' not'} have been caught. {said}")
+    print(f"{name}: should{'' if caught else ' not'} have been caught. {words}")
     return False
 
 
@@ -105,8 +105,8 @@ def main(program: str, profiles: str, cuts: int = 10_000) -> int:
     for profile in sorted(Path(profiles).glob("*.toml")):
         if tomllib.loads(profile.read_text())["kind"] == "nand":
             continue  # takes no requests for sectors
-        for what, count, arguments, caught in trials(parameters(profile), cuts):
-            name = f"{profile.stem}, {what}" if what else profile.stem
+        for device, count, arguments, caught in trials(parameters(profile), cuts):
+            name = f"{profile.stem}, {device}" if device else profile.stem
             good &= judge(program, name, count, arguments, caught)
     for layer, own in LAYERS.items():
         good &= judge(program, f"failing NAND, {layer}", cuts, [*FAILING.split(), f"ftl={layer}", *own], False)

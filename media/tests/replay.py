@@ -136,14 +136,14 @@ def test_percentiles_are_exact() -> None:
                 for (came, done), line in zip(pairs, text.splitlines()[1:], strict=True)
                 if f" {op} " in line
             )
-            said = result["operations"][op]["latency_ns"]
+            latency = result["operations"][op]["latency_ns"]
             assert result["operations"][op]["requests"] == len(took)
             if not took:
                 continue
             for key, share in (("p50", 50), ("p95", 95), ("p99", 99), ("max", 100)):
-                assert said[key] == took[max(math.ceil(len(took) * share / 100), 1) - 1], (count, op, key)
-            assert said["p99_9"] == took[math.ceil(len(took) * 999 / 1000) - 1]
-            assert abs(said["mean"] - sum(took) / len(took)) < 1e-3
+                assert latency[key] == took[max(math.ceil(len(took) * share / 100), 1) - 1], (count, op, key)
+            assert latency["p99_9"] == took[math.ceil(len(took) * 999 / 1000) - 1]
+            assert abs(latency["mean"] - sum(took) / len(took)) < 1e-3
 
 
 def test_equal_values_have_percentiles() -> None:
@@ -204,18 +204,18 @@ def test_the_power_fails_at_a_time() -> None:
         (500_000, 3, 0, 1),
         (602_999, 3, 0, 1),
     ):
-        told = replay("--state", state, "--save", saved, *orders, "--cut-after", after_ns)
-        assert told["duration_ns"] == told["cut"]["cut_ns"] == after_ns
-        assert told["cut"]["requests"] == told["operations"]["write"]["requests"] == came, after_ns
-        assert told["cut"]["torn_parts"] == torn, after_ns
+        result = replay("--state", state, "--save", saved, *orders, "--cut-after", after_ns)
+        assert result["duration_ns"] == result["cut"]["cut_ns"] == after_ns
+        assert result["cut"]["requests"] == result["operations"]["write"]["requests"] == came, after_ns
+        assert result["cut"]["torn_parts"] == torn, after_ns
         if not torn:
-            assert told["cut"]["lost_bytes"] == lost, after_ns
-            assert told["cut"]["unreadable_sectors"] == 0
-        assert told["counters"]["flash_programmed_pages"] == came
+            assert result["cut"]["lost_bytes"] == lost, after_ns
+            assert result["cut"]["unreadable_sectors"] == 0
+        assert result["counters"]["flash_programmed_pages"] == came
         seen = json.loads(
             subprocess.run([FBMEDIA, "inspect", "--state", saved], check=True, capture_output=True).stdout
         )
-        unreadable = told["cut"]["unreadable_sectors"]
+        unreadable = result["cut"]["unreadable_sectors"]
         assert seen["power"] == {"off": True, "unreadable_sectors": unreadable, "half_erased_blocks": 0}
         assert seen["fault"] is None
     again = replay("--state", saved, "--save", saved, "--pattern", "random", "--request-bytes", 2048)
@@ -239,9 +239,9 @@ def test_the_power_fails_at_a_request() -> None:
 
 
 def test_the_table() -> None:
-    said = run("--pattern", "sequential", *FLASH).stdout
-    assert "write amplification 1.0000" in said
-    assert "99.9 %" in said
+    table = run("--pattern", "sequential", *FLASH).stdout
+    assert "write amplification 1.0000" in table
+    assert "99.9 %" in table
 
 
 for name, test in [*globals().items(), *vars(replay_refusals).items()]:

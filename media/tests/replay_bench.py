@@ -51,11 +51,11 @@ def once(*arguments: str | Path) -> float:
     return children_seconds() - begin
 
 
-def measure(what: str, *arguments: str | Path, compared_with: float | None = None) -> float:
+def measure(name: str, *arguments: str | Path, compared_with: float | None = None) -> float:
     """The least of some runs: what else the host does can only make them longer."""
     took = min(once(*arguments) for _ in range(RUNS))
     times = took / (compared_with or took)
-    print(f"  {what:48} {REQUESTS / took / 1e6:6.2f} million/s {times:6.2f}")
+    print(f"  {name:48} {REQUESTS / took / 1e6:6.2f} million/s {times:6.2f}")
     return took
 
 
