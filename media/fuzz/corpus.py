@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A fuzzer's corpus as one text file: a line of base64 for each input, the shortest first.
 
-corpus.py unpack FILE FOLDER     a file for each input, named by its digest; the folder's other files go
-corpus.py pack FOLDER FILE       the shortest inputs, as many as the text file may hold
+corpus.py unpack FILE FOLDER     write each input to a file that is named by its digest; remove all other files
+corpus.py pack FOLDER FILE       write the shortest inputs, as many as the text file may hold
 """
 
 import base64
@@ -15,7 +15,7 @@ MOST_BYTES = 200_000
 
 
 def unpack(file: Path, folder: Path) -> None:
-    """Leaves in the folder just what is in the file. An absent file has no inputs."""
+    """Make the directory contain exactly the file's inputs. A missing file has none."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
         left.unlink()
@@ -26,7 +26,7 @@ def unpack(file: Path, folder: Path) -> None:
 
 
 def pack(folder: Path, file: Path) -> None:
-    """Says what had no room."""
+    """Write the shortest inputs, and print how many did not fit."""
     inputs = {path.read_bytes() for path in folder.iterdir()}
     lines = [base64.b64encode(data).decode() for data in sorted(inputs, key=lambda data: (len(data), data)) if data]
     kept: list[str] = []

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Power cuts on every medium profile, on NAND that fails, and on devices that lie, which the oracle must catch.
+"""Power cuts on every medium profile, on NAND with failures, and on devices that break their promises, which the oracle
+must catch.
 
     cuts.py PROGRAM PROFILES [CUTS]
 
-Prints a line for each; exit status 1 if a device is not what it should be.
+Prints a line for each device. The exit status is 1 if a verdict is not as expected.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ SUFFIXES = {"k": 10, "M": 20, "G": 30, "T": 40}
 
 
 def number(value: Any) -> Any:
-    """A size such as "2G" in bytes; anything else as it is."""
+    """Return a size such as "2G" in bytes, and anything else unchanged."""
     if isinstance(value, str) and value[:-1].isdigit() and value[-1] in SUFFIXES:
         return int(value[:-1]) << SUFFIXES[value[-1]]
     return value
 
 
 def parameters(profile: Path) -> list[str]:
-    """The profile's parameters as arguments of the program."""
+    """Return the profile's parameters as arguments of the program."""
     values = tomllib.loads(profile.read_text())
     return [f"{key}={number(value)}" for key, value in values.items() if key not in ("title", "source", "interface")]
 
 
 def cut(program: str | Path, count: int, arguments: Sequence[str]) -> tuple[dict[str, int], str]:
-    """What came of so many cuts, by seed 1, and the program's own words."""
+    """Cut the power so many times, with seed 1. Return the counts, and the program's output."""
     words = ["--cuts", str(count), "--seed", "1", *arguments]
     done = subprocess.run([program, *words], capture_output=True, text=True)
     if done.returncode not in (0, FOUND):
@@ -61,12 +62,16 @@ def cut(program: str | Path, count: int, arguments: Sequence[str]) -> tuple[dict
 
 
 def without_capacitors(arguments: Sequence[str]) -> list[str]:
-    """The same device without power-loss protection: with it nothing under way is lost, and no lie can be seen."""
+    """Return the device without power-loss protection. With protection nothing in flight is lost, and no lie is
+    visible.
+    """
     return [word for word in arguments if not word.startswith("power_loss_protection=")]
 
 
 def lying(arguments: Sequence[str]) -> list[str]:
-    """The same device as one that ignores flushes; it needs a volatile buffer or cache to lose something from."""
+    """Return the device as one that ignores flushes. It needs a volatile buffer or cache from which it can lose
+    data.
+    """
     arguments = without_capacitors(arguments)
     cache = "write_buffer_bytes=" if "kind=flash" in arguments else "write_cache_bytes="
     added = [] if any(word.startswith(cache) for word in arguments) else [f"{cache}262144"]
@@ -74,14 +79,14 @@ def lying(arguments: Sequence[str]) -> list[str]:
 
 
 def losing_paired_pages(arguments: Sequence[str]) -> list[str]:
-    """The same flash with two bits in a cell, where a torn page takes another with it; in SLC mode none would be."""
+    """Return the flash with two bits per cell, where a torn page destroys another page. In SLC mode it could not."""
     kept = without_capacitors(arguments)
     paired = [word for word in kept if not word.startswith(("bits_per_cell=", "slc_", "one_shot="))]
     return [*paired, "bits_per_cell=2", "paired_page_loss=1"]
 
 
 def trials(arguments: Sequence[str], cuts: int) -> Iterator[tuple[str, int, Sequence[str], bool]]:
-    """(what it does, cuts, arguments, whether it must be caught): a device as it is, and as two liars."""
+    """Yield (name, cuts, arguments, True if it must be caught) of a device as it is, and of two that break promises."""
     yield "", cuts, arguments, False
     if "kind=null" not in arguments:
         yield "ignoring flushes", LIAR_CUTS, lying(arguments), True
@@ -90,7 +95,7 @@ def trials(arguments: Sequence[str], cuts: int) -> Iterator[tuple[str, int, Sequ
 
 
 def judge(program: str, name: str, count: int, arguments: Sequence[str], caught: bool) -> bool:
-    """Prints what came of the cuts; False if violations are not as expected."""
+    """Cut the power, and print the counts. Return False if violations are not as expected."""
     result, words = cut(program, count, arguments)
     print(f"{name}: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in result.items()), flush=True)
     if caught == bool(result["violations"]):
@@ -100,11 +105,11 @@ def judge(program: str, name: str, count: int, arguments: Sequence[str], caught:
 
 
 def main(program: str, profiles: str, cuts: int = 10_000) -> int:
-    """Every profile as it is, or ignoring flushes, or losing pages that share cells with a torn one; failing NAND."""
+    """Cut the power of every profile as it is, ignoring flushes, and losing paired pages; then of failing NAND."""
     good = True
     for profile in sorted(Path(profiles).glob("*.toml")):
         if tomllib.loads(profile.read_text())["kind"] == "nand":
-            continue  # takes no requests for sectors
+            continue  # it takes no requests for sectors
         for device, count, arguments, caught in trials(parameters(profile), cuts):
             name = f"{profile.stem}, {device}" if device else profile.stem
             good &= judge(program, name, count, arguments, caught)

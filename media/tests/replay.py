@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""flashbed-replay as its users call it: what it reads, what it prints, what it refuses.
+"""Test flashbed-replay as users call it: input, output and refusals.
 
 replay.py FLASHBED-REPLAY FBMEDIA
 """
@@ -102,12 +102,12 @@ def test_depth_and_speed() -> None:
     slow = [*NULL[:3], "command_ns=10000"]
     assert completions("-", *slow, stdin=text)[-1] == (5000, 15000)
     assert completions("--queue-depth", 1, "-", *slow, stdin=text)[-1] == (50000, 60000)
-    # Open loop: what a request waits for its place counts
+    # Open loop: the wait for a place in the queue counts
     assert replay("--queue-depth", 1, "-", *slow, stdin=text)["operations"]["read"]["latency_ns"]["max"] == 55000
 
 
 def test_deep_queues_complete_in_order_of_time() -> None:
-    """Against a list that is searched: 5 requests at a time on a disk without a queue of its own."""
+    """The expected times are from a searched list: 5 requests in flight on a disk without a queue of its own."""
     chance = random.Random(4)
     text = iolog(3, *(f"{i} f read {chance.randrange(3200) * 512} 512" for i in range(500)))
     seen = completions("--as-fast-as-possible", "--queue-depth", 5, "-", *DISK, stdin=text)
@@ -152,7 +152,7 @@ def test_equal_values_have_percentiles() -> None:
 
 
 def test_any_number_of_requests_takes_no_memory() -> None:
-    """Each would take 40 bytes as a trace and 8 as a latency: 192 MiB."""
+    """At 40 bytes each in the trace and 8 in latencies they would take 192 MiB."""
     words = ("--no-percentiles", "--pattern", "random", "--request-bytes", 4096, "--passes", 256)
     limit = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss + (64 << 10)
     result = replay(*words, "kind=null", "capacity_bytes=67108864", "queue_depth=1", "command_ns=1000")
@@ -171,7 +171,7 @@ def test_throughput_and_write_amplification() -> None:
     assert result["wear"]["erase_count_max"] == 0
     assert replay("--pattern", "random", "--request-bytes", 2048, "--passes", 50, *FLASH)["write_amplification"] > 1
     assert replay("--pattern", "random", "--read", *FLASH)["write_amplification"] is None
-    # What does not fill a request is written all the same
+    # A remainder that is shorter than a request is written, too
     assert replay("--pattern", "sequential", "--request-bytes", 49152, *FLASH)["operations"]["write"]["bytes"] == 65536
 
 
@@ -193,7 +193,7 @@ def test_a_saved_state_goes_on() -> None:
 
 
 def test_the_power_fails_at_a_time() -> None:
-    """Pages are written one by one: request n comes at (n - 1) * 201 us, and is programmed from 1 us later on."""
+    """Pages are written one at a time: request n arrives at (n - 1) * 201 us, and its program begins 1 us later."""
     state, saved = HERE / "whole.bin", HERE / "cut.bin"
     subprocess.run([FBMEDIA, "create", "--state", state, *FLASH], check=True)
     orders = ("--pattern", "sequential", "--request-bytes", 2048)
@@ -227,7 +227,7 @@ def test_the_power_fails_at_a_time() -> None:
 
 
 def test_the_power_fails_at_a_request() -> None:
-    """By seed at any moment while it is under way, and by seed a torn page is readable or not."""
+    """The seed draws the moment within the request, and whether a torn page is readable."""
     orders = ("--pattern", "sequential", "--request-bytes", 2048, "--cut-at-request", 5)
     cuts = [replay("--seed", seed, *orders, *FLASH)["cut"] for seed in range(64)]
     moments = [cut["cut_ns"] for cut in cuts]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""How many requests a second of CPU time flashbed-replay handles on this host, the program's start and end included.
+"""Measure how many requests flashbed-replay handles per second of CPU time on this host, the program's start and end
+included.
 
-The last column compares with the replay of the same file on a medium that answers at once, which is all reading. Then
-the instructions of a request within the core, on media from 1 GiB to 1 TiB, as valgrind counts them: what a medium's
-size costs beside them is the host's caches.
+The last column compares with a replay of the same file on a medium that answers at once, which is the cost of reading
+the file. Then valgrind counts the instructions per request in the core, on media from 1 GiB to 1 TiB. Any further cost
+of a medium's size is from the host's caches.
 
 replay_bench.py FLASHBED-REPLAY [tiny]
 """
@@ -52,7 +53,7 @@ def once(*arguments: str | Path) -> float:
 
 
 def measure(name: str, *arguments: str | Path, compared_with: float | None = None) -> float:
-    """The least of some runs: what else the host does can only make them longer."""
+    """Print the rate, and return the shortest CPU time of some runs: other load of the host only makes runs longer."""
     took = min(once(*arguments) for _ in range(RUNS))
     times = took / (compared_with or took)
     print(f"  {name:48} {REQUESTS / took / 1e6:6.2f} million/s {times:6.2f}")
@@ -60,14 +61,16 @@ def measure(name: str, *arguments: str | Path, compared_with: float | None = Non
 
 
 def of_size(capacity: int) -> list[str]:
-    """FLASH with so many bytes and 28 % of over-provisioning, so that nothing is collected."""
+    """Return FLASH with this capacity in bytes and 28 % of over-provisioning, so that there is no garbage
+    collection.
+    """
     blocks = capacity * 128 // 100 // (4096 * 256 * 4)
     changed = {"capacity_bytes": capacity, "pages_per_block": 256, "blocks_per_die": blocks}
     return [word if (key := word.split("=")[0]) not in changed else f"{key}={changed[key]}" for word in FLASH]
 
 
 def write_mixed_trace(path: Path, capacity: int) -> None:
-    """Pages at random: written for the first time, read, and written again."""
+    """Write a trace of random pages: each is written for the first time, read, and written again."""
     chance = random.Random(1)
     pages = [chance.randrange(capacity // 4096) for _ in range(COUNTED)]
     lines = [f"0 a {op} {page * 4096} 4096\n" for op in ("write", "read", "write") for page in pages]
@@ -75,7 +78,7 @@ def write_mixed_trace(path: Path, capacity: int) -> None:
 
 
 def instructions(folder: str, capacity: int) -> float:
-    """Of a request, in fb_submit() and what it calls."""
+    """Return the instructions per request in fb_submit() and its callees."""
     log = Path(folder) / "mixed.log"
     write_mixed_trace(log, capacity)
     counting = ["valgrind", "--tool=callgrind", "--toggle-collect=fb_submit", f"--callgrind-out-file={folder}/counts"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Calls of flashbed-replay for its tests, the media that they are put to, and traces in its two formats."""
+"""Call flashbed-replay, for its tests: the media, and traces in its two formats."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""What flashbed-replay refuses, and that nothing it reads makes it crash. Run by replay.py."""
+"""What flashbed-replay refuses, and that no input makes it crash. replay.py runs these tests."""
 
 import random
 

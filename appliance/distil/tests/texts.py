@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What distil keeps of small texts, with each of the programs that are given; and that no end of a text harms it."""
+"""Run distil on small texts, with each of the given programs: which parts it keeps, and that no truncated text crashes
+it.
+"""
 
 import subprocess
 import sys
@@ -8,7 +10,7 @@ import sys
 USE = "int f(void) { return %s; }"
 
 KEPT = [
-    # what emits something
+    # declarations that emit code or data
     "int f(void) { return 0; }",
     "static int f(void) { return 0; }",
     "inline int f(void) { return 0; }",
@@ -45,7 +47,7 @@ LEFT_OUT = [
 ]
 
 NAMED = [
-    # by what it is used, and the declaration that has to stay
+    # the use, and the declaration that must stay
     ("f2()", "static inline int f2(void) { return 0; }"),
     ("f2()", "int f2(void);"),
     ("f2()", "extern unsigned long f2(void) __attribute__((__const__));"),
@@ -72,7 +74,7 @@ NAMED = [
 ]
 
 CHAINS = [
-    # only the last is asked for, and it needs the others
+    # only the last is wanted, and it needs the others
     ["typedef int t;", "struct s { t m; };", "extern struct s a;", USE % "a.m"],
     [
         "enum { A };",
@@ -91,7 +93,7 @@ def distilled(program: str, text: str) -> str:
 
 
 def lines(program: str, *texts: str) -> list[str]:
-    """Without the tags, which are named first."""
+    """Return the lines without the tags that are named first."""
     return [line for line in distilled(program, "\n".join(texts) + "\n").splitlines() if not is_tag(line)]
 
 
