@@ -217,9 +217,9 @@ def visit(
     profile = folder / f"profile-{width}-{len(more)}"
     command = [str(CHROMIUM), *FLAGS, *more, f"--window-size={width},1000", f"--user-data-dir={profile}", "--dump-dom"]
     done = subprocess.run([*command, copy.as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found, f"the page never finished: {done.stderr[-2000:]}"
-    return json.loads(unescape(found[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    match = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert match, f"the page never finished: {done.stderr[-2000:]}"
+    return json.loads(unescape(match[1])), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
 def printed(report: Path, folder: Path) -> set[tuple[float, float]]:

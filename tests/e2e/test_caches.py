@@ -28,25 +28,25 @@ def call(*command: str | Path, **environment: str | None) -> tuple[int, str]:
 )
 @pytest.mark.parametrize("place", ["~nosuch/x", "/dev/null/x", "/proc/x"])
 def test_a_place_that_is_none(command: tuple[str, ...], place: str) -> None:
-    status, said = call(FLASHBED, *command, FLASHBED_CACHE=place)
+    status, output = call(FLASHBED, *command, FLASHBED_CACHE=place)
     assert status in (3, 4)
-    assert place in said
-    assert said.count("flashbed: ") == 1
+    assert place in output
+    assert output.count("flashbed: ") == 1
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "message"),
     [
         ("~nosuch/x", "MISSING  the cache: FLASHBED_CACHE=~nosuch/x: there is no such user\n"),
         ("/dev/null/x", "MISSING  /dev/null/x: /dev/null is no folder\n"),
     ],
 )
-def test_doctor_tells(place: str, told: str) -> None:
-    status, said = call(FLASHBED, "doctor", FLASHBED_CACHE=place)
+def test_doctor_tells(place: str, message: str) -> None:
+    status, output = call(FLASHBED, "doctor", FLASHBED_CACHE=place)
     assert status == 3
-    assert told in said
-    assert "FLASHBED_CACHE to" in said.partition(told)[2].splitlines()[0]
-    assert "make room" not in said
+    assert message in output
+    assert "FLASHBED_CACHE to" in output.partition(message)[2].splitlines()[0]
+    assert "make room" not in output
 
 
 def test_a_read_only_disk(tmp_path: Path) -> None:
@@ -54,12 +54,12 @@ def test_a_read_only_disk(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     there = (*name_space.NO_ROOT, "sh", "-c", READ_ONLY, tmp_path, FLASHBED)
     for command in (("list",), ("report", "quick"), ("run", "quick"), ("medium", "create", "a", "null-2g")):
-        status, said = call(*there, *command, FLASHBED_CACHE=str(cache))
+        status, output = call(*there, *command, FLASHBED_CACHE=str(cache))
         assert status == 4
-        assert "Read-only file system; mend that, or use another folder" in said.splitlines()[-1]
-    status, said = call(*there, "doctor", FLASHBED_CACHE=str(cache))
+        assert "Read-only file system; mend that, or use another folder" in output.splitlines()[-1]
+    status, output = call(*there, "doctor", FLASHBED_CACHE=str(cache))
     assert status == 3
-    assert f"MISSING  {cache}: {cache} lies on a disk that is read-only\n" in said
+    assert f"MISSING  {cache}: {cache} lies on a disk that is read-only\n" in output
 
 
 NOBODY = """
@@ -76,14 +76,14 @@ def test_no_home() -> None:
     """A user that the host does not know, as in many containers."""
     python = Path(FLASHBED).with_name("python")
     nobody = {"HOME": None, "FLASHBED_CACHE": None, "XDG_CACHE_HOME": None}
-    status, said = call(python, "-c", NOBODY, "list", **nobody)
+    status, output = call(python, "-c", NOBODY, "list", **nobody)
     assert status == 3
-    assert said.endswith(
+    assert output.endswith(
         "\nflashbed: this user has no home (HOME is not set); set FLASHBED_CACHE to the path of a folder\n"
     )
-    status, said = call(python, "-c", NOBODY, "doctor", **nobody)
+    status, output = call(python, "-c", NOBODY, "doctor", **nobody)
     assert status == 3
-    assert "MISSING  the cache: this user has no home (HOME is not set)\n" in said
+    assert "MISSING  the cache: this user has no home (HOME is not set)\n" in output
 
 
 def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     place.chmod(0o555)
     plain = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
     for command in (("list",), ("report", "quick"), ("medium", "create", "a", "null-2g")):
-        status, said = call(*plain, FLASHBED, *command, FLASHBED_CACHE=f"{place}/x")
+        status, output = call(*plain, FLASHBED, *command, FLASHBED_CACHE=f"{place}/x")
         assert status == 4
-        assert said.endswith(f"flashbed: {place}/x: Permission denied; mend that, or use another folder\n")
-    status, said = call(*plain, FLASHBED, "doctor", FLASHBED_CACHE=f"{place}/x")
+        assert output.endswith(f"flashbed: {place}/x: Permission denied; mend that, or use another folder\n")
+    status, output = call(*plain, FLASHBED, "doctor", FLASHBED_CACHE=f"{place}/x")
     assert status == 3
-    assert f"MISSING  {place}/x: {place} cannot be written by this user\n" in said
+    assert f"MISSING  {place}/x: {place} cannot be written by this user\n" in output

@@ -91,7 +91,7 @@ def shorter(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("happens", "said"),
+    ("happens", "message"),
     [
         (changed, "has changed since the study was read; run the study again"),
         (shorter, "has changed since the study was read; run the study again"),
@@ -107,7 +107,7 @@ def test_a_kept_medium_that_is_lost_while_a_study_runs(
     fresh_cache: Path,
     tmp_path: Path,
     happens: Callable[[Path], None],
-    said: str,
+    message: str,
 ) -> None:
     """It ended the run."""
     assert flashbed("medium", "create", "./kept", SMALL).returncode == 0
@@ -119,10 +119,10 @@ def test_a_kept_medium_that_is_lost_while_a_study_runs(
         assert time.monotonic() < deadline
         time.sleep(0.01)
     happens(tmp_path / "kept")
-    _, told = process.communicate(timeout=240)
-    assert process.returncode == 1, told
+    _, stderr = process.communicate(timeout=240)
+    assert process.returncode == 1, stderr
     measured, failed = outcomes(fresh_cache)
     assert measured >= 4  # all on the new medium
     assert failed
     assert measured + len(failed) == 8
-    assert all(said in reason for reason in failed), failed
+    assert all(message in reason for reason in failed), failed

@@ -114,7 +114,7 @@ def test_a_run_on_a_cluster_that_is_stopped(
             assert time.monotonic() < deadline
             time.sleep(0.05)
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-        said = process.communicate(timeout=30)[1]
+        stderr = process.communicate(timeout=30)[1]
     finally:
         process.kill()
     deadline = time.monotonic() + 10
@@ -125,8 +125,8 @@ def test_a_run_on_a_cluster_that_is_stopped(
         assert process.returncode == -signal.SIGKILL
         return
     assert process.returncode == 130
-    told = "flashbed: interrupted; what was finished is kept, and the next run goes on"
-    assert [line for line in said.splitlines() if not line.startswith("Measuring")] == [told]
+    message = "flashbed: interrupted; what was finished is kept, and the next run goes on"
+    assert [line for line in stderr.splitlines() if not line.startswith("Measuring")] == [message]
 
 
 @pytest.mark.parametrize(

@@ -28,18 +28,18 @@ def path_without(program: str, folder: Path) -> str:
     return str(folder)
 
 
-def findings(said: str) -> dict[str, tuple[str, str, str]]:
+def findings(output: str) -> dict[str, tuple[str, str, str]]:
     """By subject: its state, what was found, and the remedy."""
-    found: dict[str, tuple[str, str, str]] = {}
+    by_check: dict[str, tuple[str, str, str]] = {}
     subject = ""
-    for line in said.splitlines():
+    for line in output.splitlines():
         if line.startswith("  "):
-            found[subject] = (*found[subject][:2], line.partition("-> ")[2])
+            by_check[subject] = (*by_check[subject][:2], line.partition("-> ")[2])
         else:
             state, words = line[:7].strip(), line[9:]
             subject, _, detail = words.partition(": ")
-            found[subject] = state, detail, ""
-    return found
+            by_check[subject] = state, detail, ""
+    return by_check
 
 
 def test_nothing_is_missing_here(flashbed: Flashbed) -> None:
@@ -62,21 +62,21 @@ def test_a_program_that_is_missing(
 def test_without_apt_no_mirror_is_asked(flashbed: Flashbed, tmp_path: Path) -> None:
     done = flashbed("doctor", PATH=path_without("apt-get", tmp_path / "bin"), FLASHBED_DEBIAN=NO_MIRROR)
     assert done.returncode == SETUP
-    found = findings(done.stdout)
-    assert found["apt-get"] == ("MISSING", "not installed", "apt-get install apt")
-    assert "a mirror of debian" not in found
+    by_check = findings(done.stdout)
+    assert by_check["apt-get"] == ("MISSING", "not installed", "apt-get install apt")
+    assert "a mirror of debian" not in by_check
 
 
 def test_a_mirror_that_does_not_answer_is_a_caution_where_all_is_built(flashbed: Flashbed) -> None:
     done = flashbed("doctor", FLASHBED_DEBIAN=NO_MIRROR)
     assert done.returncode == 0, done.stdout
-    found = findings(done.stdout)
-    state, detail, remedy = found["a mirror of debian"]
+    by_check = findings(done.stdout)
+    state, detail, remedy = by_check["a mirror of debian"]
     assert state == "caution"
     assert detail.startswith(f"{NO_MIRROR}dists/bookworm/InRelease: Could not connect to 127.0.0.1:9")
     assert remedy == "set FLASHBED_DEBIAN to the addresses of mirrors that answer"
     remedy += ", one of them with debian-security at its end"
-    assert found["a mirror of debian-security"] == ("caution", "none known", remedy)
+    assert by_check["a mirror of debian-security"] == ("caution", "none known", remedy)
 
 
 def test_a_mirror_that_does_not_answer_is_missing_where_nothing_is_built(flashbed: Flashbed, tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_a_mirror_that_does_not_answer_is_missing_where_nothing_is_built(flashbe
         mirrors = f"{NO_MIRROR} {address}/debian {address}/debian-security"
         done = flashbed("doctor", FLASHBED_DEBIAN=mirrors, FLASHBED_CACHE=str(tmp_path / "none"))
     assert done.returncode == SETUP
-    found = findings(done.stdout)
-    assert found["a mirror of debian"] == ("ok", f"{address}/debian/dists/bookworm/InRelease", "")
-    state, detail, remedy = found["a mirror of debian-security"]
+    by_check = findings(done.stdout)
+    assert by_check["a mirror of debian"] == ("ok", f"{address}/debian/dists/bookworm/InRelease", "")
+    state, detail, remedy = by_check["a mirror of debian-security"]
     assert state == "MISSING"
     assert detail.startswith(f"{address}/debian-security/dists/bookworm-security/InRelease: 404")
     assert remedy.startswith("set FLASHBED_DEBIAN to ")

@@ -149,17 +149,17 @@ def with_a_changed_list(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (of_a_stranger, "/debian bookworm InRelease: The following signatures couldn't be verified"),
         (with_a_changed_list, "/debian/dists/bookworm/main/binary-arm64/Packages: File has unexpected size"),
     ],
 )
-def test_what_debian_has_not_signed_moves_nothing(place: Place, change: Callable[[Place], None], told: str) -> None:
+def test_what_debian_has_not_signed_moves_nothing(place: Place, change: Callable[[Place], None], message: str) -> None:
     change(place)
     done = place.update()
     assert (done.returncode, done.stdout) == (SETUP, "")
-    assert done.stderr.startswith(f"flashbed: the lists of Debian bookworm cannot be had: {place.address}{told}")
+    assert done.stderr.startswith(f"flashbed: the lists of Debian bookworm cannot be had: {place.address}{message}")
     assert done.stderr.count("\n") == 1
     place.check_nothing_moved()
 
@@ -167,8 +167,10 @@ def test_what_debian_has_not_signed_moves_nothing(place: Place, change: Callable
 def test_without_a_mirror_nothing_is_moved(place: Place) -> None:
     done = place.update("http://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (SETUP, "")
-    told = "flashbed: the lists of Debian bookworm cannot be had: http://127.0.0.1:9/debian/dists/bookworm/InRelease: "
-    assert done.stderr.startswith(told)
+    message = (
+        "flashbed: the lists of Debian bookworm cannot be had: http://127.0.0.1:9/debian/dists/bookworm/InRelease: "
+    )
+    assert done.stderr.startswith(message)
     assert done.stderr.endswith("`flashbed doctor` says which mirrors answer; FLASHBED_DEBIAN names others.\n")
     assert done.stderr.count("\n") == 1
     place.check_nothing_moved()

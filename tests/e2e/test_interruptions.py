@@ -99,10 +99,10 @@ def test_ctrl_c_and_sigterm(
 ) -> None:
     with running(start, study, fresh_cache) as process:
         process.send_signal(number)
-        _, said = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "Traceback" not in said
-    assert "kept" in said
+    assert "Traceback" not in stderr
+    assert "kept" in stderr
     assert no_guest_is_left(fresh_cache)
     goes_on(flashbed, study, fresh_cache)
 
@@ -158,9 +158,9 @@ def test_the_disk_fills_up_in_the_middle(
         wait_for_a_guest(process, fresh_cache)
         subprocess.run(["dd", "if=/dev/zero", f"of={work}/other", "bs=64k"], capture_output=True)
         assert shutil.disk_usage(work).free == 0
-        _, said = process.communicate(timeout=120)
-    assert process.returncode == 4, said
-    assert "disk filled up" in said
+        _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 4, stderr
+    assert "disk filled up" in stderr
     assert flashbed("run", study).returncode == 0
 
 
@@ -175,8 +175,8 @@ def test_memory_fills_up_in_the_middle(
         wait_for_a_guest(process, shm)
         subprocess.run(["dd", "if=/dev/zero", f"of={shm}/other", "bs=64k"], capture_output=True)
         wait_for_a_guest(process, fresh_cache / "work")
-        _, said = process.communicate(timeout=120)
-        assert process.returncode == 0, said
+        _, stderr = process.communicate(timeout=120)
+        assert process.returncode == 0, stderr
         assert list(shm.glob("flashbed-*/*")) == []
     assert len(results(fresh_cache)) == CELLS / 2  # one seed
 

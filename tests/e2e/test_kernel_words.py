@@ -7,7 +7,7 @@ from tests.support.fixture_types import Flashbed
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("shrink", "--for", "nos"), "nos: 'nos' is neither 'nas', nor a study"),
         (("shrink", "--for", "nas+none.config"), "'none.config' is neither"),
@@ -17,8 +17,8 @@ from tests.support.fixture_types import Flashbed
         (("compare", "nas", "nos"), "nos: 'nos' is neither"),
     ],
 )
-def test_a_wrong_word_is_one_message(flashbed: Flashbed, words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_word_is_one_message(flashbed: Flashbed, words: tuple[str, ...], message: str) -> None:
     done = flashbed("kernel", *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -78,19 +78,19 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
     for seed in range(1, 9):
         cut = flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", str(seed), "--as", f"cut{seed}")
         assert cut.returncode == 0, cut.stderr
-        found = re.search(r"power cut at request 3, .*, seed \d: (\d+) parts .* torn, (\d+) sectors unrea", cut.stdout)
-        assert found, cut.stdout
+        match = re.search(r"power cut at request 3, .*, seed \d: (\d+) parts .* torn, (\d+) sectors unrea", cut.stdout)
+        assert match, cut.stdout
         assert f"media/cut{seed}: " in cut.stdout
-        if int(found[2]):
+        if int(match[2]):
             break
     else:
         raise AssertionError("no seed made a page unreadable")
     assert flashbed("medium", "inspect", "whole").stdout == whole, "the medium itself is as it was"
     name = f"cut{seed}"
     seen = flashbed("medium", "inspect", name).stdout
-    assert f"made     {found[0]}" in seen
+    assert f"made     {match[0]}" in seen
     assert re.search(r"off +true", seen)
-    assert re.search(rf"unreadable_sectors +{found[2]} *\n", seen)
+    assert re.search(rf"unreadable_sectors +{match[2]} *\n", seen)
     assert re.search(r"restarts +0 ", seen)
 
     # By the same seed the same medium

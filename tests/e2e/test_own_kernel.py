@@ -49,7 +49,7 @@ def linux(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "told"),
+    ("kernel", "message"),
     [
         ("5.4", '--kernel 5.4: must be such as "6.1", not "5.4"; there are: 6.1, 6.12, '),
         ("./away", "--kernel ./away: away is not there"),
@@ -60,10 +60,10 @@ def linux(tmp_path: Path) -> Path:
         ("./linux@v1:patch=bad.patch", "patch failed: fs/one.c:1"),
     ],
 )
-def test_what_is_no_kernel(flashbed: Flashbed, study_file: StudyWriter, linux: Path, kernel: str, told: str) -> None:
+def test_what_is_no_kernel(flashbed: Flashbed, study_file: StudyWriter, linux: Path, kernel: str, message: str) -> None:
     done = flashbed("run", study_file(STUDY), "--kernel", kernel)
     assert done.returncode == BAD_INPUT, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

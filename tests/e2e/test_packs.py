@@ -80,9 +80,9 @@ def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> 
     """The pack with something in it exchanged, and all digests written anew: as who wants to deceive would do it."""
     whole = pack_file.open_pack(pack)
     members = {name: whole.read(name) for name in whole.members}
-    told = {name: value for name, value in whole.contents.items() if name != "members"}
-    change(told, members)
-    making.write(to, told, {}, members, zipfile.ZIP_STORED)
+    contents = {name: value for name, value in whole.contents.items() if name != "members"}
+    change(contents, members)
+    making.write(to, contents, {}, members, zipfile.ZIP_STORED)
     return to
 
 
@@ -122,8 +122,8 @@ def test_where_nobody_reads_it_stops(made: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_exchanged_behind_its_name_is_told(made: Path, tmp_path: Path) -> None:
     """Nothing in the results would tell: they name the one that was there."""
 
-    def exchange(told: Pack, members: Members) -> None:
-        members[f"files/{told['recipes'][0]['kernel']}"] += b"x"
+    def exchange(contents: Pack, members: Members) -> None:
+        members[f"files/{contents['recipes'][0]['kernel']}"] += b"x"
 
     done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path, "--cells", "1")
     assert done.returncode == 2
@@ -173,11 +173,11 @@ def test_a_changed_byte_is_told_before_anything_runs(flashbed: Flashbed, made: P
 def test_another_kernel_is_told(made: Path, tmp_path: Path) -> None:
     """One that runs as well, and gives the same figures: a byte of its banner is another."""
 
-    def exchange(told: Pack, members: Members) -> None:
-        old = told["recipes"][0]["kernel"]
+    def exchange(contents: Pack, members: Members) -> None:
+        old = contents["recipes"][0]["kernel"]
         image = members.pop(f"files/{old}").replace(b"Linux version 6.1", b"Linux version 6.7", 1)
         members[f"files/{digest_bytes(image)}"] = image
-        for recipe in told["recipes"]:
+        for recipe in contents["recipes"]:
             recipe["kernel"] = digest_bytes(image)
 
     done = bare(changed(made, tmp_path / "x.flashbed", exchange), tmp_path, "--cells", "1")
@@ -188,8 +188,8 @@ def test_another_kernel_is_told(made: Path, tmp_path: Path) -> None:
 def test_another_seed_is_told_and_differs(made: Path, tmp_path: Path) -> None:
     """What one of them runs with is exchanged for what the other does; the results stay where they were."""
 
-    def exchange(told: Pack, _: Members) -> None:
-        one, other = (recipe for recipe in told["recipes"] if "randwrite, " in recipe["label"])
+    def exchange(contents: Pack, _: Members) -> None:
+        one, other = (recipe for recipe in contents["recipes"] if "randwrite, " in recipe["label"])
         for name in ("machine", "archives"):
             one[name], other[name] = other[name], one[name]
 
@@ -202,8 +202,8 @@ def test_another_seed_is_told_and_differs(made: Path, tmp_path: Path) -> None:
 
 
 def test_another_result_is_told_with_its_line(made: Path, tmp_path: Path) -> None:
-    def exchange(told: Pack, members: Members) -> None:
-        key = told["recipes"][3]["key"]
+    def exchange(contents: Pack, members: Members) -> None:
+        key = contents["recipes"][3]["key"]
         name = next(
             name for name in sorted(members) if name.startswith(f"results/{key}/out/") and b"bw" in members[name]
         )
@@ -236,8 +236,8 @@ def test_an_interrupted_verify_ends_with_130_and_leaves_nothing(
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-    assert (process.returncode, said.splitlines()[-1]) == (130, "interrupted")
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr.splitlines()[-1]) == (130, "interrupted")
     assert command_lines("qemu-system-aarch64", tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 

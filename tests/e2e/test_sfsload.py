@@ -54,8 +54,8 @@ def test_it_is_built_for_a_guest(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_option_and_no_other(sfsload: Path) -> None:
-    told = subprocess.run([sfsload, "--help"], capture_output=True, text=True, check=True).stdout
-    options = re.findall(r"^  (--[a-z-]+)", told, re.MULTILINE)
+    help_text = subprocess.run([sfsload, "--help"], capture_output=True, text=True, check=True).stdout
+    options = re.findall(r"^  (--[a-z-]+)", help_text, re.MULTILINE)
     assert len(options) > 20
     assert re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE) == [name for name in options if name != "--help"]
 
@@ -65,8 +65,8 @@ def test_the_page_says_which_options_are_not_in_the_settings(sfsload: Path) -> N
     keys = set(re.findall(r'\\"(\w+)\\":', source.partition("void put_settings")[2].partition("\n}\n")[0]))
     called = {"load_ops_per_s": "load", "warmup_s": "warmup", "measured_s": "time", "timeout_ms": "timeout"}
     there = {f"--{called.get(key, key)}" for key in keys - {"settings", "as_the_rules_ask"}}
-    told = subprocess.run([sfsload, "--help"], capture_output=True, text=True, check=True).stdout
-    options = set(re.findall(r"^  (--[a-z-]+)", told, re.MULTILINE)) - {"--help"}
+    help_text = subprocess.run([sfsload, "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^  (--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
     [row] = re.findall(r"^\| `settings` \| the options but ([^;]*);", PAGE, re.MULTILINE)
     assert there < options
     assert set(re.findall(r"--[a-z-]+", row)) == options - there
