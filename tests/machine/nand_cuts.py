@@ -206,9 +206,9 @@ def run_rounds(wanted: Repetition, folder: Path, stack: Stack, limit_s: float, *
     the file system is made to lose files)."""
     rig = guest_rig.new(wanted, folder)
     outcome = guest_rig.outcome_of(rig, beside=_files(wanted, stack, settings), limit_s=limit_s)
-    said = outcome.files.get("format.txt", b"").decode(errors="replace")
+    output = outcome.files.get("format.txt", b"").decode(errors="replace")
     return (
-        said
+        output
         if outcome.status == "measured"
-        else f"{outcome.reason}\n{said}\n{outcome.console[-3000:].decode(errors='replace')}"
+        else f"{outcome.reason}\n{output}\n{outcome.console[-3000:].decode(errors='replace')}"
     )

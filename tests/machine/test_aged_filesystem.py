@@ -23,9 +23,9 @@ LOAD_BYTES, FILL = 2 << 20, 0.7
 
 def measured(wanted: Repetition, folder: Path) -> Finished:
     folder.mkdir()
-    found = repetition.execute(wanted, folder, LIMIT_S, threading.Event())
-    assert found.result.is_measured, found.result.reason
-    return found
+    finished = repetition.execute(wanted, folder, LIMIT_S, threading.Event())
+    assert finished.result.is_measured, finished.result.reason
+    return finished
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def folder(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def appliance(architecture: str, folder: Path) -> Iterator[Appliance]:
-    with running(folder, None, "-a", architecture, "--size", "64M") as found:
-        yield found
+    with running(folder, None, "-a", architecture, "--size", "64M") as appliance_run:
+        yield appliance_run
 
 
 LISTED = re.compile(r"^([-d])\S+ +\d+ +\d+ +\d+ +(\d+) (.+)$", re.MULTILINE)
@@ -86,15 +86,15 @@ def test_ext2_is_served_and_after_a_power_cut_too(architecture: str, tmp_path: P
     make_tree(there, random.Random(1))
     folder.mkdir()
     options = ("-a", architecture, "--size", "64M")
-    with running(folder, ON_EXT2, *options) as found:
-        carry_there(found, there, "/tree")
-        carry_back(found, "/tree", tmp_path / "first")
+    with running(folder, ON_EXT2, *options) as appliance_run:
+        carry_there(appliance_run, there, "/tree")
+        carry_back(appliance_run, "/tree", tmp_path / "first")
         time.sleep(WRITTEN_BACK_S)
-        found.process.kill()
-    with running(folder, ON_EXT2, *options) as found:
-        assert "mounting unchecked fs" in found.log
-        carry_back(found, "/tree", tmp_path / "again")
-        assert not TROUBLE.search(found.log), found.log
+        appliance_run.process.kill()
+    with running(folder, ON_EXT2, *options) as appliance_run:
+        assert "mounting unchecked fs" in appliance_run.log
+        carry_back(appliance_run, "/tree", tmp_path / "again")
+        assert not TROUBLE.search(appliance_run.log), appliance_run.log
     assert content_of(tmp_path / "first") == content_of(tmp_path / "again") == content_of(there)
 
 

@@ -71,9 +71,9 @@ def test_linux_as_a_client_finds_all_as_it_should_be(
     initramfs = asking(kernel, version, transport, [str(files)], tmp_path)
     command, _ = serving(version, tmp_path)
     with Wire(seed=version) as wire:
-        log, said = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
-    found = [line.partition(": ")[0] for line in said.splitlines() if line.startswith(("ok ", "FAILED "))]
+        log, console = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
+    found = [line.partition(": ")[0] for line in console.splitlines() if line.startswith(("ok ", "FAILED "))]
     faults = {FAULT_OF_LINUX: f"FAILED {FAULT_OF_LINUX} line {line_of_the_fault()}"} if version < 4 else {}
-    assert found == [faults.get(case, f"ok {case}") for case in cases], said + log
+    assert found == [faults.get(case, f"ok {case}") for case in cases], console + log
     assert "nas: down" in log
     assert (wire.lost > 20 and wire.doubled > 40) == (transport == "udp"), (wire.lost, wire.doubled)

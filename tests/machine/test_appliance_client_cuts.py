@@ -39,15 +39,15 @@ WAIT_S = 200
 """For the next of them: TCP asks again ever more seldom."""
 
 
-def rounds_of(said: list[str]) -> int:
-    return sum(line.startswith("round ") for line in said)
+def rounds_of(lines: list[str]) -> int:
+    return sum(line.startswith("round ") for line in lines)
 
 
-def wait_for_work(said: list[str], rounds: int) -> None:
+def wait_for_work(lines: list[str], rounds: int) -> None:
     end = time.monotonic() + WAIT_S
-    while rounds_of(said) < rounds:
-        assert time.monotonic() < end, "".join(said)
-        assert "all done" not in "".join(said), "".join(said)
+    while rounds_of(lines) < rounds:
+        assert time.monotonic() < end, "".join(lines)
+        assert "all done" not in "".join(lines), "".join(lines)
         time.sleep(0.01)
 
 
@@ -67,14 +67,14 @@ def test_linux_as_a_client_works_on_when_the_power_has_gone(
     initramfs = asking(kernel, version, transport, ["0", "cuts"], tmp_path)
     command, (image,) = serving(version, tmp_path)
     disk = power_log.Disk(image, tmp_path, dice)
-    said: list[str] = []
+    lines: list[str] = []
     with Wire(seed=1) as wire, ExitStack() as held:
         for number in range(cuts + 1):
             with started(disk.logged(on_a_wire(command, wire.port)), [], limit_s=SECONDS) as machine:
                 if not number:
                     words = client_command(kernel, initramfs, wire.port)
-                    client = held.enter_context(started(words, said, limit_s=SECONDS, ready=MOUNTED))
-                wait_for_work(said, rounds_of(said) + dice.randint(1, ROUNDS))
+                    client = held.enter_context(started(words, lines, limit_s=SECONDS, ready=MOUNTED))
+                wait_for_work(lines, rounds_of(lines) + dice.randint(1, ROUNDS))
                 if number == cuts:
                     assert client.stdin is not None
                     client.stdin.write("\n")
@@ -84,5 +84,5 @@ def test_linux_as_a_client_works_on_when_the_power_has_gone(
                 time.sleep(dice.uniform(0, 0.3))
                 machine.kill()
             disk.cut()
-    assert "ok work_over_cuts" in "".join(said), "".join(said)
-    print(f"{cuts} cuts: {rounds_of(said)} rounds of work, {disk.lost} writes lost that no flush came after")
+    assert "ok work_over_cuts" in "".join(lines), "".join(lines)
+    print(f"{cuts} cuts: {rounds_of(lines)} rounds of work, {disk.lost} writes lost that no flush came after")

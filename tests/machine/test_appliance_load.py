@@ -54,8 +54,8 @@ def sfsload(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def appliance(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Appliance]:
-    with running(tmp_path_factory.mktemp("appliance"), None, "-a", architecture, "--size", "64M") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("appliance"), None, "-a", architecture, "--size", "64M") as appliance_run:
+        yield appliance_run
 
 
 def words_of(server: Server, folder: str, version: int, transport: str) -> list[str]:
@@ -111,14 +111,14 @@ def test_a_load_goes_on_when_the_power_has_gone(
                     words = [*how, "--time", str(CUT_LOAD_S), "--only", "load", "--output", str(output)]
                     load = held.enter_context(subprocess.Popen(words, stderr=subprocess.PIPE, text=True))
                 if number == CUTS:
-                    _, told = load.communicate(timeout=3 * CUT_LOAD_S)
+                    _, stderr = load.communicate(timeout=3 * CUT_LOAD_S)
                     break
                 time.sleep(UNDER_LOAD_S)
                 assert load.poll() is None, "the load was over before the power went"
             disk.cut()
     result = json.loads(output.read_text())
     assert load is not None
-    assert load.returncode in (0, LOAD_NOT_MET), (told, result)
+    assert load.returncode in (0, LOAD_NOT_MET), (stderr, result)
     assert result["errors"] == []
     assert not result["server_fell_silent"]
     assert result["retransmissions" if transport == "udp" else "reconnects"] > 0

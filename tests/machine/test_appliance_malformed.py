@@ -94,11 +94,11 @@ def arrive(console: Console, server: Server, calls: int, seed: int, root: bytes)
     return sent
 
 
-def is_short_and_plain(told: list[str], minutes: float, lies: int) -> None:
+def is_short_and_plain(lines: list[str], minutes: float, lies: int) -> None:
     """Each line is one that is known, and of none are there more than may be."""
-    assert not [line for line in told if not line.isprintable()]
-    strangers = [line for line in told if OF_STRANGERS.match(line)]
+    assert not [line for line in lines if not line.isprintable()]
+    strangers = [line for line in lines if OF_STRANGERS.match(line)]
     assert 0 < len(strangers) <= LINES_A_MINUTE * (minutes + 1)
-    assert len([line for line in told if HUNG_UP.match(line)]) <= lies
-    known = (OF_STRANGERS, HUNG_UP, TOO_LONG, OTHERS)
-    assert not [line for line in told if line and not any(kind.match(line) for kind in known)]
+    assert len([line for line in lines if HUNG_UP.match(line)]) <= lies
+    patterns = (OF_STRANGERS, HUNG_UP, TOO_LONG, OTHERS)
+    assert not [line for line in lines if line and not any(kind.match(line) for kind in patterns)]

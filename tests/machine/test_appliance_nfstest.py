@@ -73,6 +73,6 @@ def test_nfstest_finds_all_as_it_should_be(suites: tuple[Suite, ...], tmp_path: 
     initramfs.write_bytes(unpacked)
     command, _ = served(SETTINGS, tmp_path)
     with Wire(seed=3) as wire:
-        log, said = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
-    assert differences(said, suites) == [], said + log
+        log, console = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
+    assert differences(console, suites) == [], console + log
     assert "nas: down" in log

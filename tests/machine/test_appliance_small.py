@@ -55,9 +55,9 @@ class Monitor:
     def _ask(self, command: str) -> dict[str, Any]:
         self._lines.write(json.dumps({"execute": command}) + "\n")
         self._lines.flush()
-        while "return" not in (said := json.loads(self._lines.readline())):
+        while "return" not in (answer := json.loads(self._lines.readline())):
             pass
-        found: dict[str, Any] = said["return"]
+        found: dict[str, Any] = answer["return"]
         return found
 
 

@@ -64,8 +64,8 @@ def appliance(architecture: str, tmp_path_factory: pytest.TempPathFactory) -> It
     settings = SETTINGS.format(client="10.0.2.2")
     folder = tmp_path_factory.mktemp("appliance")
     (folder / "vdc.img").write_bytes(bytes(1 << 20))  # has no file system
-    with running(folder, settings, "-a", architecture, "--size", "64M") as found:
-        yield found
+    with running(folder, settings, "-a", architecture, "--size", "64M") as appliance_run:
+        yield appliance_run
 
 
 @needs_libnfs

@@ -77,10 +77,10 @@ def test_a_board_that_has_no_room_for_programs_says_so(study_on: StudyOn, tmp_pa
 )
 def test_a_cpu_that_no_guest_starts_on_is_told_with_its_line(study_on: StudyOn, cpu: str, why: str) -> None:
     study = study_on("arm64-1000", f"arm64-1000:cpu={cpu}")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         run.run(study, jobs=1)
-    assert f'axes.board[1]: "arm64-1000:cpu={cpu}": cpu: {why}' in told.value.message
-    assert f"{study.path}:" in told.value.message
+    assert f'axes.board[1]: "arm64-1000:cpu={cpu}": cpu: {why}' in caught.value.message
+    assert f"{study.path}:" in caught.value.message
 
 
 def test_cpus_that_guests_start_on() -> None:
@@ -116,10 +116,10 @@ def test_a_medium_that_does_not_live_through_its_condition_is_told_with_its_line
 ) -> None:
     media = ["usb-stick-2g:used_bytes=64M", f"usb-stick-2g:{MORTAL}"]
     body = STUDY.replace("board = [{boards}]", f"medium = {json.dumps(media)}")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         run.run(load_study(study_file(body, medium=None, filesystem="ext2")), jobs=1)
     where = f'{tmp_path}/small.toml:7: axes.medium[1]: "usb-stick-2g": condition: "worn"'
-    assert told.value.message == Facts(where, "read-only", "endurance_erases or spare_blocks")
+    assert caught.value.message == Facts(where, "read-only", "endurance_erases or spare_blocks")
     assert not list((fresh_cache / "results").glob("cells/*/*"))  # before anything is measured
 
 
@@ -133,7 +133,7 @@ def test_the_line_is_the_profiles_if_that_says_the_condition(
     file = tmp_path / "profiles/media/mortal.toml"
     file.write_text(stick.replace("\nkind ", '\ncondition = "worn"\nkind ', 1))
     body = STUDY.replace("board = [{boards}]", 'file = ["256k"]').replace('file = "256k"', "")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         run.run(load_study(study_file(body, medium="mortal:used_bytes=64M", filesystem="ext2")), jobs=1)
     line = file.read_text().splitlines().index('condition = "worn"') + 1
-    assert told.value.message.startswith(f'{file}:{line}: condition: "worn": the medium is worn out')
+    assert caught.value.message.startswith(f'{file}:{line}: condition: "worn": the medium is worn out')

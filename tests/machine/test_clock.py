@@ -61,12 +61,12 @@ def test_a_million_instructions_take_what_the_board_says(stretches: Stretches, m
     assert -CLOCK_NS <= min(alone for alone, _, _ in hint) - by_hand < 100_000 / mips + CLOCK_NS
 
 
-def _by_the_timer(found: Sequence[Stretch]) -> float:
+def _by_the_timer(stretches: Sequence[Stretch]) -> float:
     """What the timer added at least, ns. The kernel's own tick comes in the midst of a quarter of all stretches: those
     that have one while they are alone are left out, and what is least has none with the timer either.
     """
-    shortest = min(alone for alone, _, _ in found)
-    return min(with_timer - alone for alone, with_timer, _ in found if alone - shortest < TICK_NS)
+    shortest = min(alone for alone, _, _ in stretches)
+    return min(with_timer - alone for alone, with_timer, _ in stretches if alone - shortest < TICK_NS)
 
 
 def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches: Stretches) -> None:

@@ -26,14 +26,14 @@ def cut(
     inspection = cells[0].image.media_tool.inspect(folder / "work" / "state.bin")
     assert inspection.fault is None
     assert inspection.counters["violations"] == 0
-    said = done.files["out/cut.txt"].decode()
-    assert "the power is: off" in said
-    return said, done.result.measurement.metrics.get("mount_after_cut_s")
+    output = done.files["out/cut.txt"].decode()
+    assert "the power is: off" in output
+    return output, done.result.measurement.metrics.get("mount_after_cut_s")
 
 
 def test_ubifs_is_mounted_after_a_cut(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
-    said, mount_s = cut(study_file, measure, tmp_path, "ubifs")
-    assert mount_s is not None, said
+    output, mount_s = cut(study_file, measure, tmp_path, "ubifs")
+    assert mount_s is not None, output
     assert mount_s > 0
 
 
@@ -44,14 +44,14 @@ def test_ubifs_is_mounted_after_a_cut(study_file: StudyWriter, measure: Measure,
 def test_others_are_mounted_after_a_cut(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, translation: str
 ) -> None:
-    said, mount_s = cut(study_file, measure, tmp_path, filesystem, translation)
-    assert mount_s is not None, said
+    output, mount_s = cut(study_file, measure, tmp_path, filesystem, translation)
+    assert mount_s is not None, output
     assert mount_s > 0
 
 
 @pytest.mark.long
 def test_a_mount_that_fails_is_told(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """mtdblock writes a block back as a whole: the cut takes pages that nobody was writing, here ext4's journal."""
-    said, mount_s = cut(study_file, measure, tmp_path, "ext4", "mtdblock")
-    assert "mounting /dev/mtdblock0 on /mnt failed: Input/output error" in said
+    output, mount_s = cut(study_file, measure, tmp_path, "ext4", "mtdblock")
+    assert "mounting /dev/mtdblock0 on /mnt failed: Input/output error" in output
     assert mount_s is None

@@ -220,10 +220,10 @@ def halted(name: str) -> Iterator[None]:
         return [int(pid) for pid in mine.stdout.split()]
 
     def harass() -> None:
-        found: list[int] = []
+        lines: list[int] = []
         for number in range(1 << 30):
-            found = found if number % 50 else running()
-            for pid in found:
+            lines = lines if number % 50 else running()
+            for pid in lines:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGSTOP)
                     time.sleep(number % 7 / 1000)

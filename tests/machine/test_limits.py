@@ -54,15 +54,15 @@ def test_the_limit_is_named(
     limit: str,
 ) -> None:
     study = study_file(LOAD.format(file=file, flush=flush, direct=direct), filesystem="ext2", medium=medium)
-    found, files = row(study, measure, tmp_path / "cell")
-    shares = {part: found.metrics[f"busy_{part}_percent"] for part in ("cpu", "medium", "bus")}
-    assert found.limit == limit, shares
+    row_of_cell, files = row(study, measure, tmp_path / "cell")
+    shares = {part: row_of_cell.metrics[f"busy_{part}_percent"] for part in ("cpu", "medium", "bus")}
+    assert row_of_cell.limit == limit, shares
     assert all(0 <= share <= 100 for share in shares.values())
     if limit in shares:
         assert shares[limit] == max(shares.values())
     if direct == "true":  # one thing after the other
         assert 80 < sum(shares.values()) < 110
-    assert found.mounted.startswith("ext2 rw,")
+    assert row_of_cell.mounted.startswith("ext2 rw,")
     if "null" not in medium:
         counts = [files[f"out/erases.{moment}"] for moment in ("before", "synced")]
         before, after = (struct.unpack(f"<{len(data) // 4}I", data) for data in counts)
@@ -75,9 +75,9 @@ def test_f2fs_says_how_it_overwrites(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, options: str, said: str
 ) -> None:
     study = study_file(LOAD.format(file="1M", flush="none", direct="false"), filesystem=f"f2fs{options}")
-    found, _ = row(study, measure, tmp_path / "cell")
-    assert found.mounted.startswith("f2fs rw,")
-    assert found.mounted.endswith(said), found.mounted
+    row_of_cell, _ = row(study, measure, tmp_path / "cell")
+    assert row_of_cell.mounted.startswith("f2fs rw,")
+    assert row_of_cell.mounted.endswith(said), row_of_cell.mounted
 
 
 CHIP = """
@@ -94,8 +94,10 @@ def test_a_raw_chip_has_its_shares(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, board: str, least: int, most: int
 ) -> None:
     study = study_file(CHIP, filesystem="ubifs:compression=none", medium="slc-nand-64m", board=board)
-    found, _ = row(study, measure, tmp_path / "cell")
+    row_of_cell, _ = row(study, measure, tmp_path / "cell")
     # A page of 512 bytes: 15 us in the array, 26.4 us over the bus of 50 ns a byte; the rest is the CPU's.
-    assert found.metrics["busy_bus_percent"] / found.metrics["busy_medium_percent"] == pytest.approx(26.4 / 15, rel=0.2)
-    assert least < found.metrics["busy_bus_percent"] < most
-    assert found.limit in ("bus", "cpu")
+    assert row_of_cell.metrics["busy_bus_percent"] / row_of_cell.metrics["busy_medium_percent"] == pytest.approx(
+        26.4 / 15, rel=0.2
+    )
+    assert least < row_of_cell.metrics["busy_bus_percent"] < most
+    assert row_of_cell.limit in ("bus", "cpu")

@@ -87,18 +87,18 @@ class Try(NamedTuple):
 
 
 def tries(outcome: Outcome, name: str) -> list[Try]:
-    found = []
+    attempts = []
     for line in outcome.files[name].decode().splitlines():
         what, status, begun, ended, said = line.split(" ", 4)
-        found.append(Try(what, said.rpartition(": ")[2] if int(status) else "", float(ended) - float(begun)))
-    return found
+        attempts.append(Try(what, said.rpartition(": ")[2] if int(status) else "", float(ended) - float(begun)))
+    return attempts
 
 
-def failed(found: list[Try], error: str) -> list[int]:
+def failed(attempts: list[Try], error: str) -> list[int]:
     """The blocks that had this error; none had another."""
-    assert {one.error for one in found} == {"", error}
-    assert max(one.took_s for one in found) < LONGEST_S
-    return [int(one.name) for one in found if one.error]
+    assert {one.error for one in attempts} == {"", error}
+    assert max(one.took_s for one in attempts) < LONGEST_S
+    return [int(one.name) for one in attempts if one.error]
 
 
 class Expected(NamedTuple):
@@ -132,8 +132,8 @@ def test_what_a_medium_cannot_do_is_an_error_to_who_asks(name: str, study_file: 
     unreadable = failed(tries(outcome, "direct"), expected.read)
     assert BLOCKS / 8 < len(unreadable) < BLOCKS / 2
     assert failed(tries(outcome, "buffered"), EIO) == unreadable
-    said = outcome.files["fio.json"].decode()
-    (queued,) = json.loads(said[said.index("{") :])["jobs"]
+    output = outcome.files["fio.json"].decode()
+    (queued,) = json.loads(output[output.index("{") :])["jobs"]
     assert (queued["total_err"], queued["read"]["total_ios"]) == (len(unreadable), BLOCKS)
     (whole,) = tries(outcome, "whole")
     assert (whole.error, whole.took_s < LONGEST_S) == (expected.read, True)

@@ -69,9 +69,11 @@ def test_the_kernels_own_tests_find_nothing(new_small_chip: NewSmallChip, chip: 
     """Pages, spare areas and parts of pages, written and read in many ways; and no rule of the data sheet broken."""
     rig = new_small_chip(chip)
     outcome = boot(rig, beside=mtd_modules(rig), format=RUN_MTD_TESTS, mount=NO_MOUNT)
-    said = outcome.files["said"].decode()
+    output = outcome.files["said"].decode()
     for test in MTD_TESTS:
-        assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", said, re.MULTILINE), said[-3000:]
+        assert re.search(f"mtd_{test}: finished($| with 0 errors|, 100 operations)", output, re.MULTILINE), output[
+            -3000:
+        ]
     inspection = rig.tool.inspect(rig.files.state)
     assert inspection.fault is None
     assert inspection.counters["violations"] == 0
@@ -102,10 +104,10 @@ def test_as_many_bits_are_corrected_as_the_chip_asks_for(
     """The kernel's test clears one bit more of each codeword with each step, by programming the page once more."""
     rig = new_small_chip(chip)
     outcome = boot(rig, beside=mtd_modules(rig), format=RUN_BITERRS, mount=NO_MOUNT)
-    said = outcome.files["said"].decode()
-    assert "mtd_nandbiterrs: finished successfully" in said, said[-3000:]
-    assert f"Successfully corrected {strength} bit errors per subpage" in said
-    assert f"After {strength + 1} biterrors per subpage, read reported error" in said
+    output = outcome.files["said"].decode()
+    assert "mtd_nandbiterrs: finished successfully" in output, output[-3000:]
+    assert f"Successfully corrected {strength} bit errors per subpage" in output
+    assert f"After {strength + 1} biterrors per subpage, read reported error" in output
     programs = 1 + strength + 2  # first, then with 0, 1 ... strength + 1 bits cleared
     counters = rig.tool.inspect(rig.files.state).counters
     assert counters["flash_programmed_pages"] == TRIES * programs
@@ -209,9 +211,9 @@ def test_the_kernels_tests_pass_on_the_profiles_chips(new_faulty_chip: NewFaulty
     script += "".join(f"insmod /job/mtd_{name}.ko dev=1 {options}\n" for name, options in ALL_MODULES.items())
     script += ERRORS + "dmesg >/out/said\n"
     outcome = boot(rig, beside=mtd_modules(rig), format=script, mount=NO_MOUNT)
-    said = outcome.files["said"].decode()
+    output = outcome.files["said"].decode()
     for name in ALL_MODULES:
-        assert re.search(f"mtd_{name}: {FINISHED}", said, re.MULTILINE), (name, said[-3000:])
+        assert re.search(f"mtd_{name}: {FINISHED}", output, re.MULTILINE), (name, output[-3000:])
     verify(rig, outcome, part, faults)
 
 
@@ -277,9 +279,9 @@ def test_ubifs_keeps_what_integck_puts_into_it(new_faulty_chip: NewFaultyChip, c
     script = add_part(rig, part) + raw_chip.LOAD_UBIFS + INTEGCK + ERRORS + "dmesg >/out/said\n"
     beside = mtd_programs("integck") | raw_chip.of_the_kernel(rig, *raw_chip.UBIFS)
     outcome = boot(rig, beside=beside, format=script, mount=NO_MOUNT)
-    said = outcome.files["said"].decode()
-    assert said.count("UBIFS (ubi0:0): UBIFS: mounted UBI device 0") >= 3  # ours, and integck's after each part
-    assert "UBIFS error" not in said
+    output = outcome.files["said"].decode()
+    assert output.count("UBIFS (ubi0:0): UBIFS: mounted UBI device 0") >= 3  # ours, and integck's after each part
+    assert "UBIFS error" not in output
     verify(rig, outcome, part, faults)
     # integck writes until the file system is full
     p = rig.cell.medium.numbers()

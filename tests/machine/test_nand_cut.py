@@ -33,27 +33,27 @@ def rounds(
 
 
 def test_a_few_cuts(study_file: StudyWriter, tmp_path: Path) -> None:
-    said = rounds(study_file, tmp_path, "ubifs", 1, 4)
-    assert said.splitlines()[-1].startswith("4 cuts"), said
+    output = rounds(study_file, tmp_path, "ubifs", 1, 4)
+    assert output.splitlines()[-1].startswith("4 cuts"), output
 
 
 def test_what_is_lost_is_told(study_file: StudyWriter, tmp_path: Path) -> None:
-    said = rounds(study_file, tmp_path, "jffs2", 1, 8, LOSE=1)
-    assert "lost: file" in said
-    assert "the power went" in said
+    output = rounds(study_file, tmp_path, "jffs2", 1, 8, LOSE=1)
+    assert "lost: file" in output
+    assert "the power went" in output
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_thousand_cuts(study_file: StudyWriter, tmp_path: Path, stack: str, seed: int) -> None:
-    said = rounds(study_file, tmp_path, stack, seed, CUTS)
-    print(said.splitlines()[-1])
-    assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
+    output = rounds(study_file, tmp_path, stack, seed, CUTS)
+    print(output.splitlines()[-1])
+    assert output.splitlines()[-1].startswith(f"{CUTS} cuts"), output
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stack", ["jffs2", "yaffs2", "ftl-page", "ftl-bast", "ftl-fast"])
 def test_cuts_of_a_chip_with_small_pages(study_file: StudyWriter, tmp_path: Path, stack: str) -> None:
-    said = rounds(study_file, tmp_path, stack, 1, CUTS, "small pages")
-    assert said.splitlines()[-1].startswith(f"{CUTS} cuts"), said
+    output = rounds(study_file, tmp_path, stack, 1, CUTS, "small pages")
+    assert output.splitlines()[-1].startswith(f"{CUTS} cuts"), output

@@ -70,9 +70,9 @@ def test_the_command_builds_what_a_guest_of_it_may_have(kernel: str) -> None:
 def test_each_server_meets_a_load_that_is_no_burden(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, name: str
 ) -> None:
-    found = measured(study_file, measure, tmp_path / "run", name).result
-    metrics = found.measurement.metrics
-    assert found.check == ""
+    result = measured(study_file, measure, tmp_path / "run", name).result
+    metrics = result.measurement.metrics
+    assert result.check == ""
     # What is under way at one end of the measured time is answered at its other end, a few calls more or less
     assert metrics["operations"] == pytest.approx(metrics["offered_operations"], rel=0.03)
     assert metrics["offered_operations"] > 150

@@ -49,7 +49,7 @@ def spoilt(home: Path, file: str, before: str, after: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("file", "before", "after", "said"),
+    ("file", "before", "after", "message"),
     [
         ("file.c", CODE, f"\tnonsense;\n{CODE}", "{file}:{line}:9: error: ‘nonsense’ undeclared"),
         (
@@ -62,13 +62,13 @@ def spoilt(home: Path, file: str, before: str, after: str) -> Path:
     ],
     ids=["compiler", "symbol", "file"],
 )
-def test_a_source_that_is_not_built(home: Path, file: str, before: str, after: str, said: str) -> None:
+def test_a_source_that_is_not_built(home: Path, file: str, before: str, after: str, message: str) -> None:
     path = spoilt(home, file, before, after)
     line = next((at for at, text in enumerate(path.read_text().splitlines(), 1) if text == "\tnonsense;"), 0)
     folder = home / own_module.SOURCE
     error = told(home, 2).splitlines()[-1]
     assert f"{where(home, 'module')}mine cannot be built from {folder} for the kernel 6.1" in error
-    assert said.format(file=path, folder=folder, line=line) in error
+    assert message.format(file=path, folder=folder, line=line) in error
     assert "scratch" not in error
     assert not (home / "report").exists()
 

@@ -34,8 +34,8 @@ def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
 
 def judged(report: Report, begins: str) -> Judgement:
     """The claim whose text begins so."""
-    (found,) = [one for one in report.judgements() if one.claim.text.startswith(begins)]
-    return found
+    (judgement,) = [one for one in report.judgements() if one.claim.text.startswith(begins)]
+    return judgement
 
 
 @pytest.fixture(autouse=True)

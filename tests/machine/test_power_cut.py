@@ -142,8 +142,8 @@ def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, **scripts: Unpack[Scr
 
 def rounds(console: bytes, word: str) -> dict[int, int]:
     """The last round of each block that the console has after `word`."""
-    found = re.findall(rf"^{word} (\d+) (\d+)\r?$", console.decode(errors="replace"), re.MULTILINE)
-    return {int(block): int(round_) for block, round_ in found}
+    pairs = re.findall(rf"^{word} (\d+) (\d+)\r?$", console.decode(errors="replace"), re.MULTILINE)
+    return {int(block): int(round_) for block, round_ in pairs}
 
 
 def check_content(content: bytes, safe: dict[int, int], begun: dict[int, int], sector_bytes: int) -> None:

@@ -92,10 +92,10 @@ EXPECTED = {
 @pytest.mark.parametrize("medium", EXPECTED)
 def test_the_kernel_knows_what_the_profile_says(medium: str, study_file: StudyWriter, tmp_path: Path) -> None:
     """A board has one CPU, so that there is one queue, however many the medium has."""
-    found = seen(study_file, tmp_path, medium)
-    assert {name: found[name] for name in EXPECTED[medium]} == EXPECTED[medium]
-    assert {name: cpus for name, cpus in found.items() if name.startswith("mq/")} == {"mq/0": "0"}
-    assert found["reads"] == str(READS_OF_A_CPU)
+    queue = seen(study_file, tmp_path, medium)
+    assert {name: queue[name] for name in EXPECTED[medium]} == EXPECTED[medium]
+    assert {name: cpus for name, cpus in queue.items() if name.startswith("mq/")} == {"mq/0": "0"}
+    assert queue["reads"] == str(READS_OF_A_CPU)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_cpus_share_out_the_queues_of_the_medium(
     cpus: int, medium: str, queues: dict[str, str], study_file: StudyWriter, tmp_path: Path
 ) -> None:
     """And no request is lost between them."""
-    found = seen(study_file, tmp_path, medium, f"arm64-1000:cpus={cpus}")
-    assert {name: cpus for name, cpus in found.items() if name.startswith("mq/")} == queues
-    assert found["reads"] == str(cpus * READS_OF_A_CPU)
+    queue = seen(study_file, tmp_path, medium, f"arm64-1000:cpus={cpus}")
+    assert {name: cpus for name, cpus in queue.items() if name.startswith("mq/")} == queues
+    assert queue["reads"] == str(cpus * READS_OF_A_CPU)
 
 
 INTERRUPTS = """

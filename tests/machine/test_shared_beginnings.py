@@ -176,16 +176,16 @@ def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
     """Their beginning, with nobody who has gone on from it yet. A link leads to its folder."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "beginning").symlink_to(tmp_path / "folder")
-    found = repetition.begin(two[0], tmp_path / "beginning", 900, threading.Event())
-    assert isinstance(found, Beginning)
-    yield found
-    found.close()
+    finished = repetition.begin(two[0], tmp_path / "beginning", 900, threading.Event())
+    assert isinstance(finished, Beginning)
+    yield finished
+    finished.close()
     assert machines(tmp_path) == []
 
 
 def machines(folder: Path) -> list[int]:
     """The emulators of this host that were started with files of the folder, forked ones too."""
-    found = []
+    processes = []
     for one in Path("/proc").glob("[0-9]*"):
         try:
             words, status = (one / "cmdline").read_bytes(), (one / "status").read_text()
@@ -193,8 +193,8 @@ def machines(folder: Path) -> list[int]:
             continue
         is_one = words.startswith(b"/") and b"qemu-system" in words.split(b"\0")[0] and str(folder).encode() in words
         if is_one and "State:\tZ" not in status:
-            found.append(int(one.name))
-    return found
+            processes.append(int(one.name))
+    return processes
 
 
 def gone_on(begun: Beginning, folder: Path, limit_s: float = 900, stop: threading.Event | None = None) -> Outcome:

@@ -80,16 +80,16 @@ def test_another_socket_costs_its_own_price() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("line_same=-1", "line_same and line_other must be 1 to 1000000"),
         ("line_other=100", "line_other needs line_same"),
         ("slice=0", "slice must be 1 to 1000000"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(options: str, told: str) -> None:
+def test_options_that_mean_nothing_are_refused(options: str, message: str) -> None:
     command = bare_metal.command(Machine(2), bare_metal.built("loop"), 2, 2, 1)
     command[command.index("-icount") + 1] = f"mips=1000,{options}"
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
-    assert told in done.stderr
+    assert message in done.stderr

@@ -21,9 +21,9 @@ LOCK_COLUMNS = ("test and set", "ticket", "queue (MCS)", "queue, plain accesses"
 
 def row(begins: str) -> list[str]:
     """The cells of a table's row behind its first."""
-    found = re.search(rf"^\| {re.escape(begins)} ?\|(.*)\|$", PAGE, re.MULTILINE)
-    assert found is not None, begins
-    return [cell.strip() for cell in found[1].split("|")]
+    match = re.search(rf"^\| {re.escape(begins)} ?\|(.*)\|$", PAGE, re.MULTILINE)
+    assert match is not None, begins
+    return [cell.strip() for cell in match[1].split("|")]
 
 
 def test_the_page_has_the_columns_that_are_looked_at() -> None:

@@ -19,13 +19,13 @@ def test_bonnie_plus_with_two_processes(
 ) -> None:
     workload = '[workload]\ntool = "bonnie++"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
     [wanted] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
-    found = measure(wanted, tmp_path / "cell").result.measurement.metrics
-    assert found["requested_bytes"] == 2 * (6 * MIB + 50 * 8192)
-    assert 0 < found["char_output"] < found["char_input"]
+    metrics = measure(wanted, tmp_path / "cell").result.measurement.metrics
+    assert metrics["requested_bytes"] == 2 * (6 * MIB + 50 * 8192)
+    assert 0 < metrics["char_output"] < metrics["char_input"]
     for name in ("char_output", "block_output"):  # a flush ends each, so nothing stays in memory
-        assert 100 <= found[f"{name}_reached_percent"] < 110
+        assert 100 <= metrics[f"{name}_reached_percent"] < 110
     for name in ("char_input", "block_input", "random_seeks"):  # 2 MiB stay in the page cache
-        assert found[f"{name}_reached_percent"] == 0
+        assert metrics[f"{name}_reached_percent"] == 0
 
 
 @pytest.mark.long

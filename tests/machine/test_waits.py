@@ -122,6 +122,6 @@ def test_a_request_in_a_queue_is_waited_for_until_it_is_done(
     study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     [wanted] = run.prepare(load_study(study_file(QUEUED, filesystem="ext2")))
-    found = measure(wanted, tmp_path / "cell").result.measurement.metrics
+    metrics = measure(wanted, tmp_path / "cell").result.measurement.metrics
     # Four requests are under way at all times, so that each takes four times as long as one comes after the other.
-    assert found["latency_mean_us"] == pytest.approx(4e6 / found["iops"], rel=0.2)
+    assert metrics["latency_mean_us"] == pytest.approx(4e6 / metrics["iops"], rel=0.2)

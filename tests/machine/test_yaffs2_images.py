@@ -187,8 +187,8 @@ sh /job/mount
 
 def test_options_have_the_names_that_users_know(study_file: StudyWriter, tmp_path: Path) -> None:
     outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, "yaffs2", LARGE), prepare=MOUNT_OPTIONS, measure=NOTHING)
-    said = {line.split()[0]: int(line.split()[2]) for line in outcome.files["statistics"].decode().splitlines()}
-    assert said == {
+    output = {line.split()[0]: int(line.split()[2]) for line in outcome.files["statistics"].decode().splitlines()}
+    assert output == {
         "no-checkpoint-read": 0,
         "no-checkpoint-write": 1,
         "no-checkpoint": 0,
@@ -198,7 +198,7 @@ def test_options_have_the_names_that_users_know(study_file: StudyWriter, tmp_pat
         "disable-summary": 0,
     }
     mounts = outcome.files["mounts"].decode()
-    for name in said:
+    for name in output:
         for option in name.split(","):
             assert option == "tags-ecc-on" or f",{option}" in mounts, mounts
     assert outcome.files["synced"] == b"checkpoints_written 1\n"

@@ -63,10 +63,10 @@ cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 
 
 def done(text: str) -> dict[str, Any]:
-    found = {job["jobname"]: job for job in json.loads(text)["jobs"]}
-    assert found.keys() == ORDERS.keys()
-    assert all(job["error"] == 0 for job in found.values())
-    return found
+    jobs = {job["jobname"]: job for job in json.loads(text)["jobs"]}
+    assert jobs.keys() == ORDERS.keys()
+    assert all(job["error"] == 0 for job in jobs.values())
+    return jobs
 
 
 @pytest.mark.parametrize("faults", ["", WORN])
