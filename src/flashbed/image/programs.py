@@ -130,6 +130,11 @@ def age(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "age.c")
 
 
+def replay(cache: Cache, archive: Archive) -> Entry:
+    """Build the lab's `replay`, which repeats the calls of a trace."""
+    return own(cache, archive, paths.guest() / "replay.c", paths.guest() / "load.h")
+
+
 def poweron(cache: Cache, archive: Archive) -> Entry:
     """Build the lab's `poweron`, which notes the time since the machine was switched on."""
     return own(cache, archive, paths.guest() / "poweron.c")
@@ -172,7 +177,15 @@ def of_each_guest(cache: Cache, archive: Archive) -> dict[str, Entry]:
     return {name: own(cache, archive, paths.guest() / f"{name}.c") for name in OF_EACH_GUEST}
 
 
-BUILT = {"fio": fio, "bonnie": bonnie, "fxmark": fxmark, "sfsload": sfsload, "age": age, "poweron": poweron}
+BUILT = {
+    "fio": fio,
+    "bonnie": bonnie,
+    "fxmark": fxmark,
+    "replay": replay,
+    "sfsload": sfsload,
+    "age": age,
+    "poweron": poweron,
+}
 """The functions that build the programs that cells choose, by the program's name."""
 
 
