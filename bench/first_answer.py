@@ -75,7 +75,7 @@ def report(revision: str, base: dict[str, float] | None) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="bench.first_answer", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("revision", nargs="?", default="HEAD")
     parser.add_argument("--base", help="revision to compare with")
     asked = parser.parse_args()

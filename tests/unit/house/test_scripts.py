@@ -30,7 +30,7 @@ def test_there_are_scripts() -> None:
     pages = {
         f"pages/{name}.py" for name in ("accuracy", "columns_table", "kernel_size", "papers", "reliability", "yaffs2")
     }
-    bench = {f"bench/{name}.py" for name in ("cell_price", "kernel_objects", "several_cpus")}
+    bench = {f"bench/{name}.py" for name in ("cell_price", "first_answer", "kernel_objects", "several_cpus")}
     assert set(SCRIPTS) == {"faults/campaign.py", *bench, *pages}
 
 
