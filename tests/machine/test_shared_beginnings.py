@@ -132,13 +132,14 @@ def test_the_same_bytes_on_other_kernels_and_layers(
     as_from_power_on(study, measure, tmp_path)
 
 
-def as_from_power_on(study: Path, measure: Measure, folder: Path) -> None:
-    """The last repetition of the study gives the same bytes alone as with the beginning that all share."""
+def as_from_power_on(study: Path, measure: Measure, folder: Path) -> Finished:
+    """The last repetition of the study, which gives the same bytes alone as with the beginning that all share."""
     wanted = run.prepare(load_study(study))
     shared = all_shared(wanted)
     assert [found.result.outcome for found in shared] == ["measured"] * len(wanted)
     alone = measure(wanted[-1], folder / "alone", limit_s=900)
     assert differing(bytes_of(alone), bytes_of(shared[-1])) == []
+    return alone
 
 
 def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:

@@ -89,12 +89,13 @@ def outcome_of(
     medium_options: str = "",
     ram_bytes: int | None = None,
     limit_s: float = LIMIT_S,
+    calls: bool = False,
     **scripts: Unpack[Scripts],
 ) -> Outcome:
     """Boot a guest, and return its outcome.
 
     `beside` are other files of /job. `medium_options`, such as "record=1,cut=0", go to the emulator's medium after its
-    own. `ram_bytes` replaces the board's memory.
+    own. `ram_bytes` replaces the board's memory. If `calls`, the emulator notes system calls.
     """
     cell_job = repetition.job(rig.cell, rig.wanted.image)
     environment = cell_job.beginning["cell.env"] + NO_FILLER
@@ -107,8 +108,8 @@ def outcome_of(
     assert rig.files.load is not None
     rig.files.load.write_bytes(job.packed_load())
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
-    fixed, samples = qemu.fixed_arguments(setup), repetition.samples(rig.cell)
-    return qemu.run(fixed, rig.files, rig.folder, limit_s, threading.Event(), samples=samples)
+    fixed, observers = qemu.fixed_arguments(setup), replace(repetition.observers(rig.cell), calls=calls)
+    return qemu.run(fixed, rig.files, rig.folder, limit_s, threading.Event(), observers=observers)
 
 
 def boot(
@@ -118,13 +119,14 @@ def boot(
     medium_options: str = "",
     ram_bytes: int | None = None,
     limit_s: float = LIMIT_S,
+    calls: bool = False,
     **scripts: Unpack[Scripts],
 ) -> Outcome:
     """Boot a guest that must come to its end, and return its outcome. Raises GuestFailed with the last lines of its
     console.
     """
     outcome = outcome_of(
-        rig, beside=beside, medium_options=medium_options, ram_bytes=ram_bytes, limit_s=limit_s, **scripts
+        rig, beside=beside, medium_options=medium_options, ram_bytes=ram_bytes, limit_s=limit_s, calls=calls, **scripts
     )
     if outcome.status != "measured":
         raise GuestFailed(f"{outcome.reason}\n{outcome.console[-3000:].decode(errors='replace')}")

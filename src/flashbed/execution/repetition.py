@@ -79,9 +79,10 @@ def program_set(cell: Cell) -> ProgramSet:
     return of_all._replace(modules=tuple(module for module in wanted if module), own_modules=own_modules(cell))
 
 
-def samples(cell: Cell) -> bool:
-    """Return True if the emulator samples where the cell's CPUs spend their time."""
-    return WORKLOADS[cell.workload.tool].needs(cell.workload.parameters).samples
+def observers(cell: Cell) -> qemu.Observers:
+    """Return what the emulator notes of the cell's programs."""
+    needs = WORKLOADS[cell.workload.tool].needs(cell.workload.parameters)
+    return qemu.Observers(samples=needs.samples, calls=needs.calls)
 
 
 def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
@@ -92,10 +93,11 @@ def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
 
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Return the repetition of a cell, with its key over everything that can change its result."""
-    files = job(cell, image)
+    files, noted = job(cell, image), observers(cell)
+    asked = {emulator.PROFILE: noted.samples, emulator.CALLS: noted.calls}
     environment = {
         "emulator": emulator.digest(),
-        **({emulator.PROFILE: emulator.observer_digest(emulator.PROFILE)} if samples(cell) else {}),
+        **{name: emulator.observer_digest(name) for name, notes in asked.items() if notes},
         "machine": " ".join(machine(cell, image)),
         "job": _digest(files.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
@@ -145,7 +147,7 @@ def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.
     image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
     (folder / qemu.LOAD).touch()
     cell_medium.make_medium(cell, image, StoredMedium(folder))
-    begun = Beginning(machine(cell, image), files, folder, samples=samples(cell))
+    begun = Beginning(machine(cell, image), files, folder, observers=observers(cell))
     return begun.reach(limit_s, stop) or begun
 
 
@@ -228,7 +230,7 @@ def _outcome(
     (folder / qemu.LOAD).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
-    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, samples=samples(cell))
+    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, observers=observers(cell))
     if changed is not None:
         coverage.keep(repetition.key, changed, folder / process.RAN)
     return outcome

@@ -20,6 +20,7 @@ from flashbed.common import sparse
 from flashbed.machine import process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.process import End
+from flashbed.machine.qemu import NO_OBSERVERS, Observers
 
 READY = "ready"
 
@@ -111,8 +112,10 @@ class Beginning:
     It owns `folder`, which holds all files but the kernel. `files.load` is empty: each guest brings its own load.
     """
 
-    def __init__(self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, samples: bool = False) -> None:
-        self._fixed, self._files, self._folder, self._samples = fixed, files, folder, samples
+    def __init__(
+        self, fixed: Sequence[str], files: qemu.Files, folder: Path, *, observers: Observers = NO_OBSERVERS
+    ) -> None:
+        self._fixed, self._files, self._folder, self._observers = fixed, files, folder, observers
         self._held = ExitStack()
         self._orders: _ControlSocket
 
@@ -134,7 +137,7 @@ class Beginning:
         self._held.callback(lab_end.close)
         with emulator_end:
             line = emulator_end.fileno()
-            command = qemu.command(self._fixed, self._files, self._folder, samples=self._samples, orders=line)
+            command = qemu.command(self._fixed, self._files, self._folder, observers=self._observers, orders=line)
             emulator = self._held.enter_context(process.started(command, self._folder, inherited=[line]))
         self._held.callback(emulator.terminate)
         self._orders = _ControlSocket(lab_end)

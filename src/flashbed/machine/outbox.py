@@ -18,6 +18,7 @@ from pathlib import Path
 from flashbed.common import foreign_names, foreign_text
 from flashbed.common.units import describe_size
 from flashbed.guest_output.profile import PROFILE, RAW
+from flashbed.guest_output.system_calls import CALLS
 
 MAGIC = b"FBOUTBX1"
 HEADER = struct.Struct("<8sQ")
@@ -43,7 +44,7 @@ _KINDS = {
     tarfile.XGLTYPE: "an extended header",
     tarfile.SOLARIS_XHDTYPE: "an extended header",
 }
-_OF_THE_HOST = (RAW, PROFILE)
+_OF_THE_HOST = (RAW, PROFILE, CALLS)
 """Files that the lab itself writes beside the guest's."""
 
 

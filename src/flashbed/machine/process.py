@@ -20,6 +20,7 @@ from typing import Protocol
 
 from flashbed.common import children
 from flashbed.common.errors import InterruptedByUser
+from flashbed.guest_output import system_calls
 from flashbed.guest_output.profile import RAW
 from flashbed.machine import deaths
 
@@ -42,11 +43,11 @@ PRICE = "price.txt"
 """A file of a run beside its results: the cost of each step on this host (emulator/lab-price.h)."""
 
 CONSOLE, COMPLAINT = "console.log", "complaint.log"
-GROWING = (CONSOLE, COMPLAINT, RAW, RAN, PRICE)
+GROWING = (CONSOLE, COMPLAINT, RAW, RAN, PRICE, system_calls.RAW)
 """Files that a guest can make grow in its directory."""
 
 MOST_WRITTEN = 64 << 20
-"""The most bytes of each growing file: the console and the emulator's notes. They lie in memory."""
+"""The most bytes of each growing file but the notes of system calls. They lie in memory."""
 
 
 class Running(Protocol):
@@ -136,10 +137,10 @@ def watch(guest: Running, folder: Path, stop: threading.Event, limit_s: float = 
             raise InterruptedByUser("stopped")
         if end is not End.ITS_OWN:
             continue
-        flooded = any(is_flooded(folder / name) for name in GROWING)
-        if not flooded and panicked_at is None and console.has(deaths.PANIC):
+        is_flooded = flooded(folder)
+        if not is_flooded and panicked_at is None and console.has(deaths.PANIC):
             panicked_at = now
-        if flooded or (panicked_at is not None and now - panicked_at > PANIC_ENDS_S):
+        if is_flooded or (panicked_at is not None and now - panicked_at > PANIC_ENDS_S):
             end = End.BROKEN
         elif now - begin > limit_s:
             end = End.LATE
@@ -153,9 +154,18 @@ def complaint(folder: Path) -> str:
     return head_of(folder / COMPLAINT).decode(errors="replace")
 
 
-def is_flooded(path: Path) -> bool:
-    """Return True if the file is longer than a well-behaved guest makes it."""
-    return path.exists() and path.stat().st_size > MOST_WRITTEN
+def flooded(folder: Path) -> str:
+    """Return the name of a file that is longer than a well-behaved guest makes it; "" if there is none."""
+    return next((name for name in GROWING if _bytes_of(folder / name) > most_written(name)), "")
+
+
+def most_written(name: str) -> int:
+    """Return the most bytes of a growing file."""
+    return system_calls.MOST_RAW if name == system_calls.RAW else MOST_WRITTEN
+
+
+def _bytes_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def head_of(path: Path) -> bytes:

@@ -18,6 +18,7 @@ from pathlib import Path
 from flashbed.common import foreign_text
 from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
+from flashbed.guest_output import system_calls
 from flashbed.guest_output.profile import RAW
 from flashbed.machine import cpus, deaths, outbox, process
 from flashbed.machine.base import Outcome
@@ -56,6 +57,19 @@ class Setup:
     """Further arguments of the kernel's command line."""
     medium_options: str = ""
     """The options of the emulator's medium (emulator/lab-medium.h), such as "digest=1,record=2"."""
+
+
+@dataclass(frozen=True)
+class Observers:
+    """What the emulator notes of the programs of a guest, which notices nothing of it."""
+
+    samples: bool = False
+    """The positions of the CPUs, when the guest asks for them."""
+    calls: bool = False
+    """All system calls and page faults."""
+
+
+NO_OBSERVERS = Observers()
 
 
 @dataclass(frozen=True)
@@ -140,16 +154,16 @@ def run(
     stop: threading.Event,
     watched: Sequence[tuple[int, int]] = (),
     *,
-    samples: bool = False,
+    observers: Observers = NO_OBSERVERS,
 ) -> Outcome:
     """Run a guest in `folder` for at most `limit_s` seconds of the host's time, or until `stop` is set; return its
     outcome.
 
-    The emulator notes the executed code of the ranges `watched` in a file (process.RAN). If `samples`, the guest can
-    have the positions of its CPUs noted. The guest notices neither. If QEMU refuses to start the guest, that is an
-    outcome, because other guests may start. Raises HostResourceError if the host's disk is full, InterruptedByUser.
+    The emulator notes the executed code of the ranges `watched` in a file (process.RAN). If QEMU refuses to start the
+    guest, that is an outcome, because other guests may start. Raises HostResourceError if the host's disk is full,
+    InterruptedByUser.
     """
-    status = process.execute(command(fixed, files, folder, watched=watched, samples=samples), folder, limit_s, stop)
+    status = process.execute(command(fixed, files, folder, watched=watched, observers=observers), folder, limit_s, stop)
     return outcome_of(files, folder, status, limit_s)
 
 
@@ -159,7 +173,7 @@ def command(
     folder: Path,
     *,
     watched: Sequence[tuple[int, int]] = (),
-    samples: bool = False,
+    observers: Observers = NO_OBSERVERS,
     orders: int | None = None,
 ) -> list[str]:
     """Create the files of `folder` that the emulator writes, and return the emulator's command. It reads orders from
@@ -170,9 +184,11 @@ def command(
         file.truncate(outbox.BYTES)
     (folder / process.CONSOLE).touch()
     (folder / RAW).touch()
+    if observers.calls:
+        (folder / system_calls.RAW).touch()
     ordered = [] if orders is None else ["-icount", f"orders={orders}"]
     return [
-        *(*_machine(fixed, files, folder), *ordered, *_noting(folder, samples)),
+        *(*_machine(fixed, files, folder), *ordered, *_noting(folder, observers)),
         *_watching(watched, folder / process.RAN),
     ]
 
@@ -191,8 +207,9 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
         number = status % 128 if status > 0 else -status
         guess = ": out of memory?" if number == signal.SIGKILL else ""
         return Outcome("killed", f"killed (signal {number}){guess}", console)
-    if longest := next((name for name in process.GROWING if process.is_flooded(folder / name)), None):
-        return Outcome("failed", f"the guest made {longest} longer than {describe_size(process.MOST_WRITTEN)}", console)
+    if longest := process.flooded(folder):
+        most = describe_size(process.most_written(longest))
+        return Outcome("failed", f"the guest made {longest} longer than {most}", console)
     if status == 1 and not console:
         why = foreign_text.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
@@ -207,13 +224,20 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
         return Outcome("failed", f"the guest had noted {error}", console)
     if raw := (folder / RAW).read_bytes():
         noted[RAW] = raw
+    if outcome.status == "measured" and (folder / system_calls.RAW).exists():
+        try:
+            noted[system_calls.CALLS] = system_calls.trimmed((folder / system_calls.RAW).read_bytes())
+        except ValueError as error:
+            return replace(outcome, status="failed", reason=f"the notes of its system calls cannot be read: {error}")
     return replace(outcome, files={**outcome.files, **noted})
 
 
-def _noting(folder: Path, samples: bool) -> list[str]:
+def _noting(folder: Path, observers: Observers) -> list[str]:
     """Return the arguments for notes beside the results. QEMU merges a second -icount with the first."""
-    price, profile = (escaped(folder / name) for name in (process.PRICE, RAW))
-    return ["-icount", f"price={price}" + (f",profile={profile}" if samples else "")]
+    files = {"price": process.PRICE}
+    files |= {"profile": RAW} if observers.samples else {}
+    files |= {"calls": system_calls.RAW} if observers.calls else {}
+    return ["-icount", ",".join(f"{name}={escaped(folder / file)}" for name, file in files.items())]
 
 
 def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:

@@ -173,6 +173,7 @@ class PackShelf:
 def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
     """Return a repetition's recipe, and add its files to the shelf. Raises SetupError if a checker cannot be packed."""
     cell, image = wanted.cell, wanted.image
+    observers = repetition.observers(cell)
     shelf.program(EMULATOR, emulator.program())
     state, content = shelf.medium(wanted)
     job, load = shelf.job(wanted)
@@ -181,7 +182,7 @@ def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
         label=cell.label,
         machine=tuple(repetition.machine(cell, image)),
         kernel=shelf.kernel(image.kernel),
-        symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if repetition.samples(cell) else None,
+        symbols=shelf.put(image.kernel.symbols, "the kernel's symbols") if observers.samples else None,
         archives=(*_archives(wanted, shelf), (JOB, job)),
         state=state,
         content=content,
@@ -189,6 +190,7 @@ def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
         content_bytes=repetition.content_bytes(cell),
         check=_check(cell, shelf),
         load=load,
+        calls=observers.calls,
     )
 
 

@@ -117,6 +117,7 @@ TRAVELS = (
     "execution/memory.py",
     "guest_output/__init__.py",
     "guest_output/profile.py",
+    "guest_output/system_calls.py",
     "machine/__init__.py",
     "machine/base.py",
     "machine/beginning.py",

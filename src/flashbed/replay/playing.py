@@ -121,7 +121,7 @@ def _begin(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: 
         recipe.machine,
         _written(recipe, files, folder, folder / qemu.LOAD),
         folder,
-        samples=recipe.symbols is not None,
+        observers=_observers(recipe),
     )
     return begun.reach(limit_s, stop) or begun
 
@@ -134,12 +134,16 @@ def _played(
         outcome = begun.run(load.read_bytes(), folder, limit_s, stop)
     else:
         started = _written(recipe, files, folder, load)
-        outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, samples=recipe.symbols is not None)
+        outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
     outcome = sampled.named(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == "measured" and recipe.check is not None:
         data = folder / DATA
         outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)
     return outcome
+
+
+def _observers(recipe: Recipe) -> qemu.Observers:
+    return qemu.Observers(samples=recipe.symbols is not None, calls=recipe.calls)
 
 
 def _written(recipe: Recipe, files: Unpacked, folder: Path, load: Path | None) -> qemu.Files:

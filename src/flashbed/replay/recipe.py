@@ -56,6 +56,8 @@ class Recipe:
     check: Check | None
     load: str | None = None
     """The archive that only the load needs; None in an older pack, whose "job" contains it."""
+    calls: bool = False
+    """The emulator noted the system calls of programs."""
 
     @property
     def files(self) -> Iterator[str]:
@@ -171,8 +173,9 @@ _RECIPE: Mapping[str, ShapeTest] = {
     "content_bytes": _is_size,
     "check": _or_none(_with(program=_is_name, arguments=_list(_is_word))),
     "load": _or_none(_is_digest),
+    "calls": lambda value: isinstance(value, bool),
 }
-_LATER = {"load": None}
+_LATER = {"load": None, "calls": False}
 """Defaults of fields that recipes of older packs lack."""
 
 _PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))

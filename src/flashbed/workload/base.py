@@ -146,13 +146,14 @@ class Needs(NamedTuple):
     """The Debian packages of a tool in the guest, and the programs wanted out of them, by absolute path.
 
     `samples`: a program of the guest asks for samples of the CPUs. `modules`: kernel modules that the tool loads
-    itself.
+    itself. `calls`: the emulator notes the system calls of programs.
     """
 
     packages: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     samples: bool = False
     modules: tuple[str, ...] = ()
+    calls: bool = False
 
 
 class Workload(Protocol):

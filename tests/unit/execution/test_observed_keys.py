@@ -12,6 +12,8 @@ from flashbed.execution import repetition
 from flashbed.image import emulator
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, plan
+from flashbed.workload import WORKLOADS
+from flashbed.workload.base import Needs
 from tests.support.fixture_types import StudyWriter
 
 CellOf = Callable[[str], Cell]
@@ -54,3 +56,11 @@ def test_a_changed_observer_moves_the_keys_that_have_it(
         emulator, "observer_digest", lambda name: "other" if name == observer else observer_digest(name)
     )
     assert (key(cell(workload)) != before) is moves
+
+
+def test_noted_calls_are_in_the_keys_of_cells_that_need_them(cell: CellOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    without = key(cell(FIO))
+    monkeypatch.setattr(type(WORKLOADS["fio"]), "needs", lambda *_: Needs(calls=True))
+    before = key(cell(FIO))
+    monkeypatch.setattr(emulator, "observer_digest", lambda name: "other" if name == "calls" else "0")
+    assert len({without, before, key(cell(FIO))}) == 3

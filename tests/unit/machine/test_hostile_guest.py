@@ -14,7 +14,7 @@ import pytest
 from flashbed.execution import repetition, scheduler
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
-from flashbed.guest_output import request_log
+from flashbed.guest_output import request_log, system_calls
 from flashbed.machine import process, qemu, sampled
 from flashbed.machine.base import Outcome
 from flashbed.result import evaluation
@@ -117,6 +117,22 @@ def test_a_console_without_an_end(files: qemu.Files, monkeypatch: pytest.MonkeyP
     outcome = run(files, f"while sleep 0.01; do head -c 100000 /dev/zero; done >{files.state.parent}/console.log")
     assert (outcome.status, outcome.reason) == ("failed", "the guest made console.log longer than 1M")
     assert len(outcome.console) == 1 << 20
+
+
+def test_more_calls_than_the_lab_notes(files: qemu.Files, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(system_calls, "MOST_RAW", 1 << 20)
+    outcome = run(files, f"while sleep 0.01; do head -c 100000 /dev/zero; done >{files.state.parent}/calls.raw")
+    assert (outcome.status, outcome.reason) == ("failed", "the guest made calls.raw longer than 1M")
+
+
+def test_notes_of_calls_that_are_none(tmp_path: Path, files: qemu.Files) -> None:  # noqa: F811
+    qemu.command([], files, tmp_path, observers=qemu.Observers(calls=True))
+    box(tmp_path, archive(member("x")))
+    (tmp_path / process.COMPLAINT).touch()
+    (tmp_path / system_calls.RAW).write_bytes(b"x" * 50)
+    outcome = qemu.outcome_of(files, tmp_path, 0, 1)
+    assert outcome.status == "failed"
+    assert system_calls.RAW in outcome.reason
 
 
 def test_reasons_are_one_printable_line() -> None:
