@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from functools import lru_cache
 
 from flashbed.guest_output import births
 from flashbed.guest_output.births import CLONE_FILES, CLONE_FS, CLONE_THREAD, clone_arguments
@@ -116,10 +117,11 @@ class Process:
 
 @dataclass
 class Thread:
-    """A task from its birth on; `ended_ns` is None if nobody noted its end."""
+    """A task from its birth on. `tid` is None if no clone made it, and `ended_ns` if nobody noted its end."""
 
     process: Process
     born_ns: int
+    tid: int | None = None
     ended_ns: int | None = None
     _table: _Descriptors = field(default_factory=lambda: _Descriptors())
     _places: _Places = field(default_factory=lambda: _Places())
@@ -214,6 +216,7 @@ def _number(argument: int) -> int:
     return ((argument & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
+@lru_cache(maxsize=4096)
 def _below(root: str, path: str) -> str:
     """Return a path that begins at a root directory; ".." does not leave that."""
     whole = posixpath.normpath("/" + path.lstrip("/"))
@@ -325,6 +328,7 @@ class _Following:
         self._children[born] = Thread(
             process,
             note.begin_ns,
+            result,
             _table=thread._table if flags & CLONE_FILES else thread._table.copy(),
             _places=thread._places if flags & CLONE_FS else replace(thread._places),
         )

@@ -193,13 +193,13 @@ def notes(data: bytes, name: str = CALLS) -> list[Note]:
 
 def _walk(data: bytes, name: str) -> Iterator[tuple[Note, int, int]]:
     """Yield each note, and where it begins and ends in the file. Raises ValueError."""
-    at, size, make, unpack = 0, _NOTE.size, Note._make, _NOTE.unpack_from
-    while at < len(data):
-        if at + size > len(data):
+    at, whole, size, make, unpack = 0, len(data), _NOTE.size, Note._make, _NOTE.unpack_from
+    while at < whole:
+        if at + size > whole:
             raise ValueError(f"{name}: its last note is not complete")
         fields = unpack(data, at)
         end = at + size + fields[-1]
-        if end > len(data) or fields[1] < fields[0]:
+        if end > whole or fields[1] < fields[0]:
             raise ValueError(f"{name}: its note at byte {at} is none")
         yield make((*fields[:-1], data[at + size : end])), at, end
         at = end
