@@ -39,7 +39,7 @@ enum {
 	CHUNK = 1 << 20,
 	MAX_THREADS = 256,
 	MAX_HANDLES = 1 << 16,
-	STACK = 64 << 10,
+	STACK = 256 << 10, /* arm64's least is 128 KiB */
 };
 
 #define NO_FILE (-1)

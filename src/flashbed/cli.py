@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from flashbed.commands import on_media, on_packs, on_results, on_studies, on_this_host
+from flashbed.commands import on_media, on_packs, on_results, on_studies, on_this_host, on_traces
 from flashbed.commands.terminal import KEPT, PlainFormatter, out
 from flashbed.common import foreign_text, paths, plugins
 from flashbed.common.errors import (
@@ -36,7 +36,7 @@ app = typer.Typer(
 _groups = (on_studies, on_results, on_packs, on_this_host)
 for _name, _command in (named for group in _groups for named in group.COMMANDS.items()):
     app.command(_name)(_command)
-_more = {"image": on_this_host.image_app, "medium": on_media.medium_app}
+_more = {"image": on_this_host.image_app, "medium": on_media.medium_app, "trace": on_traces.trace_app}
 _refused: FlashbedError | None = None
 """Why what other packages add cannot be had: told when a command runs."""
 

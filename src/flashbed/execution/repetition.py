@@ -247,11 +247,12 @@ def job(cell: Cell, image: GuestImage) -> Job:
     tool = WORKLOADS[workload.tool]
     scripts = tool.files(workload.parameters, cell.seed)
     packed_kernel = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
-    begins = {name: data for name, data in scripts.items() if name in tool.begins_with}
+    files = {**scripts, **workload.files}
+    begins = {name: data for name, data in files.items() if name in tool.begins_with}
     prepare = guest_job.aging(cell) + scripts["prepare"]
-    load = {name: data for name, data in scripts.items() if name != "prepare" and name not in begins}
+    load = {name: data for name, data in files.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}
-    return Job(beginning, {**load, **workload.files, **packed_kernel})
+    return Job(beginning, {**load, **packed_kernel})
 
 
 @cache

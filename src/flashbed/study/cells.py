@@ -40,7 +40,7 @@ def check_cells(draft: Draft) -> None:
     study, library = draft.content, draft.library
     problems: dict[Problem, None] = {}
     stacks: set[tuple[str, str, str]] = set()
-    own = {"program": str(study.workload["program"])} if "program" in study.workload else {}
+    own = {name: str(study.workload[name]) for name in ("program", "trace") if name in study.workload}
     workloads: dict[tuple[tuple[str, str], ...], ToolParameters | None] = {}
     places: dict[tuple[str, str], bool] = {}
     for coordinates in draft.cells():
@@ -61,9 +61,8 @@ def check_cells(draft: Draft) -> None:
             workloads[workload] = _parameters(study, dict(workload), problems)
         parameters = workloads[workload]
         if parameters:
-            problems.update(
-                dict.fromkeys(_room_problems(study, library, medium, cell[parameters.sized_by], parameters))
-            )
+            amount, needed = (cell | own)[parameters.sized_by], draft.own_bytes or parameters.bytes_on_medium()
+            problems.update(dict.fromkeys(_room_problems(study, library, medium, amount, needed, parameters)))
     media = [library.medium(name) for name in dict.fromkeys(medium for medium, _, _ in stacks)]
     draft.extend([*problems, *_idle_scheduler(study, any(places.values())), *_idle_keys(study, media)])
 
@@ -154,12 +153,12 @@ def _aging_problems(study: StudyFile, library: Library, medium: str, filesystem:
 
 
 def _room_problems(
-    study: StudyFile, library: Library, medium: str, amount: str, parameters: ToolParameters
+    study: StudyFile, library: Library, medium: str, amount: str, needed: int, parameters: ToolParameters
 ) -> Iterator[Problem]:
-    """Yield a problem if the workload's files do not fit on the medium."""
+    """Yield a problem if the workload's files, `needed` bytes, do not fit on the medium."""
     lies_on = library.medium(medium)
     size, filled = lies_on.size_bytes, lies_on.aged_fill_percent if lies_on.aged else 0
-    if parameters.bytes_on_medium() > size * (100 - filled) // 100:
+    if needed > size * (100 - filled) // 100:
         way_out = skip_hint(study, {parameters.sized_by: amount, "medium": medium})
         why = f"{parameters.describe_bytes()} has no room on {medium}, which has {describe_size(size)}"
         why += f", {filled} % of it filled (aged_fill_percent)" if filled else ""

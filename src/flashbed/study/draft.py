@@ -30,11 +30,13 @@ class Draft:
     skip: tuple[Where, ...] = ()
     """The combinations to leave out, with full values."""
     problems: list[Problem] = field(default_factory=list)
+    own_bytes: int = 0
+    """The bytes that the user's own file says that the workload takes on the medium; 0 if it does not tell."""
 
     def widened(self, axes: Mapping[str, tuple[str, ...]]) -> Draft:
         """Return the draft with other axes."""
         study = self.content.model_copy(update={"axes": axes})
-        return Draft(self.file, study, self.library, self.skip, self.problems)
+        return Draft(self.file, study, self.library, self.skip, self.problems, self.own_bytes)
 
     def add(self, at: Keys, text: str) -> None:
         """Note a problem at a place in the file."""

@@ -22,7 +22,7 @@ STACK: tuple[str, ...] = ("board", "medium", "translation", "filesystem", "sched
 DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 """The defaults of optional keys."""
 
-OWN_FILES = ("job", "program")
+OWN_FILES = ("job", "program", "trace")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
 SYSTEM = "system"

@@ -40,6 +40,7 @@ from flashbed.study.format import (
     keys_of,
 )
 from flashbed.study.kernels import command_line_kernels, with_kernels
+from flashbed.traces import call_trace
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
 
@@ -106,6 +107,29 @@ def read_program(draft: Draft) -> bytes | None:
     return data
 
 
+def read_trace(draft: Draft) -> bytes | None:
+    """Return the user's trace of system calls, and note in the draft how many bytes its files take."""
+    name, at = draft.content.workload.get("trace"), ("workload", "trace")
+    if draft.content.workload["tool"] != "trace":
+        return None
+    if name is None:
+        draft.add(("workload",), 'trace is missing; give it here: trace = "FILE"')
+        return None
+    path = draft.file.path.parent / str(name)
+    try:
+        data = own_file.read(path)
+        draft.own_bytes = call_trace.parsed(data.decode("ascii"), str(path)).most_bytes()
+    except OSError as error:
+        draft.add(at, f"{shown(path, 300)} cannot be read: {error.strerror}")
+    except UnicodeDecodeError:
+        draft.add(at, f"{shown(path, 300)} is no trace, which is ASCII; flashbed trace import makes one")
+    except call_trace.TraceError as error:
+        draft.add(at, error.message)
+    else:
+        return data
+    return None
+
+
 SHIPPED = "flashbed:"
 """The prefix of a shipped study's name where a record names any other study by the path of its file."""
 
@@ -135,6 +159,8 @@ class Study:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     library: Library
+    calls: bytes | None = None
+    """The user's trace of system calls."""
     choices: tuple[Choice, ...] = ()
     traces: tuple[Trace, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -234,7 +260,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
 
     draft.extend(names.profile_problems(content, draft.library))
     chosen = command_line_kernels(kernels) if kernels else names.read_kernels(draft)
-    job, program = read_jobs(draft), read_program(draft)
+    job, program, trace = read_jobs(draft), read_program(draft), read_trace(draft)
     draft.skip = cells.checked_skip(draft)
     draft.raise_all()
 
@@ -261,6 +287,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         workload=content.parameters(),
         job=job,
         program=program,
+        calls=trace,
         answer=answer,
         choices=choices,
         figures=figures,

@@ -129,7 +129,8 @@ def _workload(study: Study, values: dict[str, str]) -> CellWorkload:
         name = values.pop("job", None)
         text = next(iter(study.job.values())) if name is None else study.job[name]
         return CellWorkload(study.tool, {"job": text, "variables": values})
-    files = {} if study.program is None else {"program": study.program}
+    own = {"program": study.program, "trace": study.calls}
+    files = {name: data for name, data in own.items() if data is not None}
     digests = {name: digest_bytes(data) for name, data in files.items()}
     return CellWorkload(
         study.tool, WORKLOADS[study.tool].parameters.model_validate(values | digests).canonical(), files

@@ -197,6 +197,14 @@ def most_below(calls: Iterable[Observed]) -> str:
     return max(most, key=lambda path: (path.count("/"), len(path)))
 
 
+def common(calls: Iterable[Observed]) -> str:
+    """Return the deepest directory that all files of the calls lie below."""
+    parents = {posixpath.dirname(path) or "." for call in calls for path in call.paths()}
+    if not parents or len({path.startswith("/") for path in parents}) > 1:
+        return "/"
+    return posixpath.commonpath(parents) or "."
+
+
 def made(calls: list[Observed], names: Names, below: str) -> Imported:
     """Return the trace of the calls on files below a directory, which becomes its root. Raises InputError if there is
     none.
@@ -293,7 +301,7 @@ def _numbers(uses: Iterable[tuple[Hashable, int, int, bool]]) -> dict[Hashable, 
     busy: list[tuple[int, int]] = []
     used = 0
     for thing, (first, last, is_open) in spans.items():
-        while busy and busy[0][0] <= first:
+        while busy and busy[0][0] < first:
             heapq.heappush(free, heapq.heappop(busy)[1])
         if free:
             numbers[thing] = heapq.heappop(free)

@@ -12,6 +12,7 @@ from flashbed.workload.fio.workload import Fio
 from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
 from flashbed.workload.nfs import Nfs
+from flashbed.workload.trace import TraceReplay
 
 
 class _Workloads(Mapping[str, Workload]):
@@ -30,6 +31,7 @@ class _Workloads(Mapping[str, Workload]):
             "iozone": Iozone(),
             "fxmark": Fxmark(),
             "nfs": Nfs(),
+            "trace": TraceReplay(),
             **plugins.workloads(),
         }
 
