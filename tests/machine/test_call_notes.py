@@ -88,6 +88,8 @@ def test_a_scripts_calls_are_noted_and_nothing_else_changes(study_file: StudyWri
     assert 100_000_000 < sleeper.spent_ns[Spent.WAITING] < 101_000_000
     assert found.spent_ns[Spent.FLUSH] > found.spent_ns[Spent.READ] > 0
     assert min(ns for child in found.processes for ns in child.spent_ns.values()) >= 0
+    inside = program_calls.program_calls(noted.files, ["/tmp/root"])
+    assert [(process.program, process.written_bytes) for process in inside.processes] == [("busybox", 7)]
 
 
 def test_two_programs_on_four_cpus_give_the_same_notes_each_time(study_file: StudyWriter, tmp_path: Path) -> None:

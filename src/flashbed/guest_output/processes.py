@@ -113,6 +113,8 @@ class Process:
     program: str = ""
     path: str = ""
     ended_ns: int | None = None
+    roots: tuple[tuple[str, int], ...] = ()
+    """The root directories that it or its parents changed to, and when."""
 
 
 @dataclass
@@ -322,7 +324,7 @@ class _Following:
         flags = clone_arguments(note).flags
         process = thread.process
         if not flags & CLONE_THREAD:
-            process = Process(result, process, process.program, process.path)
+            process = Process(result, process, process.program, process.path, roots=process.roots)
             if result is not None:
                 self._by_pid[result] = process
         self._children[born] = Thread(
@@ -408,7 +410,8 @@ class _Following:
             thread._places.working = file.path
 
     def _change_root(self, note: Note, result: int, thread: Thread) -> None:
-        thread._places.root = self._path(note.text, thread)
+        thread._places.root = root = self._path(note.text, thread)
+        thread.process.roots += ((root, note.end_ns),)
 
     def _path(self, text: bytes, thread: Thread) -> str:
         return self._resolved(_text(text.partition(b"\0")[0]), _AT_FDCWD, thread).path

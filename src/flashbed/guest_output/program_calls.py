@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute what programs waited for in a measurement, from the emulator's notes of their system calls and page faults.
 
-Programs are the processes of the guest except its runner and the runner's parents. The measurement ends with the
-process that the runner started for it. Calls on the medium are those whose descriptor or path is below /mnt, and sync.
-Accesses to mapped memory are no calls; they are page faults if the page is absent. Must not know who shows it.
+Programs are the processes of the guest except its runner and the runner's parents; or those that a chroot has put into
+some directories, from then on. The measurement ends with the process that the runner started for it. Calls on the
+medium are those whose descriptor or path is below /mnt, and sync. Accesses to mapped memory are no calls; they are page
+faults if the page is absent. Must not know who shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -156,18 +157,20 @@ class ProgramCalls:
         return self.operations[Operation.WRITE].moved_bytes
 
 
-def program_calls(out: Mapping[str, bytes]) -> ProgramCalls:
-    """Return what the programs of a guest did, from its files. Raises KeyError if nothing was noted, and ValueError."""
-    return of_notes(out[CALLS])
+def program_calls(out: Mapping[str, bytes], roots: Collection[str] = ()) -> ProgramCalls:
+    """Return what the programs of a guest did, from its files; if `roots` are given, only those whose root directory a
+    chroot made one of these. Raises KeyError if nothing was noted, and ValueError.
+    """
+    return of_notes(out[CALLS], roots)
 
 
-def of_notes(data: bytes) -> ProgramCalls:
+def of_notes(data: bytes, roots: Collection[str] = ()) -> ProgramCalls:
     """Return what programs did, from trimmed notes. Raises ValueError."""
     notes = system_calls.notes(data)
     window = system_calls.window(notes)
     followed = processes.follow(notes, window.begin_ns)
     runner = next(call.thread.process for call in followed.calls if call.note.task == window.runner)
-    return _Costs(_measured(window, runner, followed.threads), runner).of(followed)
+    return _Costs(_measured(window, runner, followed.threads), runner, roots).of(followed)
 
 
 def _measured(window: Window, runner: Process, threads: Sequence[Thread]) -> Window:
@@ -192,8 +195,8 @@ class _Life(NamedTuple):
 class _Costs:
     """Sums of what calls took in a measurement."""
 
-    def __init__(self, window: Window, runner: Process) -> None:
-        self._window = window
+    def __init__(self, window: Window, runner: Process, roots: Collection[str]) -> None:
+        self._window, self._roots = window, roots
         self._operations = {operation: Calls() for operation in Operation}
         self._files: dict[str, FileCosts] = {}
         self._processes: dict[int, ProcessCosts] = {}
@@ -230,6 +233,9 @@ class _Costs:
         ends = (self._window.end_ns, thread.ended_ns, thread.process.ended_ns)
         ended_ns = min(end for end in ends if end is not None)
         begun_ns = max(thread.born_ns, self._window.begin_ns)
+        if self._roots:
+            entered_ns = next((since for root, since in thread.process.roots if root in self._roots), ended_ns + 1)
+            begun_ns = max(begun_ns, entered_ns)
         if ended_ns < begun_ns:
             return None
         costs = self._process(thread.process, thread.born_ns)
@@ -248,7 +254,7 @@ class _Costs:
         note, process = call.note, life.costs
         begin_ns, end_ns = note.begin_ns, note.end_ns
         took_ns = min(end_ns, life.ended_ns) - max(begin_ns, life.begun_ns)
-        if took_ns < 0 or note.number in _EXITS:
+        if took_ns < 0 or end_ns <= life.begun_ns or note.number in _EXITS:
             return
         spent_ns = process.spent_ns
         spent_ns[Spent.OWN_CPU] -= took_ns

@@ -249,6 +249,29 @@ def test_the_measurement_ends_with_its_process(guest: MadeUpCalls) -> None:
     assert found.window_ns == ended_ns - system_calls.window(system_calls.notes(system_calls.trimmed(guest.data())))[0]
 
 
+def test_programs_in_a_root_of_their_own_count_from_the_chroot_on(guest: MadeUpCalls) -> None:
+    """The shell of the measurement, and what it does for itself, is none of them."""
+    shell = measured(guest, took_ns=1000)
+    program = guest.fork(shell)
+    guest.execute(program, "/bin/busybox", "chroot")
+    guest.write(program, 3, b"x")
+    guest.call(program, Number.CHROOT, text=b"/program\0", took_ns=7)
+    guest.call(program, Number.CHDIR, text=b"/\0", took_ns=20)
+    child = guest.fork(program)
+    guest.call(child, Number.CHROOT, text=b"/deeper\0", took_ns=30)
+    guest.write(child, 3, b"xyz", took_ns=40)
+    guest.exit(child)
+    guest.exit(program)
+    guest.sync(shell)
+    data = system_calls.trimmed(guest.data())
+    found = program_calls.of_notes(data, ["/program", "/mnt/.root"])
+    assert [process.pid for process in found.processes] == [program.tid, child.tid]
+    assert found.written_bytes == 3
+    assert [process.calls for process in found.processes] == [2, 2]  # chdir and clone; chroot and write
+    assert spent(found)[Spent.OTHER] == 20 + 30
+    assert not program_calls.of_notes(data, ["/elsewhere"]).processes
+
+
 def test_percentiles_are_the_nearest_rank() -> None:
     assert percentiles.of_samples("x", [float(n) for n in range(100, 0, -1)]) == {
         "x_mean_us": 50.5,
