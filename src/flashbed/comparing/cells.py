@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cells of two sets side by side: which are the same to the last bit, and what differs in the others."""
+"""Compare the cells of two sets: which are the same to the last bit, and what differs in the others."""
 
 from __future__ import annotations
 
@@ -16,44 +16,46 @@ from flashbed.guest_output.assessment import Assessment
 from flashbed.result.metrics import CPU_NS, Better, Metric
 
 CPU_TIME = "cpu_time"
-"""The figure that is made of what was counted: CPU time while measured."""
+"""The figure that is made of a counter: CPU time during the measurement."""
 
 BUILT_IN = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
 
 REASONED = ("steady", "fresh", DURABLE)
-"""What is told as a verdict, a colon and its reason."""
+"""Columns whose text is an assessment: its state, a colon and its reason."""
 
 CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
-"""What people read for the names of what is told beside numbers, where those alone say too little."""
+"""Names of columns for people, where the column's own name says too little."""
 
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell that both sets have. `changes` has the figures that differ, `told` what else does: a sentence each."""
+    """A cell that both sets have."""
 
     place: Place
     seeds: tuple[int, ...]
     changes: Mapping[str, Change]
-    told: tuple[str, ...]
+    """The figures that differ."""
+    other_texts: tuple[str, ...]
+    """A sentence for each other difference."""
     cause: Cause | None
     figures: frozenset[str]
-    """Those that both have."""
+    """The figures that both sets have."""
     lost: tuple[str, ...] = ()
-    """What was right in A and is not in B, a sentence each: no limit allows that."""
+    """A sentence for each thing that was right in A and is not in B. No limit allows that."""
     neither: int = 0
-    """Seeds that were measured on neither side: nothing is known of them."""
+    """The number of seeds that were measured on neither side."""
     reworded: tuple[str, ...] = ()
-    """Verdicts that are the same on both sides and have another reason, a sentence each."""
+    """A sentence for each assessment with the same state on both sides and another reason."""
 
     @property
     def is_same(self) -> bool:
-        """To the last bit, as far as it was measured."""
-        return not self.changes and not self.told and not self.reworded
+        """True if all that was measured is the same to the last bit."""
+        return not self.changes and not self.other_texts and not self.reworded
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two sets, cell by cell; and the cells, and seeds of cells, that one of them lacks."""
+    """Two sets, cell by cell, and the number of repetitions that only one of them has."""
 
     a: ResultSet
     b: ResultSet
@@ -63,12 +65,12 @@ class Compared:
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
-        """The figures of both sets, by name."""
+        """Return the metrics of both sets, by name."""
         return {**self.a.metrics, **self.b.metrics, **BUILT_IN}
 
     @cached_property
     def figures(self) -> frozenset[str]:
-        """Those that any cell has in both sets."""
+        """Return the figures that any cell has in both sets."""
         return frozenset().union(*(cell.figures for cell in self.cells))
 
     def better(self, figure: str) -> Better:
@@ -81,31 +83,33 @@ class Compared:
 
 
 def compare(a: ResultSet, b: ResultSet) -> Compared:
-    """Both sets' cells by what they have in common."""
-    mine, its = _by_common(a, b), _by_common(b, a)
-    seeds_a, seeds_b = ({(place, s) for place, cell in side.items() for s in cell} for side in (mine, its))
-    shared = [place for place in mine if place in its and mine[place].keys() & its[place].keys()]
-    cells = tuple(_cell(place, mine[place], its[place]) for place in shared)
+    """Compare two sets. Cells match if the axes that both sets know have the same values."""
+    of_a, of_b = _by_common(a, b), _by_common(b, a)
+    seeds_a, seeds_b = ({(place, s) for place, cell in side.items() for s in cell} for side in (of_a, of_b))
+    shared = [place for place in of_a if place in of_b and of_a[place].keys() & of_b[place].keys()]
+    cells = tuple(_cell(place, of_a[place], of_b[place]) for place in shared)
     return Compared(a, b, cells, len(seeds_a - seeds_b), len(seeds_b - seeds_a))
 
 
-def _by_common(mine: ResultSet, its: ResultSet) -> dict[Place, Mapping[int, StoredRepetition]]:
-    """By the axes of both: what is an axis in one set and fixed in the other is a part of the cell's place."""
-    axes = sorted({axis for side in (mine, its) for place in side.cells for axis, _ in place})
+def _by_common(one_set: ResultSet, other_set: ResultSet) -> dict[Place, Mapping[int, StoredRepetition]]:
+    """Return the cells of `one_set` by their places on the axes of both sets. An axis of one set may be
+    fixed in the other; it is a part of the place.
+    """
+    axes = sorted({axis for side in (one_set, other_set) for place in side.cells for axis, _ in place})
 
     def common(place: Place) -> Place:
-        said = {**mine.fixed, **dict(place)}
-        return tuple((axis, said[axis]) for axis in axes if axis in said)
+        values = {**one_set.fixed, **dict(place)}
+        return tuple((axis, values[axis]) for axis in axes if axis in values)
 
-    return {common(place): cell for place, cell in mine.cells.items()}
+    return {common(place): cell for place, cell in one_set.cells.items()}
 
 
-def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]) -> ComparedCell:
-    seeds = tuple(sorted(mine.keys() & its.keys()))
-    differing = list(_told(seeds, mine, its))
-    told, reworded = (tuple(text for alike, text in differing if alike == wanted) for wanted in (False, True))
-    measured = [seed for seed in seeds if mine[seed].measured and its[seed].measured]
-    before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (mine, its))
+def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]) -> ComparedCell:
+    seeds = tuple(sorted(of_a.keys() & of_b.keys()))
+    differing = list(_other_texts(seeds, of_a, of_b))
+    other_texts, reworded = (tuple(text for alike, text in differing if alike == wanted) for wanted in (False, True))
+    measured = [seed for seed in seeds if of_a[seed].measured and of_b[seed].measured]
+    before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (of_a, of_b))
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
     changes = {}
     for name in sorted(names):
@@ -113,12 +117,12 @@ def _cell(place: Place, mine: Mapping[int, StoredRepetition], its: Mapping[int, 
         if change is not None:
             changes[name] = change
     alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
-    told += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
-    differs = bool(changes or told or reworded)
-    why = cause((mine[seed].counted, its[seed].counted) for seed in measured) if differs and measured else None
-    lost = tuple(_lost(seeds, mine, its))
-    neither = sum(not mine[seed].measured and not its[seed].measured for seed in seeds)
-    return ComparedCell(place, seeds, changes, told, why, frozenset(names), lost, neither, reworded)
+    other_texts += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
+    differs = bool(changes or other_texts or reworded)
+    why = cause((of_a[seed].counted, of_b[seed].counted) for seed in measured) if differs and measured else None
+    lost = tuple(_lost(seeds, of_a, of_b))
+    neither = sum(not of_a[seed].measured and not of_b[seed].measured for seed in seeds)
+    return ComparedCell(place, seeds, changes, other_texts, why, frozenset(names), lost, neither, reworded)
 
 
 def _figures(repetition: StoredRepetition) -> dict[str, float]:
@@ -126,49 +130,51 @@ def _figures(repetition: StoredRepetition) -> dict[str, float]:
     return {**repetition.figures, **built_in}
 
 
-def _told(
-    seeds: tuple[int, ...], mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]
+def _other_texts(
+    seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
 ) -> Iterator[tuple[bool, str]]:
-    """Words that differ, each with whether only the reason does: the verdict before it is the same with each seed."""
-    for name in mine[seeds[0]].told:
-        said = {seed: (mine[seed].told[name], its[seed].told[name]) for seed in seeds}
-        other = [seed for seed, (was, now) in said.items() if was != now]
+    """Yield a sentence for each column that differs, and True if only the reason of an assessment differs."""
+    for name in of_a[seeds[0]].texts:
+        of_seeds = {seed: (of_a[seed].texts[name], of_b[seed].texts[name]) for seed in seeds}
+        other = [seed for seed, (was, now) in of_seeds.items() if was != now]
         if other:
-            alike = name in REASONED and all(_verdict(was) == _verdict(now) for was, now in said.values())
-            was, now = said[other[0]]
+            alike = name in REASONED and all(_state(was) == _state(now) for was, now in of_seeds.values())
+            was, now = of_seeds[other[0]]
             yield (
                 alike,
-                f"{CALLED.get(name, name)}: A says {_said(was, name)}, B says {_said(now, name)} ({_seeds(other)})",
+                f"{CALLED.get(name, name)}: A says {_shown(was, name)}, B says {_shown(now, name)} ({_seeds(other)})",
             )
 
 
-def _verdict(said: str | None) -> str:
-    return Assessment.parsed(said or "").state
+def _state(text: str | None) -> str:
+    return Assessment.parsed(text or "").state
 
 
 def _lost(
-    seeds: tuple[int, ...], mine: Mapping[int, StoredRepetition], its: Mapping[int, StoredRepetition]
+    seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
 ) -> Iterator[str]:
-    """A kernel that crashes, damages a file system or loses commits has no figure that could be worse."""
-    if failed := [seed for seed in seeds if mine[seed].measured and not its[seed].measured]:
-        yield f"measured in A, and in B {its[failed[0]].told[OUTCOME]} with {_seeds(failed)}"
-    if damaged := [seed for seed in seeds if mine[seed].told[CHECK] == CLEAN and its[seed].told[CHECK]]:
-        told = str(its[damaged[0]].told[CHECK]).splitlines()[0]
-        yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {told}"
-    undone = [seed for seed in seeds if mine[seed].told[DURABLE] == durability.DURABLE and _lost_commits(its[seed])]
+    """Yield a sentence for each failure, damaged file system or lost commit that B has and A has not. No figure shows
+    these.
+    """
+    if failed := [seed for seed in seeds if of_a[seed].measured and not of_b[seed].measured]:
+        yield f"measured in A, and in B {of_b[failed[0]].texts[OUTCOME]} with {_seeds(failed)}"
+    if damaged := [seed for seed in seeds if of_a[seed].texts[CHECK] == CLEAN and of_b[seed].texts[CHECK]]:
+        report = str(of_b[damaged[0]].texts[CHECK]).splitlines()[0]
+        yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {report}"
+    undone = [seed for seed in seeds if of_a[seed].texts[DURABLE] == durability.DURABLE and _lost_commits(of_b[seed])]
     if undone:
-        yield f"commits of the load were lost in B with {_seeds(undone)}: {its[undone[0]].told[DURABLE]}"
+        yield f"commits of the load were lost in B with {_seeds(undone)}: {of_b[undone[0]].texts[DURABLE]}"
 
 
 def _lost_commits(repetition: StoredRepetition) -> bool:
-    return _verdict(repetition.told[DURABLE]) == durability.NOT_DURABLE
+    return _state(repetition.texts[DURABLE]) == durability.NOT_DURABLE
 
 
 def _seeds(some: list[int]) -> str:
     return f"seed{'s' * (len(some) > 1)} {', '.join(map(str, some))}"
 
 
-def _said(value: str | None, name: str) -> str:
+def _shown(value: str | None, name: str) -> str:
     if name == CHECK and not value:
         return "not checked" if value is None else "clean"
     return "; ".join(value.splitlines()) if value else "nothing"

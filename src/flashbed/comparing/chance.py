@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one figure of a cell moved between two sets, and whether it would do that by chance alone. Knows numbers only.
+"""Compute how one figure of a cell moved between two sets, and how probable that is by chance. Knows numbers only.
 
-A change of code that does no more than shuffle what happens draws anew for each seed: then the changes of the seeds
-are as often up as down. analysis/ratio.py judges.
+If a change of code only shuffles events, the figures of the seeds go up as often as down. analysis/ratio.py judges.
 """
 
 from __future__ import annotations
@@ -17,41 +16,43 @@ from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL, chance_of, ratio, seeds_
 
 @dataclass(frozen=True)
 class Change:
-    """How one figure of a cell moved from A to B, over the seeds that both have. Shares of 1, not percents."""
+    """The change of one figure of a cell from A to B, over the seeds that both have. Shares of 1, not percents."""
 
     seeds: int
     mean: float
-    """Of the geometric kind; math.inf from zero."""
+    """The geometric mean; math.inf from zero."""
     least: float
     most: float
     by_seed: float
-    """How far apart the seeds of one side lie: (largest - smallest) / smallest, of the side where that is more."""
+    """The spread of the seeds of one side, (largest - smallest) / smallest; of the side with the larger spread."""
     chance: float | None
-    """How often a shuffle alone would show this; None with a single seed, which tells nothing of chance."""
+    """The probability of this change by a shuffle alone; None for a single seed, which says nothing about chance."""
     agree: bool
     """True if the seeds agree on the direction, by the rule of the reports."""
 
     @property
     def is_telling(self) -> bool:
-        """True if it is more than a shuffle does."""
+        """True if the change is more than a shuffle causes."""
         return self.agree and self.chance is not None and self.chance < SIGNIFICANCE_LEVEL
 
 
 def change(before: Mapping[int, float], after: Mapping[int, float]) -> Change | None:
-    """None where the figure is the same with each seed, or no seed has it on both sides."""
+    """Return the change of a figure, whose values are given by seed. Return None if the figure is the same with each
+    seed, or if no seed has it on both sides.
+    """
     seeds = sorted(before.keys() & after.keys())
     if all(before[seed] == after[seed] for seed in seeds):
         return None
     moved = [relative_change(before[seed], after[seed]) for seed in seeds]
     spread = max(_apart(list(side.values())) for side in (before, after))
-    if all(math.isfinite(one) and one > -1 for one in moved):
-        logs = [math.log1p(one) for one in moved]
+    if all(math.isfinite(share) and share > -1 for share in moved):
+        logs = [math.log1p(share) for share in moved]
         mean = math.expm1(fmean(logs))
     else:
         logs = [after[seed] - before[seed] for seed in seeds]
         mean = relative_change(fmean(before[seed] for seed in seeds), fmean(after[seed] for seed in seeds))
-    found = ratio([(after, before)])
-    agree = seeds_agree(found) if found else min(logs) > 0 or max(logs) < 0
+    ratio_of_seeds = ratio([(after, before)])
+    agree = seeds_agree(ratio_of_seeds) if ratio_of_seeds else min(logs) > 0 or max(logs) < 0
     return Change(len(seeds), mean, min(moved), max(moved), spread, chance_of(logs), agree)
 
 

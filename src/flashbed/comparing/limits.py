@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which regressions count: limits that the user chose, held to each cell of both sets."""
+"""Apply limits on regressions, chosen or default, to each cell that both sets have."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from flashbed.comparing.chance import Change
 from flashbed.result.metrics import Better
 
 REBUILD = 0.0025
-"""By so much a figure may be worse where nobody chose a limit, a share of 1. Code that does the same at other addresses
-moves CPU time by up to 0.1 % and mounting by 0.16 % (docs/compare.md), for all seeds to the same side, which no test of
-chance among seeds can tell from a regression.
+"""The default limit, as a share of 1. The same code at other addresses moves CPU time by up to 0.1 % and mounting by
+0.16 % (docs/compare.md). All seeds move to the same side, so no test of chance can tell that from a regression.
 """
 
 PERCENTILE = 0.02
-"""The same of a percentile: fio counts in steps of 1.6 % of the value, and a rebuild may move all seeds by one step."""
+"""The default limit on a percentile. fio counts in steps of 1.6 % of the value, and a rebuild may move all seeds by one
+step.
+"""
 
 SPEED = (
     "bandwidth",
@@ -30,26 +31,26 @@ SPEED = (
     "latency_mean_us",
     "latency_p99_us",
 )
-"""Throughput and latency: what a user of the file system feels, so they have a limit whatever a study asks about."""
+"""Throughput and latency. Users of a file system notice them, so they have a limit whatever a study asks about."""
 
 _OF_PERCENTILES = re.compile(r"_p[0-9]+_us$")
 
 
 class NotComparable(FlashbedError):
-    """The two have nothing in common that could be compared."""
+    """The two sets have nothing in common that could be compared."""
 
     exit_code = 6
 
 
 class Regression(FlashbedError):
-    """B is worse than A, by what the user asked."""
+    """B is worse than A by more than a limit."""
 
     exit_code = 5
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A figure may become worse by so much, a share of 1."""
+    """The most by which a figure may become worse, as a share of 1."""
 
     metric: str
     share: float
@@ -57,7 +58,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Broken:
-    """A figure of a cell that is beyond its limit; `share` is by how much it is worse."""
+    """A figure of a cell beyond its limit. It is worse by `share`, a share of 1."""
 
     cell: ComparedCell
     metric: str
@@ -66,7 +67,7 @@ class Broken:
 
 
 def parse(texts: Sequence[str]) -> list[Limit]:
-    """Of "bandwidth=2 %", "bandwidth=2". Raises InputError."""
+    """Return the limits of texts such as "bandwidth=2 %" or "bandwidth=2". Raises InputError."""
     return [_limit(text) for text in texts]
 
 
@@ -82,42 +83,42 @@ def _limit(text: str) -> Limit:
 
 
 def default(compared: Sequence[Compared]) -> list[Limit]:
-    """Without a choice: throughput, latency, what the studies ask about, and CPU time, may not become worse than a
-    rebuild makes them.
+    """Return the limits that apply if the user chooses none: on throughput, latency, the metrics of the studies'
+    questions, and CPU time. They allow what a rebuild may cause.
     """
-    names = dict.fromkeys((*SPEED, *(name for one in compared for name in one.a.headline), CPU_TIME))
-    known = [name for name in names if any(name in one.figures and one.better(name) for one in compared)]
+    names = dict.fromkeys((*SPEED, *(name for pair in compared for name in pair.a.headline), CPU_TIME))
+    known = [name for name in names if any(name in pair.figures and pair.better(name) for pair in compared)]
     return [Limit(name, PERCENTILE if _OF_PERCENTILES.search(name) else REBUILD) for name in known]
 
 
 def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
-    """Raises InputError for a figure that has no better direction or that nobody knows, NotComparable for one that no
-    cell of both sets has: a limit that nothing can break is no limit.
+    """Check that a cell could break each limit. Raises InputError for an unknown figure and for one without a better
+    direction, NotComparable for a figure that no cell has in both sets.
     """
-    known = dict.fromkeys(name for one in compared for name in one.metrics)
+    known = dict.fromkeys(name for pair in compared for name in pair.metrics)
     for limit in limits:
         if limit.metric not in known:
             raise InputError(f"--limit {limit.metric}: no figure of these results{nearest(limit.metric, known)}")
-        if not any(one.better(limit.metric) for one in compared):
+        if not any(pair.better(limit.metric) for pair in compared):
             raise InputError(f"--limit {limit.metric}: neither more nor less of it is better, so it has no limit")
-        if not any(limit.metric in one.figures for one in compared):
+        if not any(limit.metric in pair.figures for pair in compared):
             raise NotComparable(f"--limit {limit.metric}: no cell has it in both sets, so nothing could break it")
 
 
 def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
-    """What is worse by more than its limit, and not by chance; in the order of the limits, the worst first. A single
-    seed tells nothing of chance: there the limit counts as it stands.
+    """Yield the figures that are worse by more than their limit, and not by chance: in the order of the limits, the
+    worst first. With a single seed the limit applies without a test of chance.
     """
     for limit in limits:
         beyond = []
         for cell in compared.cells:
-            found = cell.changes.get(limit.metric)
-            if found is None or not (found.is_telling or found.seeds == 1):
+            change = cell.changes.get(limit.metric)
+            if change is None or not (change.is_telling or change.seeds == 1):
                 continue
-            worse = worse_by(found.mean, compared.better(limit.metric))
+            worse = worse_by(change.mean, compared.better(limit.metric))
             if worse > limit.share:
-                beyond.append(Broken(cell, limit.metric, worse, found))
-        yield from sorted(beyond, key=lambda one: -one.share)
+                beyond.append(Broken(cell, limit.metric, worse, change))
+        yield from sorted(beyond, key=lambda figure: -figure.share)
 
 
 def worse_by(share: float, better: Better) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison says: lines and tables of text, the same for a terminal and a page. Knows no format."""
+"""Put a comparison into lines and tables of text, the same for a terminal and a page. Knows no format."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from flashbed.result.metrics import CPU_LAYER, Better
 
 TONES = {"worse": "bad", "better": "good"}
 LEAST_CHANCE = 0.0001
-"""A smaller one is only said to be smaller."""
+"""A smaller chance is shown as "below" this."""
 
 _COUNTED = {"code": CPU_LAYER, "medium": "pages"}
-"""The layer whose count tells how far a cause reaches, where it has another name."""
+"""The layer whose counter is shown for a cause, where its name is not that of the cause."""
 
 MOST_OPEN = 12
 """Rows that a page shows at once."""
@@ -38,7 +38,7 @@ class Presented:
     facts: Sequence[str]
     """The comparison in a few sentences."""
     lost: Sequence[str]
-    """What was right in A and is not in B."""
+    """Sentences on cells that were right in A and are not in B."""
     broken: Sequence[str]
     """Figures that are beyond their limits."""
     summary: Sequence[str]
@@ -66,7 +66,7 @@ def presented(compared: Compared, limits: Sequence[Limit]) -> Presented:
 
 
 def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken]) -> Iterator[str]:
-    """The comparison in a few sentences; `beyond` are the figures that are beyond their limits."""
+    """Yield the comparison in a few sentences. `beyond` has the figures beyond their limits."""
     yield f"A: {compared.a.name} ({compared.a.study})"
     yield f"B: {compared.b.name} ({compared.b.study})"
     for sentence in other_inputs(compared.a, compared.b):
@@ -93,14 +93,16 @@ def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken])
 
 
 def in_short(compared: Compared, limits: Sequence[Limit]) -> Iterator[str]:
-    """The changes of the figures that have a limit, throughput and latency first, and where the differences begin."""
+    """Yield the changes of the figures that have a limit, throughput and latency first; then the causes."""
     for limit in limits:
         yield from _moved(compared, limit.metric)
     yield from _begins(compared)
 
 
 def _moved(compared: Compared, metric: str) -> Iterator[str]:
-    """In how many cells a figure is better or worse, and by how much, in a sentence; nothing where it is neither."""
+    """Yield a sentence on the number of cells in which a figure is better or worse, and by how much; nothing if it is
+    neither in any.
+    """
     changed = [(cell, change) for cell in compared.cells if (change := cell.changes.get(metric)) is not None]
     parts = []
     for word in ("worse", "better"):
@@ -115,14 +117,14 @@ def _moved(compared: Compared, metric: str) -> Iterator[str]:
 
 
 def _is(change: Change, better: Better) -> str:
-    """The verdict, and of a single seed what it shows."""
+    """Return the verdict; for a single seed the direction that it shows."""
     if change.seeds > 1:
         return verdict(change, better)
     return "worse" if worse_by(change.mean, better) > 0 else "better"
 
 
 def _begins(compared: Compared) -> Iterator[str]:
-    """Where most of the differences begin, in a sentence."""
+    """Yield a sentence for each cause, the most frequent first."""
     causes = Counter(cell.cause.sentence for cell in compared.cells if cell.cause)
     for sentence, cells in causes.most_common():
         layers = [cell.cause.moved for cell in compared.cells if cell.cause and cell.cause.sentence == sentence]
@@ -138,7 +140,7 @@ def _range(shares: Sequence[float]) -> str:
 
 
 def _held(beyond: int, moved: int) -> str:
-    """What came of the limits, and how often they would be wrong."""
+    """Return how many figures are beyond their limits, and how many would be by chance."""
     if not moved:
         return "No cell differs in a figure that has a limit"
     by_chance = round(SIGNIFICANCE_LEVEL * moved, 2)
@@ -149,7 +151,7 @@ def _held(beyond: int, moved: int) -> str:
 
 
 def table(compared: Compared, figures: Sequence[str], title: str = "What differs") -> PageTable:
-    """A row for each figure of a cell that differs; of all figures if none are named."""
+    """Return a table with a row for each of `figures` that differs in a cell; for all figures if none are named."""
     order = [*figures, *SPEED, *sorted(compared.figures)]
     entries = [entry for cell in compared.cells for entry in _rows(compared, cell, figures)]
     rows = [row for _, row in sorted(entries, key=lambda entry: entry[0].key(order))]
@@ -158,8 +160,8 @@ def table(compared: Compared, figures: Sequence[str], title: str = "What differs
 
 @dataclass(frozen=True)
 class _Standing:
-    """What decides where a row stands: what is no figure first, then what is worse by the figures' order and by how
-    much, then all else in the same way, and last the verdicts of which only the reason differs.
+    """The sort key of a row. Texts come first. Then come figures that are worse, in the figures' order and the worst
+    first, then other figures in the same order. Assessments of which only the reason differs come last.
     """
 
     figure: str = ""
@@ -185,7 +187,7 @@ def _rows(
 ) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
     begins = _where(cell.cause) if cell.cause else ""
     where = named(cell.place)
-    for standing, texts in ((_Standing(), cell.told), (_Standing(reworded=True), cell.reworded)):
+    for standing, texts in ((_Standing(), cell.other_texts), (_Standing(reworded=True), cell.reworded)):
         for text in texts:
             yield standing, (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
     for name, change in cell.changes.items():
@@ -206,7 +208,7 @@ def _rows(
 
 
 def _where(cause: Cause) -> str:
-    """ "flushes +100 %" """
+    """Return a text such as "flushes +100 %"."""
     by = cause.moved.get(_COUNTED.get(cause.layer, cause.layer), 0.0)
     return f"{cause.layer} {_signed(by)}" if by else cause.layer
 
@@ -218,7 +220,7 @@ def _share_of_chance(chance: float | None) -> str:
 
 
 def row_line(row: Sequence[str]) -> str:
-    """A row of the table as a line of a terminal, which is too narrow for the table."""
+    """Return a row of the table as a line of a terminal, which is too narrow for the table."""
     where, figure, moved, seeds, apart, chance, direction, begins = row
     numbers = f" {moved}, {count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
     figures = f"{numbers}: {direction}" if numbers else ""
@@ -226,7 +228,7 @@ def row_line(row: Sequence[str]) -> str:
 
 
 def verdict(change: Change, better: Better) -> str:
-    """In a word."""
+    """Return whether a change is worse, better or perhaps a shuffle, in a word or two."""
     if change.chance is None:
         return "one seed"
     if not change.is_telling:
@@ -237,12 +239,12 @@ def verdict(change: Change, better: Better) -> str:
 
 
 def named(place: Place) -> str:
-    """A cell by its values."""
+    """Return the name of a cell: its values."""
     return ", ".join(value for _, value in place) or ONLY_CELL
 
 
 def broken_line(compared: Compared, broken: Broken) -> str:
-    """What is told of a limit that was broken."""
+    """Return a sentence on a figure beyond its limit."""
     why = f"; begins with {broken.cell.cause.layer}" if broken.cell.cause else ""
     seeds = "one seed, which may be a shuffle" if broken.change.seeds == 1 else f"{broken.change.seeds} seeds"
     title = compared.title(broken.metric)
@@ -250,7 +252,7 @@ def broken_line(compared: Compared, broken: Broken) -> str:
 
 
 def lost_lines(compared: Compared) -> Iterator[str]:
-    """What is told of cells that were right in A and are not in B."""
+    """Yield a sentence for each thing in a cell that was right in A and is not in B."""
     for cell in compared.cells:
         for sentence in cell.lost:
             yield f"{named(cell.place)}: {sentence}"
@@ -258,7 +260,8 @@ def lost_lines(compared: Compared) -> Iterator[str]:
 
 def failure(comparisons: Sequence[Presented]) -> str:
     """Return why comparisons fail, in a line: figures beyond their limits, and what was right in A and is not in B."""
-    beyond, lost = sum(len(one.broken) for one in comparisons), sum(len(one.lost) for one in comparisons)
+    beyond = sum(len(comparison.broken) for comparison in comparisons)
+    lost = sum(len(comparison.lost) for comparison in comparisons)
     parts = []
     if beyond:
         parts.append(f"{count(beyond, 'figure')} {'is' if beyond == 1 else 'are'} worse than the limits allow")

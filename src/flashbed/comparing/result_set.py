@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A set of results, as a report exports it: REPORT, or REPORT@AXIS=VALUE for a part of one.
+"""Read a set of results, as a report exports it: REPORT, or REPORT@AXIS=VALUE for a part of one.
 
-REPORT is the folder of a report, its results.json, or a pack, which has such a file and the kernels' options beside.
+REPORT is the directory of a report, its results.json, or a pack, which has such a file and the options of its kernels.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from flashbed.result.metrics import Metric
 FILE = "results.json"
 COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"
 MOST_OPTIONS = 10
-"""Options of a kernel that are told; of more the rest is counted."""
+"""The most options of a kernel that are listed. Others are counted."""
 
 Place = tuple[tuple[str, str], ...]
-"""A cell: axes and their values, in the order of the axes' names."""
+"""The place of a cell: axes and their values, in the order of the axes' names."""
 
 OUTCOME, CHECK = "outcome", "check"
 NOT_RUN = "missing"
-"""The outcome of a repetition that a report expects and that was not run: a set does not have it."""
+"""The outcome of a repetition that a report expects and that was not run. A set leaves it out."""
 
 CLEAN = ""
-"""What a file system's checker says that finds nothing; None where there was no check."""
+"""The output of a file system's checker that finds nothing. None stands for no check."""
 
 DURABLE = "durable"
 
 
 @dataclass(frozen=True)
 class StoredRepetition:
-    """What one seed of a cell gave: its figures, what was counted, what was told."""
+    """One seed of a cell: its figures, its counters, and the columns of text."""
 
     figures: Mapping[str, float]
     counted: Mapping[str, int]
-    told: Mapping[str, str | None]
+    texts: Mapping[str, str | None]
 
     @property
     def measured(self) -> bool:
-        return self.told[OUTCOME] == "measured"
+        return self.texts[OUTCOME] == "measured"
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,19 @@ class ResultSet:
     name: str
     study: str
     metrics: Mapping[str, Metric]
-    """The figures by name."""
+    """The metrics by name."""
     headline: tuple[str, ...]
-    """The figures that the study asks about."""
+    """The metrics that the study asks about."""
     inputs: Mapping[str, Any]
     fixed: Mapping[str, str]
-    """What all cells have in common, by axis."""
+    """The value of each axis on which all cells are the same."""
     cells: Mapping[Place, Mapping[int, StoredRepetition]] = field(repr=False)
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    """What each kernel was configured with, by what the set calls the kernel; of packs only."""
+    """The options of each kernel, by the set's name for the kernel. Only packs have them."""
 
 
 def read_all(text: str) -> dict[str, ResultSet]:
-    """The sets at a place, by the name of the folder that each lies in; "" where the place itself is one. Raises
+    """Return the sets at a place, by the name of the directory of each; "" if the place itself is a set. Raises
     InputError.
     """
     place, part = _split(text)
@@ -89,30 +89,30 @@ def read_all(text: str) -> dict[str, ResultSet]:
 
 
 def pairs(a: str, b: str) -> tuple[dict[str, ResultSet], dict[str, ResultSet]]:
-    """The sets at two places, each by the name that it has in both. One report is held to that of its study among
-    several. Raises InputError, also where that is none or more than one.
+    """Return the sets at two places, by names that both may have. Given one report and several, pick the report of the
+    same study. Raises InputError, also if none or more than one is of that study.
     """
-    mine, its = read_all(a), read_all(b)
-    if ("" in mine) == ("" in its):
-        return mine, its
-    if "" in mine:
-        return mine, _of_study(mine[""].study, its, b, a)
-    return _of_study(its[""].study, mine, a, b), its
+    of_a, of_b = read_all(a), read_all(b)
+    if ("" in of_a) == ("" in of_b):
+        return of_a, of_b
+    if "" in of_a:
+        return of_a, _of_study(of_a[""].study, of_b, b, a)
+    return _of_study(of_b[""].study, of_a, a, b), of_b
 
 
 def _of_study(study: str, several: Mapping[str, ResultSet], place: str, of: str) -> dict[str, ResultSet]:
-    found = {name: one for name, one in several.items() if one.study == study}
-    if len(found) == 1:
-        return {"": next(iter(found.values()))}
-    has = f"several of {study} ({', '.join(found)})" if found else f"none of {study}"
+    matching = {name: result_set for name, result_set in several.items() if result_set.study == study}
+    if len(matching) == 1:
+        return {"": next(iter(matching.values()))}
+    has = f"several of {study} ({', '.join(matching)})" if matching else f"none of {study}"
     raise InputError(
         f"{place}: is a folder of reports with {has}, and {of} is one report of {study}; name the folder of one report"
     )
 
 
 def _split(text: str) -> tuple[str, str]:
-    """A path, and what is wanted of what lies there. Both may have an @ in them: the longest path that there is counts,
-    else all in front of the first @.
+    """Return a path, and the part that is wanted of the set there. Both may contain an @. The path is the longest that
+    exists; if none does, all before the first @.
     """
     ends = [len(text), *(at for at in range(len(text) - 1, 0, -1) if text[at] == "@")]
     end = next((end for end in ends if Path(text[:end]).exists()), ends[-1])
@@ -127,39 +127,39 @@ def _read(path: Path, name: str, part: str) -> ResultSet:
 
 
 def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
-    its = _parsed(pack.read(f"{pack_file.REPORT}/{FILE}"), pack.path, name, part)
-    kernels = dict.fromkeys(one.kernel for one in pack.recipes)
-    return replace(its, options={pack.called(kernel): pack.options(kernel) for kernel in kernels})
+    result_set = _parsed(pack.read(f"{pack_file.REPORT}/{FILE}"), pack.path, name, part)
+    kernels = dict.fromkeys(recipe.kernel for recipe in pack.recipes)
+    return replace(result_set, options={pack.called(kernel): pack.options(kernel) for kernel in kernels})
 
 
 def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
     try:
-        said = pack_file.parsed_json(text)
-        return _of(said, name, _wanted(part, name, said["study"]["axes"]))
+        document = pack_file.parsed_json(text)
+        return _of(document, name, _wanted(part, name, document["study"]["axes"]))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is no set of results, or a damaged one; {COMPARED} can be compared") from None
 
 
 def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
-    """Of "kernel=6.1,filesystem=ext4". A value may have a comma in it, as a kernel with two patches has: it goes on
-    until it is one of its axis.
+    """Return the values of a text such as "kernel=6.1,filesystem=ext4", by axis. A value may contain commas, as that of
+    a kernel with two patches does. It ends where it is a value of its axis.
     """
-    found: dict[str, str] = {}
+    wanted: dict[str, str] = {}
     last = ""
     for word in filter(None, part.split(",")):
         axis, equals, value = word.partition("=")
-        if last in axes and found[last] not in axes[last] and axis not in axes:
-            found[last] += f",{word}"
+        if last in axes and wanted[last] not in axes[last] and axis not in axes:
+            wanted[last] += f",{word}"
             continue
         if not equals:
             raise InputError(f"{name}: write REPORT@AXIS=VALUE, such as reports/quick@filesystem=ext2")
-        found[axis] = value
+        wanted[axis] = value
         last = axis
-    return found
+    return wanted
 
 
-def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> ResultSet:
-    study = said["study"]
+def _of(document: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> ResultSet:
+    study = document["study"]
     axes: Mapping[str, list[str]] = study["axes"]
     for axis, value in wanted.items():
         if axis not in axes:
@@ -167,19 +167,20 @@ def _of(said: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> Result
         if value not in axes[axis]:
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, StoredRepetition]] = {}
-    for row in said["repetitions"]:
+    for row in document["repetitions"]:
         if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
             if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
                 raise TypeError("a cell has values of text, and a seed that is a number")
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
-    headline = dict.fromkeys(answer["metric"] for answer in said["answers"])
+    headline = dict.fromkeys(answer["metric"] for answer in document["answers"])
     fixed = {**study["fixed"], **wanted}
-    return ResultSet(name, study["name"], _metrics(said["metrics"]), tuple(headline), said["manifest"], fixed, cells)
+    metrics = _metrics(document["metrics"])
+    return ResultSet(name, study["name"], metrics, tuple(headline), document["manifest"], fixed, cells)
 
 
-def _metrics(said: Mapping[str, Any]) -> dict[str, Metric]:
-    metrics = {name: Metric(name, told["title"], told["unit"], told["better"]) for name, told in said.items()}
+def _metrics(tables: Mapping[str, Any]) -> dict[str, Metric]:
+    metrics = {name: Metric(name, table["title"], table["unit"], table["better"]) for name, table in tables.items()}
     for metric in metrics.values():
         if not (isinstance(metric.title, str) and metric.better in ("higher", "lower", None)):
             raise TypeError(f"{metric.name} is no metric")
@@ -188,18 +189,18 @@ def _metrics(said: Mapping[str, Any]) -> dict[str, Metric]:
 
 def _repetition(row: Mapping[str, Any]) -> StoredRepetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
-    told = columns.compared_of(row)
-    if not all(value is None or isinstance(value, str) for value in told.values()):
-        raise TypeError("what a repetition says is no text")
-    return StoredRepetition(figures, row.get("counted", {}), told)
+    texts = columns.compared_of(row)
+    if not all(value is None or isinstance(value, str) for value in texts.values()):
+        raise TypeError("a column of text has something else")
+    return StoredRepetition(figures, row.get("counted", {}), texts)
 
 
 def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
-    """What the two sets were not measured with alike, a sentence each."""
+    """Yield a sentence for each input in which the two sets differ."""
     for axis in sorted({**a.fixed, **b.fixed}):
-        mine, its = a.fixed.get(axis), b.fixed.get(axis)
-        if mine != its and mine is not None and its is not None:
-            yield f"{axis}: {mine} / {its}"
+        of_a, of_b = a.fixed.get(axis), b.fixed.get(axis)
+        if of_a != of_b and of_a is not None and of_b is not None:
+            yield f"{axis}: {of_a} / {of_b}"
     for name in dict.fromkeys([*a.inputs, *b.inputs]):
         yield from _other(name, a.inputs.get(name), b.inputs.get(name))
     for kernel in a.options:
@@ -207,24 +208,24 @@ def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
             yield from _other_options(kernel, a.options[kernel], b.options[kernel])
 
 
-def _other_options(kernel: str, mine: Mapping[str, str], its: Mapping[str, str]) -> Iterator[str]:
-    differ = [name for name in sorted({**mine, **its}) if mine.get(name) != its.get(name)]
+def _other_options(kernel: str, of_a: Mapping[str, str], of_b: Mapping[str, str]) -> Iterator[str]:
+    differ = [name for name in sorted({**of_a, **of_b}) if of_a.get(name) != of_b.get(name)]
     for name in differ[:MOST_OPTIONS]:
-        yield f"{kernel}, {name}: {mine.get(name, 'not set')} / {its.get(name, 'not set')}"
+        yield f"{kernel}, {name}: {of_a.get(name, 'not set')} / {of_b.get(name, 'not set')}"
     if differ[MOST_OPTIONS:]:
         yield f"{kernel}: {len(differ) - MOST_OPTIONS} more options"
 
 
-def _other(name: str, mine: Any, its: Any) -> Iterator[str]:
-    if mine == its:
+def _other(name: str, of_a: Any, of_b: Any) -> Iterator[str]:
+    if of_a == of_b:
         return
-    if isinstance(mine, Mapping) and isinstance(its, Mapping):
-        for key in dict.fromkeys([*mine, *its]):
-            yield from _other(f"{name}, {key}", mine.get(key), its.get(key))
-    elif mine is None or its is None:
-        yield f"{name}: only in {'B' if mine is None else 'A'}"
+    if isinstance(of_a, Mapping) and isinstance(of_b, Mapping):
+        for key in dict.fromkeys([*of_a, *of_b]):
+            yield from _other(f"{name}, {key}", of_a.get(key), of_b.get(key))
+    elif of_a is None or of_b is None:
+        yield f"{name}: only in {'B' if of_a is None else 'A'}"
     else:
-        yield f"{name}: {_short(mine)} / {_short(its)}"
+        yield f"{name}: {_short(of_a)} / {_short(of_b)}"
 
 
 def _short(value: object) -> str:

@@ -259,7 +259,7 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
             row |= {"outcome": "failed", "metrics": dict.fromkeys(row["metrics"])}
 
     found = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
-    assert found.cells[0].told == ("outcome: A says measured, B says failed (seed 2)",)
+    assert found.cells[0].other_texts == ("outcome: A says measured, B says failed (seed 2)",)
     assert list(presentation.lost_lines(found)) == [
         "ext2: measured in A, and in B failed with seed 2",
         "f2fs: measured in A, and in B failed with seed 2",

@@ -42,7 +42,7 @@ def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
     assert sorted(row["ended"] for row in document["repetitions"]) == sorted(expected)
     assert sorted(frames._frame(rows_of_study(study, tabled), study.axes)["ended"]) == sorted(expected)
     (compared,) = result_set.read_all(str(tmp_path)).values()
-    assert {seed.told["ended"] for seeds in compared.cells.values() for seed in seeds.values()} == ends
+    assert {seed.texts["ended"] for seeds in compared.cells.values() for seed in seeds.values()} == ends
     assert "| `ended` | how it ended, in capitals |" in columns_table.with_columns(columns_table.PAGE.read_text())
     assert "ended" in columns.names()  # no axis of a study has its name
 
