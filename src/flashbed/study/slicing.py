@@ -28,7 +28,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     part = replace(study, axes=axes)
     cells = list(part.combinations())
     if not cells:
-        raise InputError(f"--where: {study.name} leaves out every cell with all of these")
+        raise InputError(f"--where: {study.name} leaves out every cell with all of these values; choose others")
     all_cells = list(study.combinations())
     asks = study.answer is not None and _compares(study.answer, cells)
     kept = {
