@@ -14,8 +14,8 @@ __all__ = ["requests", "results"]
 
 
 def results(study: str | Path) -> "pandas.DataFrame":
-    """The results of a study that are in the store: a row a repetition; columns as docs/studies.md tells. `study` is a
-    file, the name of one in the present folder, or of a shipped study.
+    """Return the stored results of a study, with a row for each repetition. docs/studies.md lists the columns. `study`
+    is a file, the name of a file in the current directory, or the name of a shipped study.
 
     Raises FlashbedError for a study that cannot be read, or a store that cannot be opened.
     """
@@ -26,11 +26,11 @@ def results(study: str | Path) -> "pandas.DataFrame":
 
 
 def requests(key: str) -> "pandas.DataFrame":
-    """The requests that the block device of a repetition got, in order of arrival; `key` is its key, or the first
-    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes (NA of a flush),
+    """Return the requests to the block device of a repetition, in order of arrival. `key` is its key, or the key's first
+    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes (NA for a flush),
     length_bytes.
 
-    Raises FlashbedError for a repetition that is not in the store, or one that a [[trace]] did not make keep its log.
+    Raises FlashbedError if the repetition is not in the store, or has no log because its study had no [[trace]].
     """
     from importlib import import_module
 

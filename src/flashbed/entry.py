@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the command begins and ends: before anything else is imported it can be interrupted like later on.
+"""Start and end the program. It handles signals before it imports anything else.
 
-To import the command line takes a fifth of a second, and much longer on a busy host; Ctrl-C then was a traceback.
+The import of the command line takes a fifth of a second, and longer on a busy host. Without this module, Ctrl-C in that
+time would print a traceback.
 """
 
 import os
@@ -11,24 +12,24 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Entry point of the program `flashbed`."""
+    """Run the program `flashbed`."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
-    if sys.stderr is None:  # was closed by who started this
+    if sys.stderr is None:  # the parent process closed it
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 (stays open)
     from flashbed import cli
 
     try:
         cli.main()
     finally:
-        # All is done and said. A signal that comes while the interpreter goes would end it with a status of its own.
+        # A signal during the interpreter's shutdown would replace the exit status
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         _drop_what_standard_error_refuses()
 
 
 def _drop_what_standard_error_refuses() -> None:
-    """Python would try it once more when it ends, and end with a status of its own."""
+    """Discard text that standard error refuses. Python would try it again at its end, and replace the exit status."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -36,6 +37,6 @@ def _drop_what_standard_error_refuses() -> None:
 
 
 def _leave(*_: object) -> NoReturn:
-    """Nothing is begun yet that could be left half done."""
+    """End at once: nothing has begun yet."""
     os.write(2, b"flashbed: interrupted\n")
     os._exit(130)

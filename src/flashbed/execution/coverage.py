@@ -48,7 +48,7 @@ class LineCoverage:
 
     @property
     def sentence(self) -> str:
-        """For people."""
+        """Return the result as a sentence."""
         if self.unknown:
             return f"{self.kernel}: which lines are changed in it, and whether they ran, is not known: {self.unknown}."
         beside = self._beside()
