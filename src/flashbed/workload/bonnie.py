@@ -86,7 +86,7 @@ run() {{{{
 
 
 @dataclass(frozen=True)
-class _Done:
+class _PhaseLine:
     """A process's line about one phase."""
 
     began_ns: int
@@ -163,13 +163,13 @@ class Bonnie(WithoutPackages, Phased):
         return [Phase(*phase) for phase in phases]
 
 
-def _parsed(out: Mapping[str, bytes]) -> dict[str, list[_Done]]:
+def _parsed(out: Mapping[str, bytes]) -> dict[str, list[_PhaseLine]]:
     """Return each process's lines by phase. Raises WorkloadOutputError."""
-    phases: dict[str, list[_Done]] = {}
+    phases: dict[str, list[_PhaseLine]] = {}
     for line in out.get(RESULT, b"").decode(errors="replace").splitlines():
         try:
             name, *numbers = line.split()
-            phases.setdefault(name, []).append(_Done(*map(int, numbers)))
+            phases.setdefault(name, []).append(_PhaseLine(*map(int, numbers)))
         except (TypeError, ValueError):
             raise WorkloadOutputError(f"{RESULT} is not what bonnie writes: {line}") from None
     if not phases:

@@ -129,7 +129,7 @@ done
 """
 
 
-class _Done(NamedTuple):
+class _TestResult(NamedTuple):
     """A tool's result of one test."""
 
     size: float
@@ -252,13 +252,13 @@ def _job(parameters: IozoneParameters, test: str, seed: int) -> dict[str, object
     }
 
 
-def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
+def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
     """Yield each test that fio ran. Raises WorkloadOutputError."""
     for test in TESTS:
         if f"{test}.json" in out:
             metrics = output.metrics_of(out, f"{test}.json")
             cpu_s = metrics.get("process_cpu_percent", 0.0) / 100.0 * metrics["runtime_s"]
-            yield test, _Done(metrics["requested_bytes"], metrics["runtime_s"], cpu_s)
+            yield test, _TestResult(metrics["requested_bytes"], metrics["runtime_s"], cpu_s)
 
 
 def _own_step(parsed: IozoneParameters, number: int) -> str:
@@ -271,7 +271,7 @@ def _own_step(parsed: IozoneParameters, number: int) -> str:
     return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {wanted} >/out/tests\n"
 
 
-def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
+def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
     """Yield each test of IOzone's tables: KiB, KiB per record, then KiB per second of the test and of its repetition.
     Raises WorkloadOutputError.
     """
@@ -287,4 +287,4 @@ def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _Done]]:
         size, _, *rates = numbers[0]
         for test, rate in zip(pair, rates, strict=False):
             if test in wanted:
-                yield test, _Done(float(size * _KIB), size / rate)
+                yield test, _TestResult(float(size * _KIB), size / rate)
