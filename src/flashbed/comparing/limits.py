@@ -100,7 +100,9 @@ def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
         if limit.metric not in known:
             raise InputError(f"--limit {limit.metric}: no figure of these results{nearest(limit.metric, known)}")
         if not any(pair.better(limit.metric) for pair in compared):
-            raise InputError(f"--limit {limit.metric}: neither more nor less of it is better, so it has no limit")
+            raise InputError(
+                f"--limit {limit.metric}: neither more nor less of it is better, so it cannot have a limit"
+            )
         if not any(limit.metric in pair.figures for pair in compared):
             raise NotComparable(f"--limit {limit.metric}: no cell has it in both sets, so nothing could break it")
 
