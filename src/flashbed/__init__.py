@@ -26,8 +26,8 @@ def results(study: str | Path) -> "pandas.DataFrame":
 
 
 def requests(key: str) -> "pandas.DataFrame":
-    """Return the requests to the block device of a repetition, in order of arrival. `key` is its key, or the key's first
-    digits. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes (NA for a flush),
+    """Return the requests to the block device of a repetition, in order of arrival. `key` is its key, or the first
+    digits of it. Columns: operation, begun_ns and done_ns since the measurement began, offset_bytes (NA for a flush),
     length_bytes.
 
     Raises FlashbedError if the repetition is not in the store, or has no log because its study had no [[trace]].
