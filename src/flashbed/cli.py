@@ -49,7 +49,7 @@ for _name, _group in _more.items():
 
 
 def _in_paragraphs(docstring: str | None) -> str:
-    """A docstring as --help wants it: a line a paragraph, so that the terminal's width breaks it and nothing else."""
+    """Return a docstring with one line per paragraph. So --help breaks lines at the terminal's width only."""
     paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -90,12 +90,12 @@ FULL = "what is written, to standard output or to a file, finds no room; make ro
 
 
 def main() -> None:
-    """Entry point. Every error of ours is one message and an exit status; see errors.py."""
+    """Run the command line. Each FlashbedError ends it with one message and an exit status (errors.py)."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    told = logging.StreamHandler()
-    told.setFormatter(PlainFormatter("flashbed: %(message)s"))
-    logging.basicConfig(handlers=[told], level=logging.WARNING)
+    handler = logging.StreamHandler()
+    handler.setFormatter(PlainFormatter("flashbed: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     try:
         if _refused is not None:
             raise _refused
@@ -105,10 +105,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(GONE)
     except SystemExit as error:
-        # Rich ends so, with another status, when who read what it prints has gone
+        # Rich raises this, with another status, if the reader of its output has gone
         sys.exit(GONE if isinstance(error.__context__, BrokenPipeError) else error.code)
     except OSError as error:
-        # Without a name it is of what is open already, such as standard output
+        # An error without a file name is of a file that is already open, such as standard output
         nameless = error.filename is None and error.errno == errno.ENOSPC
         _leave(FULL if nameless else host_refusal(Path(), error).message, HostResourceError.exit_code)
     except Exception as error:
@@ -120,13 +120,13 @@ def main() -> None:
         _leave(_misused(usage(), getattr(error, "ctx", None)), 2)
 
 
-def _misused(told: str, context: typer.Context | None) -> str:
-    """What was wrong in the words of a command, and which help tells the right ones. Where nothing is told, a group was
-    named without one of its commands, and its help is out already.
+def _misused(problem: str, context: typer.Context | None) -> str:
+    """Return what was wrong in the words of a command, and the help to read. If `problem` is empty, a group was named
+    without one of its commands, and its help is already printed.
     """
-    told = told or "no command is named."
+    problem = problem or "no command is named."
     command = context.command_path if context is not None else "flashbed"
-    return f"{told}{'' if told.endswith(('.', '?')) else '.'} See `{command} --help`."
+    return f"{problem}{'' if problem.endswith(('.', '?')) else '.'} See `{command} --help`."
 
 
 def _leave(message: str, status: int) -> NoReturn:
