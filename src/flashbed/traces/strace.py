@@ -110,7 +110,7 @@ _NOT_WRITTEN = (
 
 
 @dataclass(eq=False)
-class _Descriptors:
+class _ProcessDescriptors:
     """The descriptors of a process, shared by its threads: an open file, and True if execve() closes it."""
 
     files: dict[int, tuple[OpenFile, bool]] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class _Directory:
 class _Thread:
     """A thread from its birth to its end. A later one may have its number."""
 
-    descriptors: _Descriptors
+    descriptors: _ProcessDescriptors
     directory: _Directory
 
 
@@ -175,7 +175,7 @@ class _Follower:
             parent, call = self._births.pop(0)
             thread = _child(self._threads[parent], call.name, call.arguments)
         else:
-            thread = _Thread(_Descriptors(), _Directory())
+            thread = _Thread(_ProcessDescriptors(), _Directory())
         self._threads[number] = thread
         return thread
 
@@ -269,7 +269,7 @@ def _child(parent: _Thread, name: str, arguments: tuple[str, ...]) -> _Thread:
         return _Thread(parent.descriptors, directory)
     for file, _ in parent.descriptors.files.values():
         file.references += 1
-    return _Thread(_Descriptors(dict(parent.descriptors.files)), directory)
+    return _Thread(_ProcessDescriptors(dict(parent.descriptors.files)), directory)
 
 
 def _number(text: str) -> int | None:
