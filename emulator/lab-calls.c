@@ -315,7 +315,7 @@ void lab_calls_entered(CPUState *cpu)
     task->left_space = space_of(env);
     switch (cpu->exception_index) {
     case EXCP_SWI:
-        begin(task, env, env->xregs[8], env->pc);
+        begin(task, env, MIN((uint32_t)env->xregs[8], LAB_CALL_NONE), env->pc);
         read_text(cpu, task, false);
         if (task->call.number == NR_EXIT || task->call.number == NR_EXIT_GROUP) {
             note(task, cpu, LAB_CALL_OPEN);

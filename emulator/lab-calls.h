@@ -31,8 +31,9 @@ enum {
     LAB_CALL_PATH = 4096,
 };
 
-/* `number`s that are no system calls. */
+/* `number`s that are no system calls of Linux. */
 enum {
+    LAB_CALL_NONE = 0xfffd,     /* a call with a larger number, which fails */
     LAB_CALL_FAULT = 0xfffe,    /* a page fault; arguments[0] is the address, arguments[1] the syndrome */
     /* a task's first return to its program; arguments[0] is its stack pointer, arguments[1] its thread pointer */
     LAB_CALL_BORN = 0xffff,

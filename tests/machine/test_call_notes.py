@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.guest_output import program_calls
+from flashbed.guest_output import processes, program_calls, system_calls
 from flashbed.guest_output.program_calls import FileCosts, Operation, ProgramCalls, Spent
-from flashbed.guest_output.system_calls import CALLS
+from flashbed.guest_output.system_calls import CALLS, Number
 from flashbed.machine.base import Outcome
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs
+from tests.machine import raw_chip
 from tests.machine.test_shared_beginnings import FIO, PATTERNS, as_from_power_on
 from tests.support import guest_rig
 from tests.support.fixture_types import Measure, StudyWriter
@@ -109,6 +110,33 @@ def test_two_programs_on_four_cpus_give_the_same_notes_each_time(study_file: Stu
     fio = next(process for process in found.processes if process.program == "fio")
     assert fio.written_bytes == 3 * 65536
     assert min(ns for process in found.processes for ns in process.spent_ns.values()) >= 0
+
+
+def test_calls_that_are_hard_to_follow(study_file: StudyWriter, tmp_path: Path) -> None:
+    """Threads by clone3, a child in its parent's memory, a read that a signal restarts, numbers that no call has."""
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g")
+    rig, beside = guest_rig.new(study, tmp_path), {"calls": raw_chip.own_program("calls")}
+    outcome = guest_rig.boot(rig, measure="chmod +x /job/calls; exec /job/calls", beside=beside, calls=True)
+    found = program_calls.program_calls(outcome.files)
+    written = {path: calls[Operation.WRITE] for path, calls in on_medium(found).items()}
+    assert written == {
+        "/mnt/first": (1, 4),
+        "/mnt/thread.0": (1, 1),
+        "/mnt/thread.1": (1, 2),
+        "/mnt/thread.2": (1, 3),
+        "/mnt/last": (1, 5),
+    }
+    by_program = {process.program: process for process in found.processes}
+    assert (by_program["calls"].written_bytes, by_program["busybox"].parent) == (15, by_program["calls"].pid)
+    assert {process.program for process in found.processes} == {"calls", "busybox", "sh"}
+    followed = processes.follow(notes := system_calls.notes(outcome.files[CALLS]), system_calls.window(notes).begin_ns)
+    pipe = [call for call in followed.calls if call.files and call.files[0].path == "pipe"]
+    assert [(call.note.number, call.result) for call in pipe if call.note.number in (Number.READ, Number.WRITE)] == [
+        *((Number.READ, None), (Number.WRITE, 1), (Number.READ, 1))
+    ]
+    (dying,) = {thread.process.ended_ns for thread in followed.threads if thread.process.program == "calls"}
+    assert dying is not None
+    assert by_program["calls"].spent_ns[Spent.WAITING] > 5_000_000  # for the signal
 
 
 def test_notes_are_the_same_with_a_shared_beginning(
