@@ -133,11 +133,12 @@ def test_files_with_anything_in_them(load: str, changed: dict[str, bytes]) -> No
     read({**OUT, **changed}, load)
 
 
-@pytest.mark.parametrize("tool", ["bonnie", "bonnie++", "iozone", "fxmark", "nfs"])
+@pytest.mark.parametrize("tool", ["bonnie", "bonnie++", "iozone", "fxmark", "nfs", "trace"])
 @settings(max_examples=40, deadline=None)
 @given(content=CONTENT)
 def test_other_tools(tool: str, content: bytes) -> None:
     LOADS[tool] = (tool, {})
-    names = ("bonnie.txt", "bonnie.csv", "write.txt", "write.json", "tests", "fxmark.txt", "sfsload.json", "dmesg.txt")
+    texts = ("bonnie.txt", "bonnie.csv", "write.txt", "write.json", "tests", "fxmark.txt", "sfsload.json", "dmesg.txt")
+    names = (*texts, "replay.bin")
     out = {name: data for name, data in OUT.items() if name != "fio.json"}
     assert read({**out, **dict.fromkeys(names, content)}, tool)

@@ -71,6 +71,7 @@ def test_the_option_of_a_file_system_can_choose_its_module(study_file: StudyWrit
         ("iozone", {"file": "4M", "aged": "64M"}),
         ("fxmark", {"tests": "read-private", "file": "1M"}),
         ("nfs", {"load": 10}),
+        ("trace", {"trace": "a.trace"}),
     ],
 )
 def test_a_beginning_has_all_that_it_calls_and_nothing_of_the_load(tool: str, changed: dict[str, object]) -> None:
