@@ -85,7 +85,12 @@ KINDS = (
         r"image/(programs-[^/]+/root/.+|outbox-[^/]+/outbox|medium-[^/]+/medium|receive-[^/]+/receive)",
         ALL,
     ),
-    Kind("module of the guest", r"image/(media_|kernel-|iosched|yaffs2)[^/]*/[^/]+\.ko", ALL, weight=0.7),
+    Kind(
+        "module of the guest",
+        r"image/(media_|kernel-|iosched|yaffs2)[^/]*/([^/]+\.ko|Module\.symvers)",
+        ALL,
+        weight=0.7,
+    ),
     Kind("program of the host", r"image/fbmedia-[^/]+/(?!MANIFEST).+", ALL),
     Kind("manifest of a part", rf"{ENTRY}/MANIFEST\.json", ALL),
     Kind("list of the sysroot's files", r"image/sysroot-[^/]+/FILES\.txt", ALL),
