@@ -9,7 +9,7 @@ from pathlib import Path
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import shown
-from flashbed.traces import blkparse, iolog, strace
+from flashbed.traces import blkparse, call_trace, iolog, strace
 from flashbed.traces.recording import Imported
 
 
@@ -44,8 +44,10 @@ def imported(path: Path, chosen: TraceFormat | None, below: str | None) -> Impor
         raise InputError(f"--below is for strace's output, and {shown(path, 300)} is read as {found}")
     match found:
         case TraceFormat.STRACE:
-            return strace.imported(text, str(path), below)
+            made = strace.imported(text, str(path), below)
         case TraceFormat.IOLOG:
-            return iolog.imported(text, str(path))
+            made = iolog.imported(text, str(path))
         case TraceFormat.BLKPARSE:
-            return blkparse.imported(text, str(path))
+            made = blkparse.imported(text, str(path))
+    call_trace.parsed(call_trace.written(made.trace), f"the trace of {shown(path, 300)}")  # the limits of a trace
+    return made

@@ -161,13 +161,12 @@ class _Follower:
             self._births = [birth for birth in self._births if birth[0] != call.thread]
             if (child := _number(call.result)) is not None and child > 0 and child not in self._threads:
                 self._threads[child] = _child(thread, name, call.arguments)
-        elif name in _HANDLERS:
+        else:
+            handler = _HANDLERS.get(name, _not_replayed)
             try:
-                _HANDLERS[name](self, thread, replace(call, name=name))
+                handler(self, thread, replace(call, name=name))
             except (IndexError, ValueError):
                 self.remarks.append((f"calls of {name}() with arguments that are not understood", ""))
-        else:
-            self._other(thread, call, name)
 
     def _born(self, number: int) -> _Thread:
         """Return the state of a thread that appears: the child of the oldest clone() that has not returned."""
@@ -240,25 +239,6 @@ class _Follower:
     ) -> None:
         self.observed.append(Observed(thread, call.begin_us, call.took_us or 0, name, arguments, result))
 
-    def _other(self, thread: _Thread, call: StraceCall, name: str) -> None:
-        """Note a call that is not replayed, if it is about a file."""
-        if name in WITHOUT_EFFECT:
-            return
-        if name in _WITHOUT_DESCRIPTORS:
-            self.not_replayed.append((name, []))
-            return
-        followed: list[str] = []
-        for place in _DESCRIPTORS_AT.get(name, (0,)):
-            of = descriptor(call.arguments[place]) if place < len(call.arguments) else None
-            if of is not None and of.number in thread.descriptors.files:
-                followed.append(thread.descriptors.files[of.number][0].path)
-        if followed:
-            self.not_replayed.append((name, followed))
-            return
-        if name in _WITH_PATH:
-            at, path = call.arguments[:2] if name.endswith("at") else ("AT_FDCWD", call.arguments[0])
-            self.not_replayed.append((name, [self.resolved(thread, string(path) or ".", at)]))
-
 
 def _child(parent: _Thread, name: str, arguments: tuple[str, ...]) -> _Thread:
     """Return the state of a child at its birth."""
@@ -301,6 +281,15 @@ def _path_of(follower: _Follower, thread: _Thread, at: str, argument: str) -> st
     if not path:
         raise ValueError
     return follower.resolved(thread, path, at)
+
+
+def _both_paths(
+    follower: _Follower, thread: _Thread, given: tuple[str, ...], *, has_directories: bool
+) -> tuple[str, str]:
+    """Return the two paths that a call begins with. Raises ValueError or IndexError if it does not."""
+    if has_directories:
+        return _path_of(follower, thread, given[0], given[1]), _path_of(follower, thread, given[2], given[3])
+    return _path_of(follower, thread, "AT_FDCWD", given[0]), _path_of(follower, thread, "AT_FDCWD", given[1])
 
 
 def _open(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
@@ -482,10 +471,7 @@ def _truncate(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 def _rename(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     given = call.arguments
-    if call.name == "rename":
-        old, new = (_path_of(follower, thread, "AT_FDCWD", argument) for argument in given)
-    else:
-        old, new = _path_of(follower, thread, *given[:2]), _path_of(follower, thread, *given[2:4])
+    old, new = _both_paths(follower, thread, given, has_directories=call.name != "rename")
     flags, result = _flags(given[4], _RENAME_FLAGS) if call.name == "renameat2" else 0, _result(call)
     follower.note(thread, call, "rename", (old, new, flags), result)
     if result == "ENOENT":
@@ -496,10 +482,7 @@ def _rename(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 def _link(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     given = call.arguments
-    if call.name == "link":
-        old, new = (_path_of(follower, thread, "AT_FDCWD", argument) for argument in given)
-    else:
-        old, new = _path_of(follower, thread, *given[:2]), _path_of(follower, thread, *given[2:4])
+    old, new = _both_paths(follower, thread, given, has_directories=call.name != "link")
     result = _result(call)
     follower.note(thread, call, "link", (old, new), result)
     if result == 0:
@@ -620,6 +603,25 @@ def _change_directory(follower: _Follower, thread: _Thread, call: StraceCall) ->
 def _where(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     if (path := string(call.arguments[0])) is not None and path.startswith("/"):
         thread.directory.path = path
+
+
+def _not_replayed(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
+    """Note a call that is not replayed, if it is about a file."""
+    if call.name in WITHOUT_EFFECT:
+        return
+    if call.name in _WITHOUT_DESCRIPTORS:
+        follower.not_replayed.append((call.name, []))
+        return
+    followed: list[str] = []
+    for place in _DESCRIPTORS_AT.get(call.name, (0,)):
+        of = descriptor(call.arguments[place]) if place < len(call.arguments) else None
+        if of is not None and of.number in thread.descriptors.files:
+            followed.append(thread.descriptors.files[of.number][0].path)
+    if followed:
+        follower.not_replayed.append((call.name, followed))
+    elif call.name in _WITH_PATH:
+        at, path = call.arguments[:2] if call.name.endswith("at") else ("AT_FDCWD", call.arguments[0])
+        follower.not_replayed.append((call.name, [follower.resolved(thread, string(path) or ".", at)]))
 
 
 _FORKS = frozenset(["fork", "vfork", "clone", "clone3"])

@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from flashbed.cli import app
@@ -144,3 +146,34 @@ def test_the_command_writes_the_trace_and_tells_what_is_in_it(tmp_path: Path) ->
     assert parsed(trace.read_text(), "trace").many("open", "write", "fsync") == 3
     for fact in ("3 calls of 1 threads", "100 bytes in 1 calls", "flushed: 1 times", "below /w", "1 calls of mmap()"):
         assert fact in " ".join(done.output.split())
+
+
+STRACE = """1 10.000000 execve("/bin/x", ["x"], 0x7ff /* 3 vars */) = 0 <0.000300>
+1 10.000000 openat(AT_FDCWD</w>, "a", O_RDWR|O_CREAT, 0644) = 3</w/a> <0.000011>
+1 10.000100 write(3</w/a>, "x"..., 100) = 100 <0.000020>
+1 10.000150 writev(3</w/a>, [{iov_base="x", iov_len=7}], 1) = 7 <0.000020>
+1 10.000200 clone(child_stack=NULL, flags=CLONE_FILES|CLONE_FS <unfinished ...>
+2 10.000250 fsync(3</w/a>) = 0 <0.000800>
+1 10.000300 <... clone resumed>) = 2 <0.000100>
+1 10.002000 fallocate(3</w/a>, FALLOC_FL_KEEP_SIZE, 0, 4096) = 0 <0.000011>
+1 10.003000 renameat2(AT_FDCWD</w>, "a", AT_FDCWD</w>, "b", RENAME_NOREPLACE) = 0 <0.000011>
+1 10.004000 utimensat(AT_FDCWD</w>, "b", NULL, 0) = 0 <0.000011>
+2 10.005000 +++ exited with 0 +++
+"""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_damaged_input_is_a_trace_or_a_message(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from([STRACE, VERSION_2, VERSION_3, BLKPARSE]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, cut = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 12))
+        text = text[:at] + data.draw(st.text("0<>(){}[],\"'\\ \n|-:aEO_/=9", max_size=5)) + text[at + cut :]
+    file = tmp_path_factory.getbasetemp() / "damaged"
+    file.write_text(text)
+    told = ""
+    try:
+        importing.imported(file, None, None)
+    except InputError as error:
+        told = error.message
+    assert told.isprintable()
