@@ -143,7 +143,6 @@ SHOWN = r"\x1b]0;title\x07\x1b[31mred\x9b2J\x202e:smile:"
 
 def test_foreign_text_does_not_reach_the_terminal_raw(capfd: pytest.CaptureFixture[str]) -> None:
     """Names of artefacts, titles and reasons, on each way to the terminal."""
-    terminal.out.file = sys.stdout
     terminal.out.print(HOSTILE)
     terminal.say(HOSTILE)
     terminal.print_table(HOSTILE, (HOSTILE,), [(HOSTILE,)])
