@@ -40,17 +40,21 @@ def trace_import(
     strace: `strace -f -ttt -T -yy -o FILE PROGRAM`. docs/traces.md says what each way costs the board.
     """
     from flashbed.common import atomic
+    from flashbed.guest_output.program_calls import Operation
     from flashbed.traces import call_trace, importing
+    from flashbed.workload.trace import OPERATIONS
 
     found = importing.imported(file, chosen, below)
     trace = found.trace
     comments = [f"from {file.name}", *([f"below {found.below}"] if found.below else [])]
-    atomic.write(to, call_trace.written(trace, comments).encode("ascii"))
+    atomic.write_named(to, call_trace.written(trace, comments).encode("ascii"))
     seconds = max(call.end_us for call in trace.calls) / 1e6
     out.print(f"{to}: {len(trace.calls)} calls of {trace.threads} threads at a time, in {seconds:.3f} s")
-    for title, names in (("read", ("read", "pread")), ("written", ("write", "pwrite"))):
+    calls_of = {operation: [name for name, of in OPERATIONS.items() if of is operation] for operation in Operation}
+    for title, operation in (("read", Operation.READ), ("written", Operation.WRITE)):
+        names = calls_of[operation]
         out.print(f"  {title}: {trace.moved(*names)} bytes in {trace.many(*names)} calls")
-    out.print(f"  flushed: {trace.many('fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range')} times")
+    out.print(f"  flushed: {trace.many(*calls_of[Operation.FLUSH])} times")
     if found.below:
         out.print(f"  below {found.below}; {found.elsewhere} calls on other files are left out")
     if found.across:

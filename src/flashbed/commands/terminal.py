@@ -101,12 +101,7 @@ def write_page(
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        target = Path(os.path.realpath(file))  # a link stays a link
-        content = render_page(title, lines, tables, lead, is_bad=is_bad).encode()
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)  # a pipe or a device
-        else:
-            atomic.write(target, content)
+        atomic.write_named(file, render_page(title, lines, tables, lead, is_bad=is_bad).encode())
     except OSError as error:
         raise HostResourceError(f"--html {file}: {error.strerror}; mend that, or name another file") from None
 

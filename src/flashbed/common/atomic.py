@@ -20,3 +20,14 @@ def write(path: Path, content: bytes, mode: int = 0o644) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_named(path: Path, content: bytes) -> None:
+    """Write to a place that a user named: a link stays a link, and a pipe or a device is written in place. Raises
+    OSError.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+    else:
+        write(target, content)

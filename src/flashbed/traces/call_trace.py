@@ -303,8 +303,3 @@ def _unquoted(word: str) -> str:
     if not word.isascii() or "\0" in (name := unquote_to_bytes(word).decode("utf-8", "surrogateescape")):
         raise ValueError("a name has printable ASCII only, other bytes as %XX, and no NUL")
     return name
-
-
-def ordered(calls: Iterable[TracedCall]) -> list[TracedCall]:
-    """Return the calls in a trace's order: by their begin, then their end."""
-    return sorted(calls, key=lambda call: (call.begin_us, call.end_us))
