@@ -19,7 +19,8 @@ no flush: if a load may make such commits, the verdict is "durable" or "not know
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from flashbed.guest_output import medium_counters
@@ -54,6 +55,15 @@ class Commits(NamedTuple):
 
 
 NO_COMMITS = Commits(0)
+
+
+def commits_of_calls(spans: Iterable[tuple[int, int]]) -> Commits:
+    """Return the commits by flushes of files that succeeded, each with its begin and end. At most as many ran at a time
+    as overlapped; some may be of files without new data.
+    """
+    moments = sorted(moment for begin_ns, end_ns in spans for moment in ((begin_ns, 1), (end_ns, -1)))
+    at_a_time = accumulate(step for _, step in moments)
+    return Commits(len(moments) // 2, max(at_a_time, default=1) or 1, may_be_empty=True)
 
 
 def durability(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, Any]) -> Durability:

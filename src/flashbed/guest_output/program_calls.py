@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from flashbed.guest_output import percentiles, processes, system_calls
+from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.processes import GuestFile, Kind, Process, SystemCall, Thread
 from flashbed.guest_output.system_calls import CALLS, Number, Window
 
@@ -59,6 +60,7 @@ _OPERATIONS: Mapping[int, Operation] = {
     **dict.fromkeys((Number.RENAMEAT, Number.RENAMEAT2), Operation.RENAME),
     Number.UNLINKAT: Operation.UNLINK,
 }
+_COMMITS = frozenset({Number.FSYNC, Number.FDATASYNC})
 _WITHOUT_FILE = frozenset({Number.SYNC, Number.MSYNC})
 """Flushes of what is on the medium, wherever the program is."""
 
@@ -150,11 +152,73 @@ class ProgramCalls:
     """In the order in which they began."""
     spent_ns: Mapping[Spent, int]
     """The sum over all threads."""
+    commits: Commits
+    """The calls of fsync and fdatasync on the medium that succeeded."""
 
     @property
     def written_bytes(self) -> int:
         """Return the bytes that write calls put into files on the medium."""
         return self.operations[Operation.WRITE].moved_bytes
+
+
+MOST_FILES = 10
+"""The most files that a summary lists."""
+
+
+@dataclass(frozen=True)
+class CostlyFile:
+    """What the calls on a file cost, in all."""
+
+    path: str
+    spent_ns: int
+    calls: int
+    read_bytes: int
+    written_bytes: int
+    flushes: int
+
+
+@dataclass(frozen=True)
+class CallSummary:
+    """Where the time of a measurement's programs went. It is small enough to be kept with a result."""
+
+    spent_ns: Mapping[Spent, int]
+    """The sum over all threads."""
+    files: Sequence[CostlyFile]
+    """The files on which the most time was spent, the most first."""
+
+
+def summary(of: ProgramCalls) -> CallSummary:
+    """Return the times of programs, and the files that cost them most."""
+    return CallSummary(of.spent_ns, [_costly(file) for file in of.files[:MOST_FILES] if file.spent_ns])
+
+
+def _costly(file: FileCosts) -> CostlyFile:
+    read, written, flushes = (
+        file.calls.get(one, Calls()) for one in (Operation.READ, Operation.WRITE, Operation.FLUSH)
+    )
+    calls = sum(of_operation.calls for of_operation in file.calls.values())
+    return CostlyFile(file.path, file.spent_ns, calls, read.moved_bytes, written.moved_bytes, flushes.calls)
+
+
+def metrics(of: ProgramCalls) -> dict[str, float]:
+    """Return calls and latencies by operation, the bytes that calls moved on the medium, and the percentage of the
+    programs' time by what it was spent on.
+    """
+    whole_ns = sum(of.spent_ns.values())
+    return {
+        **metrics_of_operations(of.operations),
+        **{f"time_{spent}_percent": 100.0 * ns / whole_ns for spent, ns in of.spent_ns.items() if whole_ns},
+    }
+
+
+def metrics_of_operations(operations: Mapping[Operation, Calls]) -> dict[str, float]:
+    """Return calls and latencies by operation, and the bytes that reads and writes moved."""
+    moved = {operation: operations[operation].moved_bytes for operation in (Operation.READ, Operation.WRITE)}
+    return {
+        "requested_bytes": float(sum(moved.values())),
+        "written_bytes": float(moved[Operation.WRITE]),
+        **{name: value for each, calls in operations.items() for name, value in calls.metrics(each).items()},
+    }
 
 
 def program_calls(out: Mapping[str, bytes], roots: Collection[str] = ()) -> ProgramCalls:
@@ -200,6 +264,7 @@ class _Costs:
         self._operations = {operation: Calls() for operation in Operation}
         self._files: dict[str, FileCosts] = {}
         self._processes: dict[int, ProcessCosts] = {}
+        self._commits: list[tuple[int, int]] = []
         self._lives: dict[int, _Life] = {}
         """By the thread's identity: of programs only."""
         self._others: set[int] = set()
@@ -224,6 +289,7 @@ class _Costs:
             sorted(self._files.values(), key=lambda file: (-file.spent_ns, file.path)),
             began,
             {spent: sum(process.spent_ns[spent] for process in began) for spent in Spent},
+            commits_of_calls(self._commits),
         )
 
     def _life(self, thread: Thread) -> _Life | None:
@@ -274,6 +340,8 @@ class _Costs:
         counted = [] if costs is None else [costs.calls.setdefault(operation, Calls())]
         if file is None or file.is_on_medium:
             counted.append(self._operations[operation])
+        if note.number in _COMMITS and call.result == 0 and file is not None and file.is_on_medium:
+            self._commits.append((begin_ns, end_ns))
         moves = operation in (Operation.READ, Operation.WRITE)
         for calls in counted:
             calls.add(end_ns - begin_ns, call.result, moves)

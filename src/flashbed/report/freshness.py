@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -80,7 +81,8 @@ def inputs_digest(inputs: ReportInputs) -> str:
 def _row(row: ResultRow) -> str:
     metrics = {name: repr(float(value)) for name, value in row.metrics.items()}
     held = columns.values(row, columns.COLUMNS)
-    return json.dumps([row.combination, held, metrics, dict(row.counted)], sort_keys=True)
+    calls = asdict(row.calls) if row.calls else None
+    return json.dumps([row.combination, held, metrics, dict(row.counted), calls], sort_keys=True)
 
 
 def _plain(value: Any) -> Any:

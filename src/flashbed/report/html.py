@@ -27,7 +27,7 @@ from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
-from flashbed.report import claims, conditions, evidence, lifetimes, tables, traces
+from flashbed.report import claims, conditions, evidence, lifetimes, programs, tables, traces
 from flashbed.report.answers import Question, questions
 from flashbed.report.cautions import Caution, cautions
 from flashbed.report.claims import ShownClaim
@@ -94,6 +94,7 @@ class _Page:
     cautions: Sequence[Caution]
     drawings: Sequence[tuple[Drawing | TraceDrawing, ReportTable]]
     tables: Sequence[ReportTable]
+    programs: Sequence[ReportTable]
     elsewhere: ReportTable | None
     left_out: Sequence[str]
     evidence: _Evidence
@@ -148,6 +149,7 @@ def _page(report: Report, digest: str, command: str) -> _Page:
             *((drawing, traces.table(drawing)) for drawing in traced),
         ],
         tables=tables.study_tables(report),
+        programs=[table for table in (programs.where_time_goes(report), programs.costly_files(report)) if table],
         elsewhere=tables.elsewhere_table(report) if report.elsewhere else None,
         left_out=report.left_out,
         evidence=_evidence(report, flows_),

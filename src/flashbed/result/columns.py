@@ -15,6 +15,7 @@ from typing import Any, Literal
 from flashbed.guest_output import limit, steadiness, wear
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
+from flashbed.guest_output.program_calls import CallSummary
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
 from flashbed.result.result import MEASURED, Result
@@ -57,6 +58,8 @@ class ResultRow:
     """True if its writes ended in memory. Then their latency leaves out the flush, which took most of the run."""
     compresses: bool = False
     """True if its file system may have stored fewer bytes than it was given."""
+    calls: CallSummary | None = None
+    """Where the time of its programs went; None if their calls were not noted."""
 
     @property
     def is_measured(self) -> bool:
@@ -107,6 +110,7 @@ def row_of(result: Result, axes: Iterable[str], inputs: RowInputs) -> ResultRow:
         writes=tool.writes(inputs.parameters),
         counted=measurement.counted,
         kernel_source=inputs.kernel_source,
+        calls=measurement.calls,
     )
 
 

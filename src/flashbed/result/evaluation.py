@@ -23,8 +23,18 @@ from pydantic import TypeAdapter
 from flashbed.common import atomic, foreign_text, locks, paths
 from flashbed.common.digest import digest_bytes, digest_code, digest_json
 from flashbed.common.tomlfile import shown
-from flashbed.guest_output import cpu_load, durability, filesystem, limit, medium_counters, steadiness, wear
+from flashbed.guest_output import (
+    cpu_load,
+    durability,
+    filesystem,
+    limit,
+    medium_counters,
+    program_calls,
+    steadiness,
+    wear,
+)
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
+from flashbed.guest_output.system_calls import CALLS
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.result.result import Measurement, Result
 from flashbed.workload import WORKLOADS
@@ -76,15 +86,21 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
         parameters = cell["workload"]["parameters"]
         series = _checked_series(workload.series(parameters, out))
         settled = steadiness.settling(steadiness.programmed(out), series)
-        medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled)
+        calls = program_calls.program_calls(out, workload.needs(parameters).roots) if CALLS in out else None
+        of_tool = {**(program_calls.metrics(calls) if calls else {}), **workload.metrics(out)}
+        commits = workload.commits(parameters, out)
+        if calls and not commits.asked:
+            commits = calls.commits
+        medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled, of_tool)
         return Measurement(
             mounted=foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
-            durable=durability.durability(workload.commits(parameters, out), out, cell["medium"]),
+            durable=durability.durability(commits, out, cell["medium"]),
             settled=settled,
             metrics=_checked(metrics),
             medium=medium,
             counted={CPU_NS: sum(cpu_load.each_busy_ns(out)), **_of_layers(medium["synced"])},
             series=series,
+            calls=program_calls.summary(calls) if calls else None,
         )
     except KeyError as error:
         raise UnreadableError(f"its output cannot be read: it has no {foreign_text.line(str(error))}") from None
@@ -199,16 +215,14 @@ def _measurements() -> TypeAdapter[Measurement]:
 
 
 def _medium_and_metrics(
-    cell: Cell, out: Out, medium_bytes: int, settled: Settling
+    cell: Cell, out: Out, medium_bytes: int, settled: Settling, of_tool: Mapping[str, float]
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Return the medium's counters by phase, and all metrics. Lifetimes are among them only if write amplification had
-    settled.
+    settled. `of_tool` are the metrics of the tool and of its programs' calls.
     """
     numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
-    tool = WORKLOADS[cell["workload"]["tool"]]
     page_bytes = numbers.get("page_bytes")
     medium = medium_counters.phases(out)
-    of_tool = tool.metrics(out)
     marked, reached = _reached(cell, out, page_bytes)
     # Only the medium counts what a warm-up writes, so there is no ratio of the two then
     has_ratio = "warm_up_s" not in of_tool

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.program_calls import CallSummary
 from flashbed.guest_output.steadiness import Series, Settling
 
 MEASURED = "measured"
@@ -42,6 +43,8 @@ class Measurement:
     """CPU time in ns, and the medium's work until all data had reached it, by the names of LAYERS."""
     series: Sequence[Series] = ()
     """The bytes that were moved over time."""
+    calls: CallSummary | None = None
+    """Where the time of the programs went; None if their calls were not noted."""
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,8 @@ class Needs(NamedTuple):
     """The Debian packages of a tool in the guest, and the programs wanted out of them, by absolute path.
 
     `samples`: a program of the guest asks for samples of the CPUs. `modules`: kernel modules that the tool loads
-    itself. `calls`: the emulator notes the system calls of programs.
+    itself. `calls`: the emulator notes the system calls of programs. `roots`: the directories that a chroot makes the
+    root of the programs whose calls count; () if those of all programs do.
     """
 
     packages: tuple[str, ...] = ()
@@ -154,6 +155,7 @@ class Needs(NamedTuple):
     samples: bool = False
     modules: tuple[str, ...] = ()
     calls: bool = False
+    roots: tuple[str, ...] = ()
 
 
 class Workload(Protocol):

@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from flashbed.guest_output.durability import Commits
-from flashbed.guest_output.program_calls import Calls, Operation
+from flashbed.guest_output.durability import Commits, commits_of_calls
+from flashbed.guest_output.program_calls import Calls, Operation, metrics_of_operations
 from flashbed.traces.call_trace import CALLS
 from flashbed.workload.base import (
     Count,
@@ -116,29 +116,16 @@ class TraceReplay(SinglePhase, WithoutPackages):
                 calls[operation].add(record.took_ns, record.result, moves)
         began_ns = min(record.begin_ns for record in records)
         ended_ns = max(record.begin_ns + record.took_ns for record in records)
-        moved = {operation: calls[operation].moved_bytes for operation in (Operation.READ, Operation.WRITE)}
-        metrics = {
+        return {
             "runtime_s": (ended_ns - began_ns) / 1e9,
-            "requested_bytes": float(sum(moved.values())),
-            "written_bytes": float(moved[Operation.WRITE]),
             "differing_calls": float(sum(record.differs for record in records)),
+            **metrics_of_operations(calls),
         }
-        for operation, of_operation in calls.items():
-            metrics |= of_operation.metrics(operation.value)
-        return metrics
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
-        """Return the flushes of files that succeeded. At most as many ran at a time as overlapped; some may be of files
-        without new data. Raises WorkloadOutputError.
-        """
+        """Return the flushes of files that succeeded. Raises WorkloadOutputError."""
         records = [record for record in _records(out) if record.name in _COMMITS and record.result == 0]
-        moments = [(record.begin_ns, 1) for record in records]
-        moments += [(record.begin_ns + record.took_ns, -1) for record in records]
-        at_a_time = most = 0
-        for _, step in sorted(moments):
-            at_a_time += step
-            most = max(most, at_a_time)
-        return Commits(len(records), max(most, 1), may_be_empty=True)
+        return commits_of_calls((record.begin_ns, record.begin_ns + record.took_ns) for record in records)
 
     def silent(self, parameters: Parameters) -> str:
         return "a trace's calls differ from one moment to the next, and so does their rate"

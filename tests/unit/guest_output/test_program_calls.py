@@ -8,8 +8,10 @@ import time
 import pytest
 
 from flashbed.guest_output import percentiles, program_calls, system_calls
-from flashbed.guest_output.program_calls import Operation, ProgramCalls, Spent
+from flashbed.guest_output.durability import Commits
+from flashbed.guest_output.program_calls import CostlyFile, Operation, ProgramCalls, Spent
 from flashbed.guest_output.system_calls import CALLS, Flag, Number
+from flashbed.result.metrics import METRICS
 from tests.support.made_up_calls import AT_FDCWD, GAP_NS, PAIR, SIGCHLD, MadeUpCalls, Task
 
 
@@ -300,3 +302,42 @@ def test_many_notes_take_little_time(guest: MadeUpCalls) -> None:
     begin = time.process_time()
     assert costs(guest).written_bytes == 640_000
     assert time.process_time() - begin < 1
+
+
+def test_a_summary_has_the_times_and_the_files_that_cost_most(guest: MadeUpCalls) -> None:
+    program = measured(guest, took_ns=70)
+    guest.write(program, 3, b"12345", took_ns=1000)
+    guest.call(program, Number.FSYNC, 3, took_ns=50_000)
+    for number in range(program_calls.MOST_FILES):
+        guest.open(program, f"/mnt/{number}", 10 + number, took_ns=100 + number)
+    guest.sync(program)
+    found = costs(guest)
+    summary = program_calls.summary(found)
+    assert summary.spent_ns == found.spent_ns
+    assert summary.files[0] == CostlyFile("/mnt/a", 51_070, calls=3, read_bytes=0, written_bytes=5, flushes=1)
+    assert [file.path for file in summary.files[1:3]] == ["/mnt/9", "/mnt/8"]
+    assert len(summary.files) == program_calls.MOST_FILES
+
+
+def test_the_shares_of_the_time_are_metrics(guest: MadeUpCalls) -> None:
+    program = measured(guest)
+    guest.write(program, 3, b"12345", took_ns=300)
+    guest.call(program, Number.FSYNC, 3, took_ns=600)
+    guest.sync(program)
+    metrics = program_calls.metrics(costs(guest))
+    assert (metrics["requested_bytes"], metrics["written_bytes"], metrics["flush_calls"]) == (5.0, 5.0, 1)
+    shares = {spent: metrics[f"time_{spent}_percent"] for spent in Spent}
+    assert sum(shares.values()) == pytest.approx(100)
+    assert shares[Spent.FLUSH] == 2 * shares[Spent.WRITE]
+    assert not [name for name in metrics if name not in METRICS]
+
+
+def test_flushes_of_files_on_the_medium_are_commits(guest: MadeUpCalls) -> None:
+    program = measured(guest)
+    guest.open(program, "/tmp/a", 4)
+    guest.call(program, Number.FSYNC, 3, took_ns=600)
+    guest.call(program, Number.FDATASYNC, 3, took_ns=600)
+    guest.call(program, Number.FSYNC, 3, result=-5)
+    guest.call(program, Number.FSYNC, 4)
+    guest.sync(program)
+    assert costs(guest).commits == Commits(2, 1, may_be_empty=True)

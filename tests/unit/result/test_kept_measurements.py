@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
 from flashbed.guest_output.steadiness import Series, Settling
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement, Result
@@ -24,6 +25,7 @@ MEASURED = Measurement(
     medium={"synced": {"flash_programmed_pages": 1 << 60}},
     counted={"cpu_ns": 7},
     series=[Series(1.5, (0.1, 2.0), 4096.0, "reader")],
+    calls=CallSummary({Spent.FLUSH: 3, Spent.OWN_CPU: 1 << 60}, [CostlyFile("/mnt/a", 3, 2, 1, 5, 1)]),
 )
 
 
