@@ -29,6 +29,7 @@ from flashbed.guest_output import (
     filesystem,
     limit,
     medium_counters,
+    power_cuts,
     program_calls,
     steadiness,
     wear,
@@ -242,6 +243,7 @@ def _medium_and_metrics(
         **limit.percents(rig, load, moved, limit.time_of(out, of_tool)),
         **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT)),
         **filesystem.upkeep_metrics(out, medium_bytes),
+        **(power_cuts.metrics(out) if "power_cuts" in cell else {}),
         **wear.metrics(
             out,
             numbers.get("endurance_erases", 0),
