@@ -99,8 +99,10 @@ def build(
     cache = stores.open_cache(stores.BuiltOnly if only_built else Cache, thorough=thorough)
     archive = stores.open_archive(stores.NotedOnly if only_built else Archive)
     with nullcontext() if only_built or _is_built(version) else emulator.beside():
+        # The programs before the kernel: a configure script leaves a core to the emulator's build
+        tools = _tools(cache, archive, wanted_sets)
         built = _kernel(cache, archive, version, first, lines=lines and not only_built)
-        return _guest(cache, archive, built, wanted_sets, wanted_modules, own_modules)
+        return _guest(cache, archive, built, wanted_sets, tools, wanted_modules, own_modules)
 
 
 def _is_built(version: str | KernelChoice) -> bool:
@@ -114,11 +116,26 @@ def _is_built(version: str | KernelChoice) -> bool:
     return True
 
 
+def _tools(cache: Cache, archive: Archive, wanted_sets: Sequence[ProgramSet]) -> dict[str, list[initramfs.File]]:
+    """Return the programs of each set, by the name of their archive."""
+    tools: dict[str, list[initramfs.File]] = {}
+    for wanted in wanted_sets:
+        files = [
+            initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
+        ]
+        if wanted.programs:
+            tree = _from_packages(cache, archive, wanted).folder / "root"
+            files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
+        tools[guest_parts.tools_name(wanted)] = files
+    return tools
+
+
 def _guest(
     cache: Cache,
     archive: Archive,
     built: Kernel,
     wanted_sets: Sequence[ProgramSet],
+    tools: Mapping[str, list[initramfs.File]],
     wanted_modules: Iterable[str],
     own_modules: Mapping[str, Path],
 ) -> GuestImage:
@@ -133,15 +150,8 @@ def _guest(
     ours = {name: entry.path(name) for name, entry in programs.of_each_guest(cache, archive).items()}
     base = initramfs.archive(cache, "base", initramfs.base_files(busybox, ours), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
-    contents: dict[str, list[initramfs.File]] = {}
+    contents = dict(tools)
     for wanted in wanted_sets:
-        files = [
-            initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
-        ]
-        if wanted.programs:
-            tree = _from_packages(cache, archive, wanted).folder / "root"
-            files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
-        contents[guest_parts.tools_name(wanted)] = files
         if name := guest_parts.of_kernel(wanted):
             contents[name] = (
                 debian_kernel.loaded(built, wanted)
