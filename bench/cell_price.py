@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.execution import repetition, run
 from flashbed.execution.repetition import Repetition
 from flashbed.machine.process import PRICE
@@ -64,9 +64,9 @@ def price(wanted: Repetition) -> tuple[dict[str, Spent], float, float]:
     host's work before and after the guest.
     """
     with tempfile.TemporaryDirectory() as folder:
-        before, begin = children.cpu_s(), time.monotonic()
+        before, begin = programs.cpu_s(), time.monotonic()
         repetition.execute(wanted, Path(folder), 300, threading.Event())
-        after, end = children.cpu_s(), time.monotonic()
+        after, end = programs.cpu_s(), time.monotonic()
         by_phase = dict(phases((Path(folder) / PRICE).read_text()))
     return by_phase, after - before, end - begin
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from flashbed.common import children
+from flashbed.common import programs
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -53,7 +53,7 @@ def stages(lines: Iterable[tuple[str, float]], in_all_s: float) -> dict[str, flo
 def measure(revision: str) -> tuple[dict[str, float], float]:
     """Return the seconds of each stage of `make run`, and its CPU seconds. Raises CalledProcessError, with output."""
     with fresh(revision) as (clone, environment):
-        command, begin, cpu_s = ["make", "run"], time.monotonic(), children.cpu_s()
+        command, begin, cpu_s = ["make", "run"], time.monotonic(), programs.cpu_s()
         process = subprocess.Popen(
             command, cwd=clone, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -61,7 +61,7 @@ def measure(revision: str) -> tuple[dict[str, float], float]:
         lines = [(line, time.monotonic() - begin) for line in process.stdout]
         if process.wait():
             raise subprocess.CalledProcessError(process.returncode, command, "".join(line for line, _ in lines))
-        return stages(lines, time.monotonic() - begin), children.cpu_s() - cpu_s
+        return stages(lines, time.monotonic() - begin), programs.cpu_s() - cpu_s
 
 
 def report(revision: str, base: dict[str, float] | None) -> dict[str, float]:

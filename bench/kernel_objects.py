@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import FlashbedError
 from flashbed.image import stores
 from flashbed.image.cache import Cache
@@ -50,11 +50,11 @@ def cost(source: Object, folder: Path, to: Path, environment: Mapping[str, str])
     """Return the CPU seconds of compiling an object. Raises CalledProcessError if it no longer compiles, because the
     directory has another configuration.
     """
-    before = children.cpu_s()
+    before = programs.cpu_s()
     subprocess.run(
         [*source.words, "-o", to, source.source], cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL
     )
-    return children.cpu_s() - before
+    return programs.cpu_s() - before
 
 
 def measure(name: str, cache: Cache, many: int) -> None:

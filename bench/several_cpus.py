@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 
-from flashbed.common import children
+from flashbed.common import programs
 from tests.support import bare_metal
 from tests.support.bare_metal import Machine
 
@@ -25,9 +25,9 @@ CROWDS = (1, 2, 4, 6, 8, 12, 24, 48)
 
 def host_rate(cpus: int, instructions: int) -> float:
     """Return the million instructions per CPU second of this host, of all CPUs of the machine together."""
-    before = children.cpu_s()
+    before = programs.cpu_s()
     bare_metal.run(Machine(cpus, slice=SLICE), bare_metal.built("loop"), cpus, cpus, instructions // cpus // 2)
-    return instructions / 1e6 / (children.cpu_s() - before)
+    return instructions / 1e6 / (programs.cpu_s() - before)
 
 
 def farthest_off(cpus: int, busy: int) -> float:

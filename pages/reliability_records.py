@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children
+from flashbed.common import programs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RECORDS = REPOSITORY / "pages/reliability.json"
@@ -188,12 +188,12 @@ def carry_out(measure: Measure) -> Record:
     record: Record = {"command": measure.text, "state": state(measure.of)}
     if shutil.which(measure.needs) is None:
         return record | {"status": "not run", "why": f"{measure.needs} is not installed on the machine of the records"}
-    before = children.cpu_s()
+    before = programs.cpu_s()
     with tempfile.TemporaryFile("w+") as out:
         done = subprocess.run(measure.command, cwd=REPOSITORY, stdout=out, stderr=subprocess.STDOUT, env=_environment())
         out.seek(0)
         output = out.read()
-    spent = round(children.cpu_s() - before)
+    spent = round(programs.cpu_s() - before)
     if done.returncode:
         print(output[-3000:], file=sys.stderr)
     return record | {"status": done.returncode, "cpu_seconds": spent, "counts": measure.counted(output)}

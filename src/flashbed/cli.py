@@ -16,7 +16,7 @@ import typer
 
 from flashbed.commands import on_media, on_packs, on_results, on_studies, on_this_host, on_traces
 from flashbed.commands.terminal import KEPT, PlainFormatter, out
-from flashbed.common import foreign_text, paths, plugins
+from flashbed.common import foreign, paths, plugins
 from flashbed.common.errors import (
     NO_MEMORY,
     FlashbedError,
@@ -131,5 +131,5 @@ def _misused(problem: str, context: typer.Context | None) -> str:
 
 def _leave(message: str, status: int) -> NoReturn:
     with suppress(OSError):  # a full disk takes the message, and not the status
-        print(f"flashbed: {foreign_text.plain(message, KEPT)}", file=sys.stderr, flush=True)
+        print(f"flashbed: {foreign.plain(message, KEPT)}", file=sys.stderr, flush=True)
     sys.exit(status)

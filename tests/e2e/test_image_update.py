@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import paths
-from flashbed.image import lockfile, mirrors, pins
+from flashbed.image import apt, lockfile
 from flashbed.image.debian import NOTES
 from flashbed.image.lockfile import File, Lockfile
 from tests.support import made_up_archive, name_space, web_folder
@@ -74,7 +74,7 @@ class Place:
     today: Lockfile
 
     def update(self, address: str = "") -> subprocess.CompletedProcess[str]:
-        keys = (self.mirror / made_up_archive.KEYS, mirrors.KEYRING)
+        keys = (self.mirror / made_up_archive.KEYS, apt.KEYRING)
         command: list[str | Path] = [
             *name_space.NO_ROOT,
             "sh",
@@ -107,7 +107,7 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     name_space.wanted()
-    lock = pins.shipped()
+    lock = lockfile.shipped()
     assert lock is not None
     mirror = tmp_path / "mirror"
     mirror.mkdir()
@@ -129,11 +129,11 @@ def cache_in(folder: Path) -> Path:
 def test_the_lock_is_moved_to_what_the_archive_has_today(place: Place) -> None:
     done = place.update()
     assert done.returncode == 0, done.stderr
-    assert (place.studies / pins.shipped_path().name).read_text() == lockfile.text(place.today)
+    assert (place.studies / lockfile.shipped_path().name).read_text() == lockfile.text(place.today)
     first, *rest = done.stdout.splitlines()
     files = {one.name for asked in place.today.requests.values() for found in asked.values() for one in found}
     counts = f"{len(files)} files of Debian bookworm, {len(place.today.profiles)} profiles"
-    assert first == f"{pins.shipped_path()}: {counts}, the lab's sources"
+    assert first == f"{lockfile.shipped_path()}: {counts}, the lab's sources"
     assert [line.split(":")[0] for line in rest][:3] == ["emulator", "kernel", "base"]
     noted = json.loads((place.cache / "debian-arm64" / NOTES).read_text())
     assert set(place.today.requests["arm64"]) == set(noted)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import children, paths
+from flashbed.common import paths, programs
 from flashbed.execution import repetition
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import sampled
+from flashbed.machine import base
 from flashbed.study.plan import Cell
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
@@ -70,10 +70,10 @@ def test_a_cpu_that_hangs_is_told(
     """The CPUs that do not hang wait for a process that sleeps for an hour."""
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g", board=f"arm64-1000:cpus={cpus}")
     rig = guest_rig.new(study, tmp_path / "work")
-    before = children.cpu_s()
+    before = programs.cpu_s()
     outcome = guest_rig.outcome_of(rig, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n")
-    spent = children.cpu_s() - before
-    outcome = sampled.named(outcome, rig.wanted.image.kernel.symbols)
+    spent = programs.cpu_s() - before
+    outcome = base.with_functions(outcome, rig.wanted.image.kernel.symbols)
     assert outcome.status == "failed", outcome.reason
     assert spent < TOLD_WITHIN_S
     assert re.search(HANGS[how].format(last=cpus - 1, last_but_one=cpus - 2, lock=LOCK), outcome.reason), outcome.reason

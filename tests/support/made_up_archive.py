@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
+from flashbed.image.apt import MAIN, SECURITY
 from flashbed.image.lockfile import File, Lockfile
-from flashbed.image.mirrors import MAIN, SECURITY
 
 OWNER = "the archive"
 

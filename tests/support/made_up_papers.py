@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import paths
-from flashbed.profiles.translation import has_queue
+from flashbed.profiles.profile import has_queue
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import plan
 from tests.support.made_up_logs import logs_in, write_made_up_log

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flashbed.common import paths
+from flashbed.image.apt import KEYRING
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
-from flashbed.image.mirrors import KEYRING
 from tests.support import name_space
 
 RELEASE = "trixie"

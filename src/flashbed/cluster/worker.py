@@ -23,7 +23,7 @@ from distributed.utils import sync
 from flashbed.cluster import scheduler_plugin
 from flashbed.cluster.file_store import FileId, Piece, file_store
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.digest import identity
 from flashbed.common.errors import FlashbedError, HostResourceError, SetupError
 from flashbed.execution import attempt, failures
@@ -159,7 +159,7 @@ def _check_emulator(program: Path) -> None:
     """Check once that the emulator, which the client's host built, starts here. Raises SetupError if it does not, for
     example because a library is missing.
     """
-    done = children.run([program, "--version"])
+    done = programs.run([program, "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").replace(f"{program}: ", "").splitlines()[0]
         raise SetupError(

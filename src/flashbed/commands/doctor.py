@@ -16,7 +16,7 @@ from flashbed.commands import images
 from flashbed.common import paths, programs
 from flashbed.common.errors import FlashbedError, SetupError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.image import apt, emulator, mirrors, pins
+from flashbed.image import apt, emulator, lockfile
 from flashbed.study.format import DEFAULTS
 
 BUILD_TOOLS = {
@@ -93,15 +93,15 @@ def _build_tools(*, needed: bool) -> Iterator[HostCheck]:
 
 
 def _keys(*, needed: bool) -> HostCheck:
-    readable = os.access(mirrors.KEYRING, os.R_OK)
-    detail = f"{mirrors.KEYRING}{'' if readable else ' cannot be read'}"
-    return HostCheck("Debian's keys", readable, detail, f"apt-get install {mirrors.KEYRING_PACKAGE}", needed)
+    readable = os.access(apt.KEYRING, os.R_OK)
+    detail = f"{apt.KEYRING}{'' if readable else ' cannot be read'}"
+    return HostCheck("Debian's keys", readable, detail, f"apt-get install {apt.KEYRING_PACKAGE}", needed)
 
 
 def _mirrors(*, needed: bool) -> Iterator[HostCheck]:
     """Yield for each archive whether a mirror answers."""
     try:
-        lists = mirrors.known().lists(pins.current().suite)
+        lists = apt.known_mirrors().lists(lockfile.current_pins().suite)
     except FlashbedError as error:
         problem, _, remedy = error.message.partition(". ")
         yield HostCheck("mirrors of Debian", False, problem, remedy.rstrip("."), needed)
@@ -120,8 +120,8 @@ def _mirror(archive: str, addresses: Iterable[str], needed: bool) -> HostCheck:
             return HostCheck(subject, True, address)
         refused.append(f"{address}: {why}")
     refusals = "; ".join(refused) or "none known"
-    ending = f", one of them with {archive} at its end" if archive == mirrors.SECURITY else ""
-    remedy = f"set {mirrors.VARIABLE} to the addresses of mirrors that answer{ending}"
+    ending = f", one of them with {archive} at its end" if archive == apt.SECURITY else ""
+    remedy = f"set {apt.MIRRORS_VARIABLE} to the addresses of mirrors that answer{ending}"
     return HostCheck(subject, False, refusals, remedy, needed)
 
 

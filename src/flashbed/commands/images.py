@@ -16,7 +16,7 @@ from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
 from flashbed.execution import inputs, run
 from flashbed.execution.cell_medium import check_command
-from flashbed.image import emulator, guest_image, hosttools, lockfile, pins, stores, toolchain
+from flashbed.image import emulator, guest_image, hosttools, lockfile, stores, toolchain
 from flashbed.image.cache import noting
 from flashbed.machine import checker
 from flashbed.packs import image_file, making
@@ -68,7 +68,7 @@ def write_lock(study: str | None) -> str:
 def _of_the_user(file: Path) -> Path:
     if os.path.realpath(file.parent) == os.path.realpath(paths.studies()):
         raise InputError(
-            f"{file}: its lock is {pins.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
+            f"{file}: its lock is {lockfile.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
         )
     return file
 
@@ -77,7 +77,7 @@ def update_packages() -> str:
     """Forget the noted versions of packages, and update the repository's lock to today's versions. If that fails, leave
     both as they were.
     """
-    pins.choose(inputs.without_packages())
+    lockfile.choose_pins(inputs.without_packages())
     archive = stores.open_archive()
     with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
         return write_lock(None)

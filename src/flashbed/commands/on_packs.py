@@ -13,7 +13,7 @@ import typer
 
 from flashbed.commands.chosen_study import Kernels, Slice, StudyName, load, report_folder
 from flashbed.commands.terminal import out
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import CellsFailedError, InterruptedByUser
 
 
@@ -81,7 +81,7 @@ def verify_command(
     """
     from flashbed.replay import verifying
 
-    settings = verifying.VerifyOptions(cells, jobs or children.cores(), limit, folder)
+    settings = verifying.VerifyOptions(cells, jobs or programs.cores(), limit, folder)
     try:
         verifying.verify(pack, settings, out.print)
     except InterruptedByUser:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print for all commands. Text of a study, a pack or a guest is shown and never obeyed: an unprintable character is
-printed as its number, except for line ends (common/foreign_text.py).
+printed as its number, except for line ends (common/foreign.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Grid
 
-from flashbed.common import atomic, foreign_text
+from flashbed.common import atomic, foreign
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import PageTable
 
@@ -32,14 +32,14 @@ class _Plain(Console):
         super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, **how)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        super().print(*(foreign_text.plain(item, KEPT) if isinstance(item, str) else item for item in objects), **how)
+        super().print(*(foreign.plain(item, KEPT) if isinstance(item, str) else item for item in objects), **how)
 
 
 class PlainFormatter(logging.Formatter):
     """A log formatter that prints text literally, without markup."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return foreign_text.plain(super().format(record), KEPT)
+        return foreign.plain(super().format(record), KEPT)
 
 
 if not (re.fullmatch(r"[0-9]{1,6}", os.environ.get("COLUMNS", "")) and int(os.environ["COLUMNS"])):
@@ -76,7 +76,7 @@ def check_page(file: Path | None) -> None:
 def say(line: str) -> None:
     """Print a line at once, for a reader who follows. Raises OSError if the reader is gone."""
     try:
-        print(foreign_text.plain(line, KEPT), flush=True)
+        print(foreign.plain(line, KEPT), flush=True)
     except OSError:
         # The rest of the buffer would fail again, with a message, when Python exits
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -109,7 +109,7 @@ def write_page(
 def write_artefact(content: bytes) -> None:
     """Write an artefact: its bytes to a pipe or a file, plain text to a terminal."""
     if sys.stdout.isatty():
-        print(foreign_text.plain(content.decode(errors="replace"), KEPT))
+        print(foreign.plain(content.decode(errors="replace"), KEPT))
     else:
         sys.stdout.buffer.write(content)
 
@@ -122,15 +122,15 @@ def tell_page(file: Path) -> None:
 def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table. Rows are cells of text, one line each."""
     table = Grid(
-        *map(foreign_text.plain, columns),
-        title=foreign_text.plain(title),
+        *map(foreign.plain, columns),
+        title=foreign.plain(title),
         title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
     for row in rows:
-        table.add_row(*(foreign_text.plain(cell, KEPT) for cell in row))
+        table.add_row(*(foreign.plain(cell, KEPT) for cell in row))
     _console().print(table)
 
 

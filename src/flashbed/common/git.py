@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from flashbed.common import children, programs
+from flashbed.common import programs
 
 _WHERE_GIT_IS = "GIT_EXEC_PATH"
 """The only variable of git that the environment may set. A hook that starts the lab sets others."""
@@ -71,7 +71,7 @@ def git(
     environment = {**inherited, **(env or {}), "GIT_DIR": str(directory), **_ALWAYS}
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     with (stdin or Path(os.devnull)).open("rb") as standard_input:
-        process = children.run(
+        process = programs.run(
             ["git", "--no-pager", *settings, *arguments],
             cwd=at,
             env=environment,

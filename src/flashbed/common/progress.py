@@ -16,7 +16,7 @@ from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
-from flashbed.common import foreign_text
+from flashbed.common import foreign
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,13 +37,13 @@ class Stage(Protocol):
 class _BarStage:
     def __init__(self, progress: Progress, total: int | None, title: str) -> None:
         self._progress = progress
-        self._task = progress.add_task(foreign_text.plain(title), total=total)
+        self._task = progress.add_task(foreign.plain(title), total=total)
 
     def advance(self, steps: int = 1) -> None:
         self._progress.advance(self._task, steps)
 
     def note(self, text: str) -> None:
-        self._progress.console.print(foreign_text.plain(text), markup=False, highlight=False, emoji=False)
+        self._progress.console.print(foreign.plain(text), markup=False, highlight=False, emoji=False)
 
 
 class _PlainStage:
@@ -70,7 +70,7 @@ class _PlainStage:
 
 def _print_line(text: str) -> None:
     with suppress(OSError):  # the reader is gone or its disk is full: the work goes on
-        print(foreign_text.plain(text), file=sys.stderr, flush=True)
+        print(foreign.plain(text), file=sys.stderr, flush=True)
 
 
 class _Screen:
@@ -102,7 +102,7 @@ class _Screen:
         """Print a line above the bars. False if there are none."""
         with self._lock:
             if self._progress is not None:
-                self._progress.console.print(foreign_text.plain(text), markup=False, highlight=False)
+                self._progress.console.print(foreign.plain(text), markup=False, highlight=False)
             return self._progress is not None
 
 

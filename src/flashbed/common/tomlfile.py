@@ -1,25 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a TOML file, and report its errors in one message: file, line, key, and the nearest valid key.
 
-Lines come from a second, positional parser (toml_lines.py), which runs only if there is an error. Must not know what
-the files mean: the models have the rules.
+Lines come from a second, positional parser, which runs only if there is an error. Must not know what the files mean:
+the models have the rules.
 """
 
 import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 
-from flashbed.common import foreign_text, own_file
+from flashbed.common import foreign, own_file
 from flashbed.common.errors import InputError, several
-from flashbed.common.toml_lines import Keys, lines_of
-from flashbed.common.units import LARGEST, by_size
+from flashbed.common.units import LARGEST, by_size, parse_size
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+Keys = tuple[str | int, ...]
+"""The path to a value, such as ("axes", "filesystem", 0)."""
+
+
+def lines_of(text: str) -> dict[Keys, int]:
+    """Return the line of each key and value, as far as the text can be parsed."""
+    # Imported here because only a file with an error needs the positional parser.
+    import tree_sitter
+    import tree_sitter_toml
+
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
+    tree = parser.parse(text.encode())
+    lines: dict[Keys, int] = {}
+    counts: dict[Keys, int] = {}
+    for child in tree.root_node.named_children:
+        # The two parsers disagree on odd files. An odd file must not hide the original message
+        with suppress(ValueError, StopIteration, RecursionError):
+            _collect_statement(child, lines, counts)
+    return lines
+
+
+def _collect_statement(node: "Node", lines: dict[Keys, int], counts: dict[Keys, int]) -> None:
+    if node.type == "pair":
+        _collect_pair(node, (), lines)
+    elif node.type in ("table", "table_array_element"):
+        key = next(child for child in node.named_children if child.type != "comment")
+        path = _inside_arrays(_key_parts(key), counts)
+        if node.type == "table_array_element":
+            index = counts.get(path, -1) + 1
+            counts[path] = index
+            lines.setdefault(path, node.start_point.row + 1)
+            path = (*path, index)
+        lines.setdefault(path, node.start_point.row + 1)
+        for child in node.named_children:
+            if child.type == "pair":
+                _collect_pair(child, path, lines)
+
+
+def _inside_arrays(parts: list[str], counts: dict[Keys, int]) -> Keys:
+    """Return the keys with the index of the last table of each array: [figure.where] after [[figure]] is in the last
+    figure.
+    """
+    path: Keys = ()
+    for position, part in enumerate(parts):
+        path = (*path, part)
+        if path in counts and position < len(parts) - 1:
+            path = (*path, counts[path])
+    return path
+
+
+def _collect_pair(node: "Node", around: Keys, lines: dict[Keys, int]) -> None:
+    key, value = (child for child in node.named_children if child.type != "comment")
+    path = around
+    for part in _key_parts(key):
+        path = (*path, part)
+        lines.setdefault(path, node.start_point.row + 1)
+    _collect_value(value, path, lines)
+
+
+def _collect_value(node: "Node", path: Keys, lines: dict[Keys, int]) -> None:
+    lines.setdefault(path, node.start_point.row + 1)
+    children = [child for child in node.named_children if child.type != "comment"]
+    if node.type == "array":
+        for index, child in enumerate(children):
+            _collect_value(child, (*path, index), lines)
+    elif node.type == "inline_table":
+        for child in children:
+            _collect_pair(child, path, lines)
+
+
+def _key_parts(node: "Node") -> list[str]:
+    if node.type == "dotted_key":
+        return [part for child in node.named_children for part in _key_parts(child)]
+    text = (node.text or b"").decode()
+    return [str(next(iter(tomllib.loads(f"{text} = 0"))))]
+
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -216,7 +297,7 @@ def _syntax_message(path: Path, text: str, error: tomllib.TOMLDecodeError) -> st
 
 def shown(value: object, most: int = 60) -> str:
     """Return a value for a message: on one line, cut after `most` characters."""
-    text = foreign_text.plain(str(value).replace("\n", "\\n"))
+    text = foreign.plain(str(value).replace("\n", "\\n"))
     return text if len(text) <= most else f"{text[:most]}..."
 
 
@@ -267,3 +348,23 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         if inner:
             return inner
     return None
+
+
+def _size_from_toml(value: Any) -> Any:
+    return parse_size(value) if isinstance(value, str) else value
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(_size_from_toml),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": r"^\d+\s*[kKmMgGtT]?(i?[bB])?$"},
+            ],
+            "description": 'bytes, or a size such as "16k" or "2G"',
+        }
+    ),
+]
+"""A pydantic field of bytes that also takes a size as text."""

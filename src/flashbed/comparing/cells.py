@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from flashbed.comparing import chance
-from flashbed.comparing.cause import Cause, cause
-from flashbed.comparing.chance import Change
+from flashbed.comparing.change import Cause, Change, cause, change_of
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
 from flashbed.guest_output.assessment import Assessment
@@ -113,7 +111,7 @@ def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int,
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
     changes = {}
     for name in sorted(names):
-        change = chance.change(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
+        change = change_of(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
         if change is not None:
             changes[name] = change
     alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]

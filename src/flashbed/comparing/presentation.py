@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
-from flashbed.comparing.cause import Cause
 from flashbed.comparing.cells import Compared, ComparedCell
-from flashbed.comparing.chance import Change
+from flashbed.comparing.change import Cause, Change
 from flashbed.comparing.limits import SPEED, Broken, Limit, broken, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
 from flashbed.result.metrics import CPU_LAYER, Better

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flashbed.common import atomic
 from flashbed.common.errors import host_refusal
-from flashbed.image import own_objects
+from flashbed.image import own_kernel
 from flashbed.image.changed_code import Changed
 from flashbed.image.module_code import Piece
 
@@ -141,4 +141,4 @@ def _any(addresses: Iterable[int], ranges: Ranges) -> bool:
 
 
 def _place(key: str) -> Path:
-    return own_objects.root() / "ran" / f"{key}.json"
+    return own_kernel.objects_root() / "ran" / f"{key}.json"

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, several
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import TomlFile
+from flashbed.common.tomlfile import Keys, TomlFile
 from flashbed.execution.cell_medium import check_command
 from flashbed.execution.repetition import own_modules
 from flashbed.execution.scheduler import Record

@@ -15,10 +15,9 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
-from flashbed.image import lockfile, modules, own_module, own_sources, pins, requests, stores
+from flashbed.image import lockfile, modules, own_module, own_sources, requests, stores
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.image.lockfile import Lockfile
-from flashbed.image.pins import Pins
+from flashbed.image.lockfile import Lockfile, Pins
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNELS
 from flashbed.profiles.library import FOLDERS, Library, Selector
 from flashbed.study.loading import Study, shipped_studies
@@ -33,14 +32,14 @@ def keep_to(study: Study, *, strict: bool, quiet: bool = False) -> None:
     Warn of files whose content differs from the lock, unless `quiet`. If `strict`, raise SetupError for them, and
     InputError if there is no lock. Raises InputError for a damaged lock.
     """
-    path = pins.path_for(study.path)
+    path = lockfile.path_for(study.path)
     if not path.is_file():
         if strict:
             raise InputError(f"{path}: there is no lock to keep to; `flashbed image lock` writes one")
-        pins.choose(None)
+        lockfile.choose_pins(None)
         return
     lock = lockfile.read(path)
-    pins.choose(Pins(lock, strict=strict))
+    lockfile.choose_pins(Pins(lock, strict=strict))
     if quiet or not (other := list(differences(lock, study))):
         return
     text = f"{path}: was written for other files than are here: {', '.join(other)}"
@@ -76,7 +75,7 @@ def differences(lock: Lockfile, study: Study) -> Iterator[str]:
 
 def _is_own(lock: Lockfile) -> bool:
     """Return True if the lock is that of one study."""
-    return lock.path != pins.shipped_path()
+    return lock.path != lockfile.shipped_path()
 
 
 def profiles_of(study: Study) -> Iterator[tuple[str, Path]]:
@@ -96,13 +95,15 @@ def lock_study(study: Study) -> Lockfile:
     """Return a lock for the file beside a study, of the files that are used for it here. Write nothing."""
     profiles = {name: digest_file(file) for name, file in profiles_of(study)}
     brought = {name: own_module.digest(folder) for name, folder in modules_of(study)}
-    return replace(_lock(study.path.with_suffix(pins.ENDING), profiles, [study]), modules=brought)
+    return replace(_lock(study.path.with_suffix(lockfile.ENDING), profiles, [study]), modules=brought)
 
 
 def lock_shipped() -> Lockfile:
     """Return the lock of the repository's own studies, of the files that are used here. Write nothing."""
     more = sets_of_filesystems()
-    return _lock(pins.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more)
+    return _lock(
+        lockfile.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more
+    )
 
 
 def sets_of_guests(version: str) -> set[ProgramSet]:
@@ -139,7 +140,7 @@ def _lock(
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
     for request in requests.of_guests(archive, versions, sets):
         asked.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
-    return Lockfile(path, pins.current().suite, own_sources.sources(), profiles, asked)
+    return Lockfile(path, lockfile.current_pins().suite, own_sources.sources(), profiles, asked)
 
 
 def _of_archive(cell: Cell) -> str:
@@ -149,5 +150,5 @@ def _of_archive(cell: Cell) -> str:
 
 def without_packages() -> Pins:
     """Return the current pins without packages, so that Debian's archive is asked again."""
-    lock = pins.current().lock
+    lock = lockfile.current_pins().lock
     return Pins(replace(lock, requests={}) if lock else None)

@@ -23,7 +23,7 @@ from flashbed.image import emulator
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import guest_job, interfaces, process, qemu, sampled
+from flashbed.machine import base, guest_job, interfaces, process, qemu
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.cpus import Cpus
@@ -201,12 +201,12 @@ def _executed(
     folder: Path,
 ) -> Finished:
     if isinstance(begun, Outcome):
-        return _finished(repetition, sampled.named(begun, repetition.image.kernel.symbols))
+        return _finished(repetition, base.with_functions(begun, repetition.image.kernel.symbols))
     try:
         outcome = _outcome(repetition, limit_s, stop, begun, folder)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    outcome = sampled.named(outcome, repetition.image.kernel.symbols)
+    outcome = base.with_functions(outcome, repetition.image.kernel.symbols)
     if outcome.status == "measured":
         outcome = cell_medium.checked(repetition.cell, outcome, folder / DATA)
     return _finished(repetition, outcome)

@@ -12,10 +12,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import InputError, several
 from flashbed.common.progress import Stage, stage
-from flashbed.common.toml_lines import Keys
+from flashbed.common.tomlfile import Keys
 from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
 from flashbed.execution.attempt import Site
 from flashbed.execution.coverage import LineCoverage
@@ -154,7 +154,7 @@ def run(
     limits = attempt.Limits(limit_s, smallest)
     if missing:
         incomplete = _Incomplete(wanted, known)
-        with nullcontext(site) if site is not None else attempt.this_host(jobs or children.cores()) as where:
+        with nullcontext(site) if site is not None else attempt.this_host(jobs or programs.cores()) as where:
             for record in scheduler.measure(store, missing, where, limits):
                 known[record.repetition.key] = record
                 for cell in incomplete.completed_by(record.repetition.key):

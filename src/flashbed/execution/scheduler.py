@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 
-from flashbed.common import foreign_names, locks, paths
+from flashbed.common import foreign, locks, paths
 from flashbed.common.errors import host_refusal
 from flashbed.common.progress import Stage, stage
 from flashbed.execution import attempt, memory, repetition
@@ -214,7 +214,7 @@ def _attempted(store: Store, wanted: Repetition, site: Site, limits: Limits, sto
                 finished = replace(finished, result=replace(finished.result, reason=finished.result.reason + advice))
         try:
             return _kept(store, wanted, finished)
-        except foreign_names.ForeignNameError as error:
+        except foreign.ForeignNameError as error:
             return _kept(store, wanted, repetition.failed(wanted, str(error)))
     except OSError as error:
         raise host_refusal(failure_folder(wanted.key), error) from None
@@ -235,7 +235,7 @@ def _keep_failure(key: str, finished: Finished) -> Path:
     with locks.scratch(_failures_under_way()) as scratch:
         new, old = scratch / "new", scratch / "old"
         for name, data in finished.files.items():
-            path = foreign_names.below(new, name)
+            path = foreign.path_below(new, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         (new / RESULT).write_text(json.dumps(finished.result.to_json(), indent=1, sort_keys=True) + "\n")

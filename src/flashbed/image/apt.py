@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run apt with its own state directories: ask what a suite offers, and fetch files by address and digest.
+"""Run apt with its own state directories: ask what a suite offers, and fetch files by address and digest. Find the
+mirrors: those that this host's own apt knows, for whichever release.
 
-The host's package database is not touched, and root is not needed. Must not know what is noted or locked.
+The host's package database is not touched, and root is not needed. A mirror has all releases, so the mirrors of a
+Debian 13 host also serve Debian 12. The lab contains no address of a mirror. Must not know what is noted or locked.
 """
 
 from __future__ import annotations
@@ -12,14 +14,98 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import children, locks
+from flashbed.common import locks, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError, host_refusal
-from flashbed.image import mirrors
 from flashbed.image.command import run
 from flashbed.image.lockfile import File
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+"""The keys of all Debian releases that are still supported."""
+
+KEYRING_PACKAGE = "debian-archive-keyring"
+"""The package of the keys. Ubuntu has a package of the same name."""
+
+MAIN, SECURITY = "debian", "debian-security"
+"""Debian's two archives, by their names in an origin."""
+
+MIRRORS_VARIABLE = "FLASHBED_DEBIAN"
+"""The variable that names mirrors if apt knows no Debian mirror: addresses with spaces between them."""
+
+
+@dataclass(frozen=True)
+class Mirrors:
+    """The addresses of the two archives, each with a final slash."""
+
+    main: tuple[str, ...]
+    security: tuple[str, ...] = ()
+
+    def origin(self, address: str) -> str:
+        """Return a file's origin, independent of its mirror: "debian pool/main/f/fio/fio_3.33-3.dsc"."""
+        for archive, bases in ((SECURITY, self.security), (MAIN, self.main)):
+            for base in bases:
+                if address.startswith(base):
+                    return f"{archive} {address.removeprefix(base)}"
+        raise SetupError(f"{address}: apt took this from no mirror that it was told of")
+
+    def addresses(self, origin: str) -> list[str]:
+        """Return the addresses of that file on this host's mirrors."""
+        archive, _, path = origin.partition(" ")
+        return [base + path for base in (self.security if archive == SECURITY else self.main)]
+
+    def lists(self, suite: str) -> dict[str, list[str]]:
+        """Return, by archive, the addresses of the suite's list that apt reads first."""
+        names = {MAIN: (self.main, suite), SECURITY: (self.security, f"{suite}-security")}
+        return {
+            archive: [f"{base}dists/{name}/InRelease" for base in bases] for archive, (bases, name) in names.items()
+        }
+
+    def sources(self, suite: str) -> str:
+        """Return the lines of a sources.list for this suite, with source packages.
+
+        Security updates come last: they list source packages of rebuilt packages without having them, and if two places
+        have the same version, apt takes the first.
+        """
+        places = [f"{base} {name} main" for base in self.main for name in (suite, f"{suite}-updates")]
+        places += [f"{base} {suite}-security main" for base in self.security]
+        return "".join(f"{kind} [signed-by={KEYRING}] {place}\n" for place in places for kind in ("deb", "deb-src"))
+
+
+def known_mirrors() -> Mirrors:
+    """Return the mirrors of this host. Raises SetupError if it has none."""
+    if configured := os.environ.get(MIRRORS_VARIABLE, "").split():
+        return _sorted((address, "") for address in configured)
+    fields = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
+    lines = run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"]).splitlines()
+    places = (line.split("|") for line in lines if line.startswith("Debian|"))
+    mirrors = _sorted((address, release) for _, release, address in places)
+    if not mirrors.main:
+        raise SetupError(
+            "apt knows of no Debian mirror on this machine. Run `apt-get update`, or see sources.list(5); on a system "
+            f"that is not Debian set {MIRRORS_VARIABLE} to the address of a Debian mirror."
+        )
+    return mirrors
+
+
+def check_keys() -> None:
+    """Raise SetupError if Debian's keys, with which apt verifies a mirror's lists, are missing."""
+    if not KEYRING.is_file():
+        raise SetupError(f"{KEYRING} is not there: `apt-get install {KEYRING_PACKAGE}` brings Debian's keys")
+
+
+def _sorted(places: Iterable[tuple[str, str]]) -> Mirrors:
+    """Return addresses by archive, each once. `places` are addresses with the releases that the host gets from them."""
+    main: dict[str, None] = {}
+    security: dict[str, None] = {}
+    for address, release in places:
+        with_slash = f"{address.rstrip('/')}/"
+        of_security = "security" in release or with_slash.endswith(f"/{SECURITY}/")
+        (security if of_security else main)[with_slash] = None
+    return Mirrors(tuple(sorted(main)), tuple(sorted(security)))
+
 
 _log = logging.getLogger("flashbed")
 
@@ -68,7 +154,7 @@ class Apt:
                     "%s: its SHA-256 is %.16s..., and not %.16s... as locked or noted; it stays until that is fetched"
                 )
                 _log.warning(warning, path, digest_file(path), file.sha256)
-        of = mirrors.known()
+        of = known_mirrors()
         for attempt in range(max(len(of.main), len(of.security))):
             places = [(file, address) for file in lost for address in of.addresses(file.origin)[attempt : attempt + 1]]
             if places:
@@ -91,7 +177,7 @@ class Apt:
         subcommand = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
         with locks.scratch(self._root / "tmp") as empty:  # apt omits files that it finds downloaded
             out = self._apt(*subcommand, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
-        of = mirrors.known()
+        of = known_mirrors()
         return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
 
     def _download(self, wanted: Sequence[tuple[File, str]]) -> None:
@@ -125,8 +211,8 @@ class Apt:
         return run(["apt-get", *arguments], env={"APT_CONFIG": str(self._configuration())})
 
     def _update(self) -> None:
-        mirrors.check_keys()
-        sources = mirrors.known().sources(self._suite)
+        check_keys()
+        sources = known_mirrors().sources(self._suite)
         self._configuration()
         (self._root / "sources.list").write_text(sources)
         try:
@@ -135,8 +221,8 @@ class Apt:
         except SetupError as error:
             if (why := _complaint(error.message)) is None:
                 raise
-            names = f"`flashbed doctor` says which mirrors answer; {mirrors.VARIABLE} names others"
-            keys = f"`apt-get install {mirrors.KEYRING_PACKAGE}` brings Debian's keys, in {mirrors.KEYRING}"
+            names = f"`flashbed doctor` says which mirrors answer; {MIRRORS_VARIABLE} names others"
+            keys = f"`apt-get install {KEYRING_PACKAGE}` brings Debian's keys, in {KEYRING}"
             remedy = keys if "signatures" in why else names
             raise SetupError(f"the lists of Debian {self._suite} cannot be had: {why}. {remedy}.") from None
 
@@ -178,10 +264,10 @@ def refusal(address: str) -> str:
     options = [word for option in (*waits, "Acquire::Retries=0", "APT::Sandbox::User=root") for word in ("-o", option)]
     with tempfile.TemporaryDirectory() as folder:
         command = [_helper(), *options, "download-file", address, f"{folder}/file"]
-        process = children.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
+        process = programs.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
     if process.returncode == 0:
         return ""
-    if process.returncode == children.LATE:
+    if process.returncode == programs.LATE:
         return f"no answer within {LONGEST_S} s"
     return (_complaint(process.stderr) or process.stderr.strip()).removeprefix(f"{address}: ")
 
@@ -200,7 +286,7 @@ def _helper() -> str:
     return shutil.which(HELPER, path=f"{os.environ.get('PATH', '')}:{HELPER_FOLDER}") or HELPER
 
 
-def _offer(match: re.Match[str], of: mirrors.Mirrors) -> File:
+def _offer(match: re.Match[str], of: Mirrors) -> File:
     kind, _, digest = match["hash"].partition(":")
     if kind != "SHA256":
         raise SetupError(f"the mirror gave no SHA-256 of {match['file']}; what it gives cannot be checked")

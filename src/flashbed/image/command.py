@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flashbed.common import children, paths, programs
+from flashbed.common import paths, programs
 from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
@@ -58,8 +58,8 @@ def run(
     name = str((cwd or Path()) / arguments[0]) if "/" in arguments[0] else arguments[0]
     if shutil.which(name, path=(env or {}).get("PATH")) is None:
         raise programs.missing(arguments[0])
-    with children.started(
-        children.guarded(arguments),
+    with programs.started(
+        programs.guarded(arguments),
         cwd=cwd,
         env={**os.environ, "LC_ALL": "C", **(env or {})},
         stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,

@@ -18,11 +18,10 @@ from typing import Any, Self
 from flashbed.common import atomic, locks
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
-from flashbed.image import pins
+from flashbed.image import lockfile
 from flashbed.image.apt import Apt
 from flashbed.image.command import run
-from flashbed.image.lockfile import File, Lockfile
-from flashbed.image.pins import Pins
+from flashbed.image.lockfile import File, Lockfile, Pins
 
 _log = logging.getLogger("flashbed")
 
@@ -82,7 +81,7 @@ class Archive:
 
     @property
     def _pins(self) -> Pins:
-        return self._kept_to if self._kept_to is not None else pins.current()
+        return self._kept_to if self._kept_to is not None else lockfile.current_pins()
 
     @contextmanager
     def without_versions(self) -> Iterator[None]:

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image import loading, module_order
+from flashbed.image import loading
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.initramfs import File
 from flashbed.image.kernel import CONFIG, IMAGE, SYMBOLS, Kernel
-from flashbed.image.loading import FILESYSTEM, SCHEDULER
-from flashbed.image.module_order import ModuleFiles
+from flashbed.image.loading import FILESYSTEM, SCHEDULER, ModuleFiles
 
 PACKAGE = "linux-image-arm64"
 """The package that users install. It is empty, and depends on the package of the current kernel."""
@@ -36,7 +35,7 @@ def build(cache: Cache, archive: Archive) -> Kernel:
     """Return the kernel that Debian installs."""
     package = wanted(archive)
     resolved = archive.resolve([package], alone=True)
-    recipe = {"packages": resolved.files, "version": [RECIPE_VERSION, module_order.RECIPE_VERSION]}
+    recipe = {"packages": resolved.files, "version": [RECIPE_VERSION, loading.RECIPE_VERSION]}
 
     def fill(folder: Path) -> None:
         with stage("Fetching Debian's own kernel"):
@@ -46,7 +45,7 @@ def build(cache: Cache, archive: Archive) -> Kernel:
             shutil.rmtree(unpacked)
 
     entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, NAMES])
-    modules = ModuleFiles(module_order.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
+    modules = ModuleFiles(loading.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
     return Kernel(entry, resolved.version(package), modules=modules)
 
 
@@ -68,7 +67,7 @@ def _keep(unpacked: Path, folder: Path) -> None:
         shutil.copy(file, folder / to)
     (folder / SYMBOLS).write_text("")  # Debian has the symbols in a package of 700 MB
     shutil.copytree(modules / "kernel", folder / MODULES)
-    names = module_order.names_of(modules)
+    names = loading.names_of(modules)
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children, paths
+from flashbed.common import paths, programs
 from flashbed.common.errors import HostResourceError, InputError, no_room
 from flashbed.common.progress import stage
 from flashbed.image import stores
@@ -148,7 +148,7 @@ class MediaTool:
         return json.loads(self._run(self.program, *arguments))
 
     def _run(self, program: Path, *arguments: str | Path) -> str:
-        done = children.run([program, *arguments])
+        done = programs.run([program, *arguments])
         if done.returncode == 0:
             return done.stdout
         files = [argument for argument in arguments if isinstance(argument, Path)]

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write a lock: a TOML file with version, digest and origin of each input of a study.
+"""Read and write a lock: a TOML file with version, digest and origin of each input of a study. Choose the lock that
+this process keeps to, and how strictly.
 
-There are two kinds of input: files of Debian's archive, by request, and files of the lab's own, by digest.
+There are two kinds of input: files of Debian's archive, by request, and files of the lab's own, by digest. A command
+chooses the lock once, before anything is fetched; by default it is the repository's own, as far as it can be followed.
+Knows nothing of apt.
 """
 
 from __future__ import annotations
@@ -10,16 +13,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from flashbed.common import atomic
+from flashbed.common import atomic, paths
 from flashbed.common.errors import host_refusal
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile
+from flashbed.common.tomlfile import Keys, Problem, TomlFile
 
 SUITE = "bookworm"
 """The Debian suite for whose kernels and tools the lab is made. It is the default without a lock."""
@@ -169,3 +172,53 @@ def _file(file: File) -> str:
 def _text(value: str | int) -> str:
     """Return a value as TOML. A basic string of TOML equals one of JSON, for the values of a lock."""
     return json.dumps(value, ensure_ascii=False)
+
+
+ENDING = ".lock"
+"""The suffix of a study's own lock, in place of .toml."""
+
+
+@dataclass(frozen=True)
+class Pins:
+    """A lock and its force. With `strict`, exactly the files that the lock names are used. Without a lock, Debian's
+    archive decides.
+    """
+
+    lock: Lockfile | None
+    strict: bool = False
+
+    @property
+    def suite(self) -> str:
+        """Return the Debian suite of the packages."""
+        return self.lock.suite if self.lock else SUITE
+
+
+_chosen: Pins | None = None
+
+
+def choose_pins(pins: Pins | None) -> None:
+    """Keep to these pins from now on. None: the default."""
+    global _chosen
+    _chosen = pins
+
+
+def current_pins() -> Pins:
+    """Return the chosen pins, else the repository's own lock. Raises InputError if that is damaged."""
+    return _chosen if _chosen is not None else Pins(shipped())
+
+
+def shipped_path() -> Path:
+    """Return the path of the lock of the repository's studies."""
+    return paths.studies() / f"flashbed{ENDING}"
+
+
+@cache
+def shipped() -> Lockfile | None:
+    """Return the lock of the repository's studies, if it exists. Raises InputError if it is damaged."""
+    return read(shipped_path()) if shipped_path().is_file() else None
+
+
+def path_for(study: Path) -> Path:
+    """Return the path of a study's lock: its own, if one lies beside it, else the repository's."""
+    own = study.with_suffix(ENDING)
+    return own if own.is_file() else shipped_path()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build a kernel from a user's source, with the lab's configuration and patches.
 
-Each home of sources (a directory of the user's, a package) keeps its objects, so the next patch compiles only what it
-changes. The files for module builds are copied out, so that kernels of one home do not wait for each other.
+Each home of sources (a directory of the user's, a package) keeps its objects in a directory of its own, so the next
+patch compiles only what it changes. The files for module builds are copied out, so that kernels of one home do not wait
+for each other.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flashbed.common import paths
+from flashbed.common import locks, paths
+from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import changed_code, kernel, module_code, modules, toolchain
@@ -26,8 +29,62 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
 from flashbed.image.kernel_sources import KernelSource, Sources
-from flashbed.image.own_objects import Work, root, work_on
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
+
+
+@dataclass(frozen=True)
+class ObjectsFolder:
+    """A directory in which kernels of one home are compiled, by one build at a time."""
+
+    folder: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / TREE
+
+    @property
+    def built(self) -> Path:
+        """Return the file with the tree's hash and the version of all objects. It is absent while objects are of
+        several trees.
+        """
+        return self.folder / "built"
+
+    def is_of(self, wanted: KernelSource, version: str) -> bool:
+        """Return True if all objects are of this source, compiled as this version."""
+        try:
+            return self.built.read_text() == f"{wanted.tree} {version}"
+        except OSError:
+            return False
+
+    @property
+    def index(self) -> Path:
+        """Return git's index of the tree."""
+        return self.folder / "index"
+
+
+def objects_root() -> Path:
+    """Return the parent directory of users' sources and of their objects."""
+    return paths.cache_root() / "kernels"
+
+
+@contextmanager
+def objects_of(wanted: KernelSource, version: str) -> Iterator[ObjectsFolder]:
+    """Lock and yield the directory of this home's kernels, or of another home that has exactly this kernel. Other
+    processes wait.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(wanted.home).name)
+    own = objects_root() / f"{plain}-{digest_bytes(f'{wanted.home} {version}'.encode())[:12]}"
+    candidates = (ObjectsFolder(place.parent) for place in (own / "built", *sorted(objects_root().glob("*/built"))))
+    name = next((work.folder for work in candidates if work.is_of(wanted, version)), own).name
+
+    def say() -> None:
+        _log.warning("another run compiles a kernel of %s; waiting for it", wanted.home)
+
+    with locks.wait_for(objects_root() / f".{name}.lock", say):
+        folder = objects_root() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        yield ObjectsFolder(folder)
+
 
 _log = logging.getLogger("flashbed")
 
@@ -71,7 +128,7 @@ _WRONG = re.compile(r"\berror: |undefined reference|^patch: |\*\*\* .*No rule")
 
 def source(archive: Archive, choice: KernelChoice) -> KernelSource:
     """Return the source of a choice with its patches. Raises InputError for a patch that does not apply."""
-    sources = Sources(root())
+    sources = Sources(objects_root())
     if choice.tree is not None:
         unpatched = sources.of_tree(choice.tree)
     else:
@@ -135,7 +192,7 @@ def build(
     }
 
     def fill(folder: Path) -> None:
-        with work_on(wanted, choice.version) as work:
+        with objects_of(wanted, choice.version) as work:
             compile_in(work, wanted, choice, fragment, compiler.environment)
             with stage("Keeping what modules are built against"):
                 _keep(work.tree, folder / TREE)
@@ -161,7 +218,7 @@ def _changed(
     """Return where the kernel's lines that differ from the tree `before` lie; None if that is unknown and `lines_too`
     is False.
     """
-    diff = Sources(root()).changes(wanted, before)
+    diff = Sources(objects_root()).changes(wanted, before)
     lines = {file: ranges for file, ranges in changed_code.changed_lines(diff).items() if ranges and _is_code(file)}
     recipe = {
         "kernel": built.entry.digests,
@@ -171,7 +228,7 @@ def _changed(
     }
 
     def fill(folder: Path) -> None:
-        with work_on(wanted, choice.version) as work:
+        with objects_of(wanted, choice.version) as work:
             if not work.is_of(wanted, choice.version):
                 compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
@@ -204,7 +261,7 @@ def _is_code(file: str) -> bool:
 
 
 def compile_in(
-    work: Work,
+    work: ObjectsFolder,
     wanted: KernelSource,
     choice: KernelChoice,
     fragment: str,
@@ -217,7 +274,7 @@ def compile_in(
     with stage(f"Taking the source of {wanted.label}"):
         if marker.exists():
             _forget_since(work.tree, marker.stat().st_mtime_ns)
-        Sources(root()).check_out(wanted, work.tree, work.index)
+        Sources(objects_root()).check_out(wanted, work.tree, work.index)
     marker.touch()
     # The build counts its runs in a directory, and each kernel must be the first
     (work.tree / ".version").unlink(missing_ok=True)

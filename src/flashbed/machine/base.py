@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result type of a machine, which runs one cell. A guest that misbehaves is an outcome, not an exception.
+"""The result of a machine, which runs one cell. A guest that misbehaves is an outcome, not an exception. In an outcome,
+replace addresses of the kernel by function names.
 
 Knows no study and no workload.
 """
@@ -7,8 +8,12 @@ Knows no study and no workload.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
+
+from flashbed.guest_output import profile
+from flashbed.machine import deaths
 
 Status = Literal["measured", "failed", "timed out", "killed"]
 """ "killed": another process of the host, or a lack of memory, ended the machine itself."""
@@ -28,3 +33,30 @@ class Outcome:
     console: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
     medium_check: str | None = None
+
+
+def with_functions(outcome: Outcome, symbols: Path | None) -> Outcome:
+    """Return the outcome with the profile of its samples, if any, and with the function in which a CPU hung.
+
+    `symbols` is the kernel's System.map. The guest writes the names of its modules, so an invalid line fails the cell.
+    """
+    try:
+        return _named(outcome, symbols)
+    except (ValueError, IndexError):
+        return replace(outcome, status="failed", reason=f"the guest's {profile.MODULE_SYMBOLS} has a line that is none")
+
+
+def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
+    files = dict(outcome.files)
+    names = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
+    if (raw := files.pop(profile.RAW, None)) is not None:
+        names += symbols.read_text().splitlines() if symbols else []
+        files[profile.PROFILE] = profile.named(raw.decode(), names).encode()
+    return replace(outcome, files=files, reason=_with_function(outcome.reason, symbols))
+
+
+def _with_function(reason: str, symbols: Path | None) -> str:
+    if symbols is None or not (place := deaths.PLACE.search(reason)):
+        return reason
+    name = profile.Functions(symbols.read_text().splitlines()).at(int(place[1], 16))
+    return reason if name == profile.UNKNOWN else reason.replace(place[0], f"in {name}")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flashbed.common import children, programs
+from flashbed.common import programs
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
 
@@ -61,8 +61,8 @@ def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> st
     begin = time.monotonic()
     try:
         options = {"stdin": subprocess.DEVNULL, "env": environment}
-        process = children.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **options)
-    except children.TooMuchOutput as error:
+        process = programs.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **options)
+    except programs.TooMuchOutput as error:
         raise NoVerdict(f"{command[0]} {error} of the image") from None
     if time.monotonic() - begin >= LONGEST_S:
         raise NoVerdict(f"{command[0]} did not come to an end in {LONGEST_S:.0f} s of this host's time")

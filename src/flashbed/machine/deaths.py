@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from flashbed.common import foreign_text
+from flashbed.common import foreign
 from flashbed.common.units import describe_size
 from flashbed.machine import outbox
 
@@ -57,7 +57,7 @@ def cause(console: bytes, complaint: str) -> str:
     """Return why the guest ended without results, from its console or from QEMU's complaint."""
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
-            return f"{meaning} ({foreign_text.line(match[1].decode(errors='replace'))})"
+            return f"{meaning} ({foreign.line(match[1].decode(errors='replace'))})"
     if hung := _HANGS.search(complaint):
-        return f"{HUNG} ({foreign_text.line(hung[0])})"
-    return f"the guest ended without results. {foreign_text.line(complaint)}".strip()
+        return f"{HUNG} ({foreign.line(hung[0])})"
+    return f"the guest ended without results. {foreign.line(complaint)}".strip()

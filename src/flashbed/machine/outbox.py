@@ -15,7 +15,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from flashbed.common import foreign_names, foreign_text
+from flashbed.common import foreign
 from flashbed.common.units import describe_size
 from flashbed.guest_output.profile import PROFILE, RAW
 from flashbed.guest_output.system_calls import CALLS
@@ -63,8 +63,8 @@ def read(path: Path) -> dict[str, bytes] | None:
         data = box.read(length)
     contents: dict[str, bytes] = {}
     for name, content in _files(data):
-        if why := foreign_names.fault(name):
-            raise RefusedError(f'a file whose name {why}: "{foreign_text.line(name)}"')
+        if why := foreign.name_fault(name):
+            raise RefusedError(f'a file whose name {why}: "{foreign.line(name)}"')
         if (first := name.partition("/")[0]) in _OF_THE_HOST:  # a directory of that name would be in the file's way
             raise RefusedError(f"{first}, which the host writes")
         if name in contents:
@@ -72,7 +72,7 @@ def read(path: Path) -> dict[str, bytes] | None:
         if len(contents) == MOST_FILES:
             raise RefusedError(f"more than {MOST_FILES} files")
         contents[name] = content
-    if name := foreign_names.conflict(contents):
+    if name := foreign.name_conflict(contents):
         raise RefusedError(f'"{name}" as a file and as a folder')
     return dict(sorted(contents.items()))
 
@@ -101,9 +101,9 @@ def _files(data: bytes) -> Iterator[tuple[str, bytes]]:
         name = member.name.removeprefix("./")
         if member.type not in _PLAIN:
             kind = _KINDS.get(member.type, "a folder with content" if member.isdir() else "a file of an unknown kind")
-            raise RefusedError(f'{kind}: "{foreign_text.line(name)}"')
+            raise RefusedError(f'{kind}: "{foreign.line(name)}"')
         if not 0 <= member.size <= len(data) - begin:
-            raise RefusedError(f'a file that is longer than the archive: "{foreign_text.line(name)}"')
+            raise RefusedError(f'a file that is longer than the archive: "{foreign.line(name)}"')
         yield name, data[begin : begin + member.size]
         at = begin + -(-member.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
     if len(block) < tarfile.BLOCKSIZE:

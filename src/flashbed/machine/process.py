@@ -18,7 +18,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import InterruptedByUser
 from flashbed.guest_output import system_calls
 from flashbed.guest_output.profile import RAW
@@ -33,7 +33,7 @@ STOP_POLL_S = 0.2
 PANIC_ENDS_S = 10.0
 """Seconds of the host's time from a panic to the end. A guest whose CPUs can be stopped has ended by then."""
 
-TIMED_OUT = children.LATE
+TIMED_OUT = programs.LATE
 """The exit status of an emulator that exceeded its limit."""
 
 RAN = "ran.log"
@@ -81,7 +81,7 @@ def execute(arguments: list[str], folder: Path, limit_s: float, stop: threading.
     if end is End.BROKEN:
         return 0
     # `timeout -k` kills itself, too, when it has to kill. Its status is then the same as for a killed guest
-    late = time.monotonic() - begin >= limit_s and status in (children.LATE, -signal.SIGKILL, 128 + signal.SIGKILL)
+    late = time.monotonic() - begin >= limit_s and status in (programs.LATE, -signal.SIGKILL, 128 + signal.SIGKILL)
     return TIMED_OUT if late else status
 
 
@@ -94,8 +94,8 @@ def started(
     """
     with (
         (folder / COMPLAINT).open("wb") as complaint_file,
-        children.started(
-            children.guarded(arguments, limit_s, KILL_AFTER_S),
+        programs.started(
+            programs.guarded(arguments, limit_s, KILL_AFTER_S),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=complaint_file,

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flashbed.common import foreign_text
+from flashbed.common import foreign
 from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output import system_calls
@@ -211,7 +211,7 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
         most = describe_size(process.most_written(longest))
         return Outcome("failed", f"the guest made {longest} longer than {most}", console)
     if status == 1 and not console:
-        why = foreign_text.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
+        why = foreign.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
         return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", console)
     try:
@@ -260,13 +260,13 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
 
 def step_reason(files: Mapping[str, bytes]) -> str:
     """Return the failed step and its tool's message: the first line that tells a reason, else the last line."""
-    failed = foreign_text.line(files["failed"].decode(errors="replace"))
+    failed = foreign.line(files["failed"].decode(errors="replace"))
     output = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
     lines = [line for line in output.splitlines() if line.strip()]
     if not lines:
         return f"step {failed}"
     why = next((line for line in lines if TELLING.search(line)), lines[-1])
-    return f"step {failed}: {foreign_text.line(why)}"
+    return f"step {failed}: {foreign.line(why)}"
 
 
 def escaped(path: Path) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flashbed.common.errors import InputError, several
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import nearest
+from flashbed.common.tomlfile import Keys, nearest
 from flashbed.image.hosttools import MediaTool, Parameter
 from flashbed.profiles.library import Library, Selector, profile_schema
 from flashbed.profiles.profile import Medium, flash_of

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children, paths, programs
+from flashbed.common import paths, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.execution import cell_medium, repetition
@@ -50,7 +50,7 @@ def linked(program: Path) -> Linked:
     with program.open("rb") as file:
         if file.read(4) != b"\x7fELF":
             raise SetupError(f"{program}: is a script; a pack can contain programs only")
-    done = children.run(["ldd", program])
+    done = programs.run(["ldd", program])
     output = done.stdout + done.stderr
     if any(word in output for word in _STATIC):
         return Linked(program, None, {})
@@ -98,7 +98,7 @@ def _described(packages: Iterable[str]) -> dict[str, str]:
 
 def _said_by_dpkg(*words: str) -> str:
     try:
-        return children.run(["dpkg-query", *words]).stdout
+        return programs.run(["dpkg-query", *words]).stdout
     except SetupError:
         return ""
 

@@ -101,11 +101,9 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 TRAVELS = (
     "common/__init__.py",
-    "common/children.py",
     "common/digest.py",
     "common/errors.py",
-    "common/foreign_names.py",
-    "common/foreign_text.py",
+    "common/foreign.py",
     "common/locks.py",
     "common/own_file.py",
     "common/programs.py",
@@ -127,7 +125,6 @@ TRAVELS = (
     "machine/outbox.py",
     "machine/process.py",
     "machine/qemu.py",
-    "machine/sampled.py",
     *(f"replay/{file.name}" for file in sorted((PACKAGE / "replay").glob("*.py"))),
 )
 """The part of flashbed that goes into a pack. It needs Python's standard library only."""

@@ -13,8 +13,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.tomlfile import Problem, Size, nearest
 from flashbed.common.units import describe_size
 from flashbed.profiles.option import Option, Value, option_problems, placeholder_problems
 from flashbed.profiles.profile import MODULE_SOURCE, Profile, Strict, package_problems

@@ -19,9 +19,8 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile, nearest, shown, validation_message
 from flashbed.common.units import LARGEST
 from flashbed.profiles.filesystem import FileSystem, ResolvedFileSystem
-from flashbed.profiles.profile import Board, Medium, Profile, Scheduler
+from flashbed.profiles.profile import Board, Medium, Profile, Scheduler, Translation
 from flashbed.profiles.stored_medium import locate
-from flashbed.profiles.translation import Translation
 
 Kind = Literal["board", "medium", "filesystem", "scheduler", "translation"]
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.tomlfile import Problem, Size, nearest
 from flashbed.common.units import format_size, parse_size
 from flashbed.profiles.profile import Strict
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML formats of a board, a medium and a scheduler, and the common part of all profiles.
+"""The TOML formats of a board, a medium, a translation layer and a scheduler, and the common part of all profiles.
 
 A profile is data. This room checks types and ranges, and that each number names its source. It must not know any chip,
-board or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
+board, layer or scheduler by name, nor where profiles lie (library.py), nor what a number does (the media core, QEMU).
 """
 
 import re
@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem, nearest, shown
+from flashbed.common.tomlfile import Problem, Size, nearest, shown
 from flashbed.common.units import describe_size, parse_size
 from flashbed.profiles.condition import AGED, STEPS, Condition, condition_problems
 from flashbed.profiles.stored_medium import StoredMedium
@@ -382,3 +381,45 @@ def flash_of(medium: Medium) -> Flash | None:
     if None in geometry:
         return None
     return Flash(prod(filter(None, geometry)), medium.capacity_bytes)
+
+
+class Translation(Profile):
+    """The layer between raw flash and a file system that needs a block device. Without a device, there is none."""
+
+    device: str | None = Field(default=None, min_length=1, description="the block device that it offers")
+    module: str | None = Field(default=None, min_length=1, description="kernel module to load, if it is not built in")
+    arguments: str = Field(default="", description="arguments of the module besides parameters")
+    parameters: dict[str, int] = Field(
+        default_factory=dict, description="parameters of the module that a study may set"
+    )
+    packages: tuple[str, ...] = Field(default=(), strict=False, description="Debian packages of its tools")
+    programs: tuple[str, ...] = Field(default=(), strict=False, description="programs for the guest, absolute paths")
+    commands: tuple[str, ...] = Field(
+        default=(), strict=False, description="commands that make the layer on the flash {device}"
+    )
+    bad_blocks: bool = Field(
+        default=True, description="true if the layer tolerates blocks that are bad from the factory"
+    )
+    logs_requests: bool = Field(default=False, description="its module takes record=N, for figures of requests")
+    counters: str = Field(default="", description="file of the guest with its counters, a line name:value each")
+
+    @property
+    def module_arguments(self) -> str:
+        """Return insmod's arguments after the module's file."""
+        return " ".join([self.arguments, *(f"{name}={value}" for name, value in self.parameters.items())]).strip()
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield contradictions, and numbers without a source."""
+        yield from self._source_problems()
+        yield from package_problems(self.packages, self.programs)
+        if self.device is None and (self.module or self.commands or self.counters):
+            yield Problem(("device",), "is missing: the block device that the module and the commands make")
+        if (self.arguments or self.parameters) and not self.module:
+            yield Problem(("module",), "is missing: whose arguments these are")
+        if self.parameters and not self.source.get("parameters", "").strip():
+            yield Problem(("parameters",), 'has no source; add parameters = "..." under [source]')
+
+
+def has_queue(medium: Medium, translation: Translation) -> bool:
+    """Return True if requests pass the block layer, where a scheduler can order them. Raw flash bypasses it."""
+    return medium.provides == "block" or translation.device is not None

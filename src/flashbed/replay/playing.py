@@ -16,7 +16,7 @@ from pathlib import Path
 from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.beginnings import Beginnings, Begun, Guest
 from flashbed.execution.memory import Memory
-from flashbed.machine import checker, qemu, sampled
+from flashbed.machine import base, checker, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.replay import pack_file
@@ -135,7 +135,7 @@ def _played(
     else:
         started = _written(recipe, files, folder, load)
         outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
-    outcome = sampled.named(outcome, files.file(recipe.symbols) if recipe.symbols else None)
+    outcome = base.with_functions(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == "measured" and recipe.check is not None:
         data = folder / DATA
         outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from flashbed.common import children, foreign_text
+from flashbed.common import foreign, programs
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser, host_refusal
 from flashbed.replay.verifying import VerifyOptions, verify
 
@@ -33,7 +33,7 @@ def main(pack: Path) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    options = VerifyOptions(arguments.cells, arguments.jobs or children.cores(), arguments.limit, arguments.folder)
+    options = VerifyOptions(arguments.cells, arguments.jobs or programs.cores(), arguments.limit, arguments.folder)
     try:
         return _status(pack, options)
     finally:
@@ -46,7 +46,7 @@ def _status(pack: Path, options: VerifyOptions) -> int:
     try:
         verify(pack, options, _say)
     except FlashbedError as error:
-        print(foreign_text.plain(error.message), file=sys.stderr)
+        print(foreign.plain(error.message), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         _say_no_more()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import children, foreign_text
+from flashbed.common import foreign, programs
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution import memory
@@ -65,7 +65,7 @@ def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
     pack = pack_file.open_pack(path)
 
     def say(line: str) -> None:
-        print_line(foreign_text.plain(line))
+        print_line(foreign.plain(line))
 
     chosen = sample(pack.recipes, options.cells)
     say(f"{path}: {pack.contents['study']['title']} ({pack.contents['study']['name']})")
@@ -215,7 +215,7 @@ def _check_emulator(files: Unpacked) -> None:
     """Raise SetupError if the emulator does not start here: another processor, or a directory mounted noexec."""
     if missing := [name for name in ("sh", "env", "timeout", "setpriv") if shutil.which(name) is None]:
         raise SetupError(f"{missing[0]} is not installed; it is in a package such as coreutils or util-linux")
-    done = children.run([files.program(EMULATOR), "--version"])
+    done = programs.run([files.program(EMULATOR), "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
         raise SetupError(

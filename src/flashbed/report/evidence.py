@@ -12,7 +12,7 @@ from typing import Any
 
 from flashbed.analysis import MISSING, Flow, Spread
 from flashbed.analysis.words import SCALES, Scale, capitalized, listing, metric_of, number, scale_of
-from flashbed.common.foreign_text import without_controls
+from flashbed.common.foreign import without_controls
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell

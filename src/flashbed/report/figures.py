@@ -17,7 +17,7 @@ from typing import Any
 
 from flashbed.analysis import MISSING, Spread
 from flashbed.analysis.words import Scale, capitalized, count, direction, listing, metric_of, scale_of
-from flashbed.common.foreign_text import without_controls
+from flashbed.common.foreign import without_controls
 from flashbed.common.units import by_size, sizes
 from flashbed.report import limits
 from flashbed.report.model import Report, no_scheduler

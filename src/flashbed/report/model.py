@@ -33,7 +33,7 @@ from flashbed.analysis.model_error import SourceOf, sources
 from flashbed.analysis.words import JOINT, listing, metric_of
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Steadiness
-from flashbed.profiles.translation import has_queue
+from flashbed.profiles.profile import has_queue
 from flashbed.report.inputs import Consoles, Logs, ReportInputs
 from flashbed.report.names import words_of
 from flashbed.result.columns import Combination, ResultRow

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flashbed.analysis import Spread
 from flashbed.analysis.words import ONLY_CELL, capitalized, number
-from flashbed.common import foreign_text
+from flashbed.common import foreign
 from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -74,7 +74,7 @@ def costly_files(report: Report) -> ReportTable | None:
     for cell, calls in _summaries(report).items():
         whole_ns = sum(calls.spent_ns.values())
         for file in calls.files[:MOST_FILES]:
-            name = Head(foreign_text.line(file.path, LONGEST_PATH))
+            name = Head(foreign.line(file.path, LONGEST_PATH))
             rows.append(Row([*_places(report, cell), name], _file_cells(file, whole_ns)))
     if not rows:
         return None

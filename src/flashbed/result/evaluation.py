@@ -20,7 +20,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from flashbed.common import atomic, foreign_text, locks, paths
+from flashbed.common import atomic, foreign, locks, paths
 from flashbed.common.digest import digest_bytes, digest_code, digest_json
 from flashbed.common.tomlfile import shown
 from flashbed.guest_output import (
@@ -94,7 +94,7 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
             commits = calls.commits
         medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled, of_tool)
         return Measurement(
-            mounted=foreign_text.line(filesystem.described_mount(out), _MOST_MOUNTED),
+            mounted=foreign.line(filesystem.described_mount(out), _MOST_MOUNTED),
             durable=durability.durability(commits, out, cell["medium"]),
             settled=settled,
             metrics=_checked(metrics),
@@ -104,9 +104,9 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
             calls=program_calls.summary(calls) if calls else None,
         )
     except KeyError as error:
-        raise UnreadableError(f"its output cannot be read: it has no {foreign_text.line(str(error))}") from None
+        raise UnreadableError(f"its output cannot be read: it has no {foreign.line(str(error))}") from None
     except _UNREADABLE as error:
-        raise UnreadableError(f"its output cannot be read: {foreign_text.line(str(error))}") from None
+        raise UnreadableError(f"its output cannot be read: {foreign.line(str(error))}") from None
 
 
 def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
@@ -123,7 +123,7 @@ def _checked_series(moved: Sequence[Series]) -> list[Series]:
     """Return the series with printable names. Raises WorkloadOutputError for a number that is not finite."""
     if not all(isfinite(number) for series in moved for number in (series.seconds, series.grain, *series.parts)):
         raise WorkloadOutputError("its rate over time is not a number")
-    return [replace(series, name=foreign_text.line(series.name)) for series in moved]
+    return [replace(series, name=foreign.line(series.name)) for series in moved]
 
 
 def _of_layers(medium: medium_counters.Counters) -> dict[str, int]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import foreign_names, locks, paths
+from flashbed.common import foreign, locks, paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import FlashbedError, HostResourceError, InputError, host_refusal
 from flashbed.result.result import Result, ResultError
@@ -236,13 +236,13 @@ def open_store() -> Store:
 
 def _checked_name(name: str) -> str:
     if name in (RESULT, DIGESTS):
-        raise foreign_names.ForeignNameError(f"not a name for an artefact: {name} is the store's own")
+        raise foreign.ForeignNameError(f"not a name for an artefact: {name} is the store's own")
     return name
 
 
 def _write_folder(folder: Path, content: Mapping[str, bytes | Path]) -> None:
     folder.mkdir()
-    digests = {name: _write(foreign_names.below(folder, name), source) for name, source in content.items()}
+    digests = {name: _write(foreign.path_below(folder, name), source) for name, source in content.items()}
     _write(folder / DIGESTS, "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode())
     for parent in {(folder / name).parent for name in content}:
         _sync(parent)

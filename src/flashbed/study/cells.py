@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from flashbed.common.tomlfile import Problem, validation_message
 from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
-from flashbed.profiles.profile import Medium
-from flashbed.profiles.translation import has_queue
+from flashbed.profiles.profile import Medium, has_queue
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.tomlfile import Keys, Problem, nearest
 from flashbed.result.metrics import METRICS
 from flashbed.study.draft import Draft
 from flashbed.study.format import SYSTEM, Claim, StudyFile, Where

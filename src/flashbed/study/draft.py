@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from flashbed.common.errors import InputError, several
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
 from flashbed.profiles.library import Library
 from flashbed.result.metrics import METRICS
 from flashbed.study.format import STACK, StudyFile, Where

@@ -10,9 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
-from flashbed.common.size_field import Size
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Keys, Problem, Size
 from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
 

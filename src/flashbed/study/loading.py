@@ -16,10 +16,9 @@ from typing import Any, Self
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from flashbed.common import foreign_names, own_file, paths
+from flashbed.common import foreign, own_file, paths
 from flashbed.common.errors import InputError
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest, shown
+from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.study import cells, claim_rules, names, questions, selection
@@ -251,7 +250,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     InputError with line and key for every error in the study or in its profiles.
     """
     file = TomlFile.read(path)
-    if why := foreign_names.fault(path.stem):
+    if why := foreign.name_fault(path.stem):
         raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
     content = with_kernels(file.validate(StudyFile), kernels)
     draft = Draft(file, content, library or Library.beside(path))

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.tomlfile import Keys, Problem, nearest
 from flashbed.common.units import meaning
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import KernelChoice

@@ -15,8 +15,7 @@ from typing import Any
 from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.profiles.filesystem import ResolvedFileSystem
 from flashbed.profiles.kernel_choice import KernelChoice
-from flashbed.profiles.profile import Board, Medium, Scheduler
-from flashbed.profiles.translation import Translation, has_queue
+from flashbed.profiles.profile import Board, Medium, Scheduler, Translation, has_queue
 from flashbed.study.loading import Study
 from flashbed.workload import WORKLOADS
 

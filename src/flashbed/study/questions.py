@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, nearest
+from flashbed.common.tomlfile import Keys, Problem, nearest
 from flashbed.common.units import sizes
 from flashbed.guest_output.wear import BOUNDS, LIVES
 from flashbed.profiles.library import Library
-from flashbed.profiles.translation import has_queue
+from flashbed.profiles.profile import has_queue
 from flashbed.result.metrics import METRICS
 from flashbed.study.claim_rules import TIME_UNITS, not_a_time
 from flashbed.study.draft import Draft

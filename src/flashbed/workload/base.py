@@ -14,8 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import format_size
 from flashbed.guest_output.durability import NO_COMMITS, Commits
 from flashbed.guest_output.limit import Direction

@@ -14,8 +14,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.limit import Direction

@@ -15,8 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
 from flashbed.guest_output import profile
 from flashbed.workload.base import (

@@ -13,8 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, WithJsonSchema
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import (

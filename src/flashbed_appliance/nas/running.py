@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import FlashbedError, InterruptedByUser, SetupError
-from flashbed.common.foreign_text import without_controls
+from flashbed.common.foreign import without_controls
 from flashbed_appliance.nas import ports, qemu, usage
 from flashbed_appliance.nas.building import Appliance
 from flashbed_appliance.nas.ports import Ports
@@ -190,6 +190,6 @@ def _interrupt(number: int, _: object) -> NoReturn:
 @contextlib.contextmanager
 def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """Start QEMU in a process group of its own, so that Ctrl-C reaches this program only."""
-    guarded = children.guarded(command)
-    with children.started(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr) as process:
+    guarded = programs.guarded(command)
+    with programs.started(guarded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr) as process:
         yield process

@@ -15,8 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from flashbed.common.errors import InputError
-from flashbed.common.toml_lines import Keys
-from flashbed.common.tomlfile import Problem, TomlFile, nearest
+from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
 from flashbed.profiles.profile import Strict
 from flashbed_appliance.nas.values import (
     DHCP,

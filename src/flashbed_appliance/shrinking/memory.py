@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import children, paths
+from flashbed.common import paths, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.image import emulator
@@ -111,8 +111,8 @@ def left(target: Architecture, image: Path) -> BootMemory | None:
         archive = folder / "initramfs.cpio"
         archive.write_bytes(_archive(_program(target, folder)))
         full = [*command, "-kernel", str(image), "-initrd", str(archive), "-serial", f"file:{console}"]
-        with children.started(
-            children.guarded(full, LIMIT_S),
+        with programs.started(
+            programs.guarded(full, LIMIT_S),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

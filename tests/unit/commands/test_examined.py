@@ -10,7 +10,7 @@ import pytest
 from flashbed.commands import doctor, images
 from flashbed.commands.doctor import HostCheck
 from flashbed.common import programs
-from flashbed.image import mirrors
+from flashbed.image import apt
 
 
 def check_of(subject: str) -> HostCheck:
@@ -18,10 +18,10 @@ def check_of(subject: str) -> HostCheck:
 
 
 def test_debian_s_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(mirrors.VARIABLE, "http://127.0.0.1:9/debian/")
+    monkeypatch.setenv(apt.MIRRORS_VARIABLE, "http://127.0.0.1:9/debian/")
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
     keys = tmp_path / "keys.gpg"
-    monkeypatch.setattr(mirrors, "KEYRING", keys)
+    monkeypatch.setattr(apt, "KEYRING", keys)
     expected = HostCheck("Debian's keys", False, f"{keys} cannot be read", "apt-get install debian-archive-keyring")
     assert check_of("Debian's keys") == expected
     keys.touch()
@@ -33,7 +33,7 @@ def test_a_host_with_an_imported_image_need_not_build(
     imported: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
-    monkeypatch.setenv(mirrors.VARIABLE, "http://127.0.0.1:9/debian/")
+    monkeypatch.setenv(apt.MIRRORS_VARIABLE, "http://127.0.0.1:9/debian/")
     if imported:
         checkers = tmp_path / "checkers" / "bin"
         checkers.mkdir(parents=True)
@@ -52,8 +52,8 @@ def _only_in(folder: Path | None, tool: str) -> Path | None:
 
 @pytest.mark.parametrize("built", [True, False])
 def test_a_host_whose_apt_knows_no_mirror(built: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
-    monkeypatch.setattr(mirrors, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
+    monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
+    monkeypatch.setattr(apt, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
     monkeypatch.setattr(images, "is_built", lambda _: built)
     mirrors_check = check_of("mirrors of Debian")
     assert (mirrors_check.fine, mirrors_check.needed) == (False, not built)

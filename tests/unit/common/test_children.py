@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.errors import HostResourceError, SetupError
 from flashbed.image.command import run
 from tests.support.running import command_lines
@@ -66,9 +66,9 @@ def is_running(process: int) -> bool:
 
 SLEEPER = """
 import sys
-from flashbed.common import children
+from flashbed.common import programs
 print(flush=True)
-children.run(["sleep", sys.argv[1]])
+programs.run(["sleep", sys.argv[1]])
 """
 
 
@@ -120,7 +120,7 @@ def wait_until(condition: Callable[[], bool], limit_s: float = 5) -> None:
 
 def test_ends_are_told_as_they_were() -> None:
     for command, status in {"exit 3": 3, "kill -9 $$": -9, "kill -11 $$": -11, "true": 0}.items():
-        assert children.run(["sh", "-c", command]).returncode == status
+        assert programs.run(["sh", "-c", command]).returncode == status
 
 
 def test_commands_that_fail(tmp_path: Path) -> None:

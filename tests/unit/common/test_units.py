@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from flashbed.common.size_field import Size
+from flashbed.common.tomlfile import Size
 from flashbed.common.units import (
     describe_size,
     format_size,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
-from flashbed.comparing import cause, chance, limits, presentation, result_set
+from flashbed.comparing import change, limits, presentation, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.facts import Facts
 from tests.support.made_up_exports import COUNTED, Row, write
@@ -38,7 +38,7 @@ def test_students_t_is_that_of_the_tables(t: float, freedom: int, expected: floa
 def test_a_change_of_the_same_share_with_each_seed_is_telling() -> None:
     """One percent, where the seeds lie thirty apart: pairs of seeds tell what the two sides alone would not."""
     before = {1: 10.0, 2: 11.5, 3: 13.0}
-    found = chance.change(
+    found = change.change_of(
         before,
         {seed: value * share for (seed, value), share in zip(before.items(), (1.0099, 1.01, 1.0101), strict=True)},
     )
@@ -50,7 +50,7 @@ def test_a_change_of_the_same_share_with_each_seed_is_telling() -> None:
 
 
 def test_a_shuffle_is_not() -> None:
-    found = chance.change({1: 10.0, 2: 10.2, 3: 9.9}, {1: 10.2, 2: 9.9, 3: 10.05})
+    found = change.change_of({1: 10.0, 2: 10.2, 3: 9.9}, {1: 10.2, 2: 9.9, 3: 10.05})
     assert found is not None
     assert not found.is_telling
     # By hand: logs of 1.02, 33/34 and 67/66 have the mean 0.0016625 and the deviation 0.027397, so t = 0.1051; and with
@@ -74,7 +74,7 @@ def by_seed(values: Sequence[float]) -> dict[int, float]:
 def test_a_report_and_a_comparison_of_the_same_seeds(percent: tuple[float, ...], ahead: bool, telling: bool) -> None:
     """docs/compare.md has these figures."""
     before, after = by_seed([100.0] * len(percent)), by_seed(percent)
-    found = chance.change(before, after)
+    found = change.change_of(before, after)
     assert found is not None
     assert (is_ahead(ratio([(after, before)])), found.is_telling) == (ahead, telling)
 
@@ -91,7 +91,7 @@ def test_seeds_of_equal_builds_agree_by_chance_as_often_as_the_docs_say(seeds: i
 def test_what_a_report_finds_undecided_is_no_change() -> None:
     """By Student's test alone these seven seeds would be one; one in 116 that are drawn by chance is as clear."""
     after = by_seed([109, 108, 108, 109, 100, 100, 110])
-    found = chance.change(by_seed([100] * 7), after)
+    found = change.change_of(by_seed([100] * 7), after)
     assert found is not None
     assert found.chance == pytest.approx(0.00867, abs=1e-5)
     assert not found.is_telling
@@ -99,21 +99,21 @@ def test_what_a_report_finds_undecided_is_no_change() -> None:
 
 @given(st.lists(st.floats(0.5, 2), min_size=2, max_size=12))
 def test_seeds_agree_wherever_a_comparison_finds_a_change(after: list[float]) -> None:
-    found = chance.change(by_seed([1.0] * len(after)), by_seed(after))
+    found = change.change_of(by_seed([1.0] * len(after)), by_seed(after))
     rule = ratio([(by_seed(after), by_seed([1.0] * len(after)))])
     assert found is None or not found.is_telling or (rule is not None and seeds_agree(rule))
 
 
 def test_the_same_is_no_change_and_one_seed_tells_nothing_of_chance() -> None:
-    assert chance.change({1: 2.0, 2: 3.0}, {1: 2.0, 2: 3.0, 3: 9.0}) is None
-    found = chance.change({1: 2.0}, {1: 3.0})
+    assert change.change_of({1: 2.0, 2: 3.0}, {1: 2.0, 2: 3.0, 3: 9.0}) is None
+    found = change.change_of({1: 2.0}, {1: 3.0})
     assert found is not None
     assert (found.chance, found.is_telling) == (None, False)
     assert found.mean == pytest.approx(0.5)
 
 
 def test_from_zero_is_without_end() -> None:
-    found = chance.change({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0})
+    found = change.change_of({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0})
     assert found is not None
     assert math.isinf(found.mean)
 
@@ -132,13 +132,13 @@ def test_from_zero_is_without_end() -> None:
     ],
 )
 def test_a_difference_begins_where_what_is_counted_first_differs(other: dict[str, int], begins: str) -> None:
-    found = cause.cause([(COUNTED, {**COUNTED, **other})] * 2)
+    found = change.cause([(COUNTED, {**COUNTED, **other})] * 2)
     assert found.sentence.startswith(begins)
     assert found.moved["CPU time"] == pytest.approx(0.01 if "cpu_ns" in other else 0)
 
 
 def test_a_report_without_counters_does_not_tell() -> None:
-    assert "write it anew" in cause.cause([(COUNTED, {})]).sentence
+    assert "write it anew" in change.cause([(COUNTED, {})]).sentence
 
 
 def test_keys_may_differ_and_nothing_else(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ VERSIONED = {
     "src/flashbed/image/debian_kernel.py",
     "src/flashbed/image/initramfs.py",
     "src/flashbed/image/module_code.py",
-    "src/flashbed/image/module_order.py",
+    "src/flashbed/image/loading.py",
     "src/flashbed/image/modules.py",
     "src/flashbed/image/programs.py",
     "src/flashbed_appliance/nas/kernels.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.image import mirrors
+from flashbed.image import apt
 from flashbed.image.lockfile import File
 
 # Like apt-get it refuses to work beside another one; it knows every package whose name does not begin with "no-".
@@ -62,8 +62,8 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("apt-get", "apt-helper"):
         (tools / name).write_text(APT.replace("/usr/bin/env python3", sys.executable))
         (tools / name).chmod(0o755)
-    monkeypatch.setattr(mirrors, "KEYRING", tools / "apt-get")
-    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
+    monkeypatch.setattr(apt, "KEYRING", tools / "apt-get")
+    monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("APT_LOG", str(folder / "log"))
     return folder / "log"

@@ -17,15 +17,15 @@ import pytest
 from flashbed.common.errors import SetupError
 from flashbed.image import debian
 from flashbed.image.debian import Archive
-from flashbed.image.pins import Pins
+from flashbed.image.lockfile import Pins
 from tests.unit.image import made_up_apt
 
 RESOLVE = """
 import logging, sys
 from pathlib import Path
-from flashbed.image import mirrors
+from flashbed.image import apt
 from flashbed.image.debian import Archive
-mirrors.KEYRING = Path(sys.executable)
+apt.KEYRING = Path(sys.executable)
 logging.basicConfig(format="%(message)s")
 archive = Archive(Path(sys.argv[1]), "arm64")
 for name in sys.argv[2:]:

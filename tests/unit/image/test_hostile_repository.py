@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import children, repository
+from flashbed.common import programs, repository
 from flashbed.common.errors import InputError
 from flashbed.common.git import GitError
 from flashbed.execution import run
@@ -34,22 +34,22 @@ FROM_OUTSIDE = {
 
 
 @pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory of programs that leave marks. The user's home and environment name them, too."""
-    programs = tmp_path / "programs"
+    traps = tmp_path / "traps"
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # for the git that makes the repositories
-    return programs
+    return traps
 
 
-def hostile_host(folder: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def hostile_host(folder: Path, traps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GIT_CONFIG_GLOBAL")
-    monkeypatch.setenv("HOME", str(make_home(folder / "home", programs)))
+    monkeypatch.setenv("HOME", str(make_home(folder / "home", traps)))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     for name, program in FROM_OUTSIDE.items():
-        monkeypatch.setenv(name, str(trap_at(programs, program)))
+        monkeypatch.setenv(name, str(trap_at(traps, program)))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(trap_at(programs, "fsmonitor")))
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(trap_at(traps, "fsmonitor")))
     monkeypatch.setenv("GIT_DIR", str(folder / "linux/.git"))
 
 
@@ -71,18 +71,18 @@ def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: 
     return found
 
 
-def test_the_traps_are_traps(tmp_path: Path, programs: Path) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+def test_the_traps_are_traps(tmp_path: Path, traps: Path) -> None:
+    linux = make_tree(tmp_path / "linux", traps)
     for words in (("add", "Kbuild"), ("add", "fs/one.c"), ("status",), ("diff", "HEAD", "--", "fs/one.c")):
         subprocess.run(["git", *words], cwd=linux, capture_output=True, check=False)
-    assert {"clean", "process", "fsmonitor", "post-index-change", "diff"} <= set(marks(programs))
+    assert {"clean", "process", "fsmonitor", "post-index-change", "diff"} <= set(marks(traps))
 
 
 @pytest.mark.parametrize("kind", ["linux", "beside", "deep/linux", "bare.git", "module", "plain"])
 def test_no_program_of_a_repository_runs(
-    kind: str, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, traps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+    linux = make_tree(tmp_path / "linux", traps)
     if kind == "beside":
         beside(linux, tmp_path / "beside")
     elif kind == "deep/linux":
@@ -97,22 +97,22 @@ def test_no_program_of_a_repository_runs(
     elif kind == "plain":
         linux.rename(tmp_path / "plain")
         (tmp_path / "plain/.git/HEAD").unlink()
-    hostile_host(tmp_path, programs, monkeypatch)
+    hostile_host(tmp_path, traps, monkeypatch)
     before = everything(tmp_path / kind)
     revisions = kind not in ("plain", "deep/linux")
     assert all_that_the_lab_does(Sources(tmp_path / "cache"), tmp_path, kind, revisions)
-    assert marks(programs) == []
+    assert marks(traps) == []
     assert everything(tmp_path / kind) == before
 
 
 def test_it_is_read_as_the_same_tree_without_traps_is(
-    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, traps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+    linux = make_tree(tmp_path / "linux", traps)
     tame = make(tmp_path / "tame")
     for name in (".gitattributes", "fs/one.c", "fs/two.c", "fs/new.c", "Kbuild"):
         (tame / name).write_bytes((linux / name).read_bytes())
-    hostile_host(tmp_path, programs, monkeypatch)
+    hostile_host(tmp_path, traps, monkeypatch)
     shutil.rmtree(linux / "tools")
     sources = Sources(tmp_path / "cache")
     found = [read(f"./{name}", tmp_path).tree for name in ("linux", "tame")]
@@ -124,9 +124,9 @@ def test_it_is_read_as_the_same_tree_without_traps_is(
 
 
 def test_results_are_not_looked_up_by_a_source_that_is_not_allowed(
-    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, traps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_tree(tmp_path / "linux", programs)
+    make_tree(tmp_path / "linux", traps)
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache/results/cells/aa" / ("a" * 64)).mkdir(parents=True)
     path = write_study(tmp_path)
@@ -137,7 +137,7 @@ def test_results_are_not_looked_up_by_a_source_that_is_not_allowed(
     def nothing_runs(*_: object, **__: object) -> None:
         raise AssertionError("a program was started")
 
-    monkeypatch.setattr(children, "started", nothing_runs)
+    monkeypatch.setattr(programs, "started", nothing_runs)
     with pytest.raises(InputError, match=rf"make -C {tmp_path}/linux\n.*flashbed allow {path} \./linux"):
         run.stored(study)
     for command in host_commands.foreign(study):
@@ -147,9 +147,9 @@ def test_results_are_not_looked_up_by_a_source_that_is_not_allowed(
 
 
 def test_another_users_repository_above_a_tree_does_not_count(
-    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, traps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+    linux = make_tree(tmp_path / "linux", traps)
     found = repository.find(linux / "fs")
     assert found
     assert (found.top, found.prefix) == (linux, "fs")
@@ -160,8 +160,8 @@ def test_another_users_repository_above_a_tree_does_not_count(
     assert repository.find(linux / "fs")
 
 
-def test_what_the_lab_cannot_read_is_told(tmp_path: Path, programs: Path) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+def test_what_the_lab_cannot_read_is_told(tmp_path: Path, traps: Path) -> None:
+    linux = make_tree(tmp_path / "linux", traps)
     config = linux / ".git/config"
     config.write_text(f"{config.read_text()}[extensions]\n\tobjectFormat = sha256\n")
     with pytest.raises(KernelProblem, match="SHA-256"):
@@ -185,8 +185,8 @@ def _found(folder: Path) -> repository.Repository:
     return found
 
 
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, programs: Path) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, traps: Path) -> None:
+    linux = make_tree(tmp_path / "linux", traps)
     for name in ("config", "info/exclude", "index", "ORIG_HEAD", "packed-refs"):
         (linux / ".git" / name).unlink(missing_ok=True)
         os.mkfifo(linux / ".git" / name)
@@ -209,8 +209,8 @@ def test_a_repository_that_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
     assert found is None or found.folder != found.top
 
 
-def test_a_working_tree_keeps_what_its_repository_says_of_files(tmp_path: Path, programs: Path) -> None:
-    linux = make_tree(tmp_path / "linux", programs)
+def test_a_working_tree_keeps_what_its_repository_says_of_files(tmp_path: Path, traps: Path) -> None:
+    linux = make_tree(tmp_path / "linux", traps)
     (linux / "fs/one.c").chmod(0o755)
     with repository.opened(_found(linux)) as view:
         assert view.git("ls-files", "--modified", "--", "Makefile") == ""

@@ -13,11 +13,10 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import inputs
-from flashbed.image import debian, emulator, lockfile, mirrors, own_sources, pins
+from flashbed.image import apt, debian, emulator, lockfile, own_sources
+from flashbed.image.apt import Mirrors
 from flashbed.image.debian import Archive
-from flashbed.image.lockfile import File, Lockfile
-from flashbed.image.mirrors import Mirrors
-from flashbed.image.pins import Pins
+from flashbed.image.lockfile import File, Lockfile, Pins
 from flashbed.study.loading import load_study
 from tests.unit.image import made_up_apt
 from tests.unit.image.made_up_apt import package
@@ -164,9 +163,9 @@ def test_a_size_that_is_not_the_file_s_is_told(archive_of: ArchiveOf) -> None:
 def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "Debian|trixie|http://a.example/debian/\nDebian|trixie-security|http://b.example/debian-security/\n"
     said += "Debian|trixie-updates|http://a.example/debian/\nUbuntu|noble|http://u.example/ubuntu/\n"
-    monkeypatch.setattr(mirrors, "run", lambda *_: said)
-    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
-    known = mirrors.known()
+    monkeypatch.setattr(apt, "run", lambda *_: said)
+    monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
+    known = apt.known_mirrors()
     assert known == Mirrors(("http://a.example/debian/",), ("http://b.example/debian-security/",))
     lines = known.sources("bookworm").splitlines()
     assert [line.split(" ", 2)[2] for line in lines if line.startswith("deb ")] == [
@@ -179,30 +178,30 @@ def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyP
 
 
 def test_a_host_that_is_no_debian_is_told_how_to_name_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirrors, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
-    monkeypatch.delenv(mirrors.VARIABLE, raising=False)
-    with pytest.raises(SetupError, match=mirrors.VARIABLE):
-        mirrors.known()
-    monkeypatch.setenv(mirrors.VARIABLE, "http://m.example/debian http://m.example/debian-security/")
-    assert mirrors.known() == Mirrors(("http://m.example/debian/",), ("http://m.example/debian-security/",))
+    monkeypatch.setattr(apt, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
+    monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
+    with pytest.raises(SetupError, match=apt.MIRRORS_VARIABLE):
+        apt.known_mirrors()
+    monkeypatch.setenv(apt.MIRRORS_VARIABLE, "http://m.example/debian http://m.example/debian-security/")
+    assert apt.known_mirrors() == Mirrors(("http://m.example/debian/",), ("http://m.example/debian-security/",))
 
 
 def test_debian_s_keys_are_asked_for_by_their_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirrors, "KEYRING", tmp_path / "none")
+    monkeypatch.setattr(apt, "KEYRING", tmp_path / "none")
     with pytest.raises(SetupError, match="apt-get install debian-archive-keyring"):
-        mirrors.check_keys()
+        apt.check_keys()
 
 
 def test_the_repository_s_lock_is_that_of_its_own_files() -> None:
     """If this fails, `flashbed image lock` writes the change into the lock."""
-    lock = pins.shipped()
+    lock = lockfile.shipped()
     assert lock is not None
     assert lock.sources == own_sources.sources()
     assert lock.profiles == own_sources.shipped_profiles()
 
 
 def test_the_repository_s_lock_names_the_emulator_s_source() -> None:
-    lock = pins.shipped()
+    lock = lockfile.shipped()
     assert lock is not None
     files = lock.files("arm64", f"source {emulator.SOURCE}")
     assert files is not None
@@ -213,7 +212,7 @@ def test_a_change_of_a_source_or_a_profile_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     study = load_study(paths.studies() / "quick.toml")
-    lock = pins.shipped()
+    lock = lockfile.shipped()
     assert lock is not None
     other = replace(
         lock,
@@ -222,7 +221,7 @@ def test_a_change_of_a_source_or_a_profile_is_told(
         profiles={**lock.profiles, "boards/arm64-1000": DIGEST, "boards/s3c2440-400": DIGEST},
     )
     lockfile.write(other)
-    monkeypatch.setattr(pins, "shipped_path", lambda: other.path)
+    monkeypatch.setattr(lockfile, "shipped_path", lambda: other.path)
     told = "written for other files than are here: guest, kernel/lost (not here), profile boards/arm64-1000"
     try:
         inputs.keep_to(study, strict=False)
@@ -230,16 +229,16 @@ def test_a_change_of_a_source_or_a_profile_is_told(
         with pytest.raises(SetupError) as error:
             inputs.keep_to(study, strict=True)
         assert f"{told}. Take them back" in error.value.message
-        assert pins.current().strict
+        assert lockfile.current_pins().strict
     finally:
-        pins.choose(None)
+        lockfile.choose_pins(None)
 
 
 def test_a_study_s_own_lock_is_the_one_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = tmp_path / "mine.toml"
-    assert pins.path_for(study) == pins.shipped_path()
+    assert lockfile.path_for(study) == lockfile.shipped_path()
     (tmp_path / "mine.lock").write_text("format = 1")
-    assert pins.path_for(study) == tmp_path / "mine.lock"
+    assert lockfile.path_for(study) == tmp_path / "mine.lock"
 
 
 def test_a_change_beside_the_sources_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.execution import inputs
-from flashbed.image import lockfile, pins
+from flashbed.image import lockfile
 from flashbed.image.lockfile import Lockfile
 from flashbed.study.loading import Study, load_study
 from tests.support.samples import write, write_study
@@ -28,7 +28,7 @@ BROUGHT = 'module = "mine"\nmodule_source = "my-source"\n'
 @pytest.fixture(autouse=True)
 def _no_choice() -> Iterator[None]:
     yield
-    pins.choose(None)
+    lockfile.choose_pins(None)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lockfile]:
 
     def make(of: Study) -> Lockfile:
         lockfile.write(inputs.lock_study(of))
-        return lockfile.read(of.path.with_suffix(pins.ENDING))
+        return lockfile.read(of.path.with_suffix(lockfile.ENDING))
 
     return make
 
@@ -85,7 +85,7 @@ def test_a_module_is_the_same_wherever_it_lies(
     lock_of(study)
     for name in ("profiles", "my-source"):
         shutil.copytree(tmp_path / name, tmp_path / "elsewhere" / name)
-    for file in (study.path, study.path.with_suffix(pins.ENDING)):
+    for file in (study.path, study.path.with_suffix(lockfile.ENDING)):
         shutil.copy(file, tmp_path / "elsewhere")
     inputs.keep_to(load_study(tmp_path / "elsewhere" / study.path.name), strict=True)
 
@@ -102,7 +102,7 @@ def test_the_repository_s_lock_does_not_know_what_a_study_brings(
 
 
 def test_a_profile_of_the_lab_s_that_no_lock_names_is_told(study: Study) -> None:
-    lock = pins.shipped()
+    lock = lockfile.shipped()
     assert lock is not None
     less = {name: digest for name, digest in lock.profiles.items() if name != "schedulers/none"}
     assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile schedulers/none (not in it)"]

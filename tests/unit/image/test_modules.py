@@ -11,7 +11,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution import inputs
-from flashbed.image import guest_image, guest_parts, module_order, modules
+from flashbed.image import guest_image, guest_parts, loading, modules
 from flashbed.image.cache import Entry
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL
 from flashbed.profiles.library import Library
@@ -132,10 +132,8 @@ def test_a_guest_loads_what_it_requests_with_what_that_needs(
         return Entry(tmp_path / name, {})
 
     monkeypatch.setattr(modules, "build_of_the_kernel", build)
-    monkeypatch.setattr(module_order, "aliases", lambda files: {f"fs_{name}": name for name in files})
-    monkeypatch.setattr(
-        module_order, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else [])
-    )
+    monkeypatch.setattr(loading, "aliases", lambda files: {f"fs_{name}": name for name in files})
+    monkeypatch.setattr(loading, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else []))
     kernel: Any = KernelOf(*(f"CONFIG_{option}" for option in options))
     no_cache: Any = None
     found = modules.loaded(no_cache, kernel, wanted, [Path("own.ko")] if chosen else [])

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import locks
-from flashbed.image import changed_code, own_kernel, own_objects
+from flashbed.image import changed_code, own_kernel
 from flashbed.image.cache import Cache
 from flashbed.image.changed_code import Changed
 from flashbed.image.kernel import Kernel
 from flashbed.image.kernel_sources import KernelSource, Sources
-from flashbed.image.own_objects import Work
+from flashbed.image.own_kernel import ObjectsFolder
 from flashbed.profiles.kernel_choice import KernelChoice
 
 CHOICE = KernelChoice("./linux", "6.1")
@@ -29,14 +29,14 @@ def source(home: str, tree: str = "1a2b", before: str | None = None) -> KernelSo
 
 
 def place(of: KernelSource, version: str = "6.1") -> Path:
-    with own_objects.work_on(of, version) as work:
+    with own_kernel.objects_of(of, version) as work:
         return work.folder
 
 
 def compiled(of: KernelSource, version: str = "6.1") -> Path:
     """Make a directory with the objects of this source."""
     folder = place(of, version)
-    Work(folder).built.write_text(f"{of.tree} {version}")
+    ObjectsFolder(folder).built.write_text(f"{of.tree} {version}")
     return folder
 
 
@@ -53,15 +53,15 @@ def test_objects_of_the_same_source_are_taken_wherever_they_are() -> None:
     assert place(source("/b/linux"), "6.1-debug") != there
     assert place(source("/b/linux", "3c4d")) != there
     own = compiled(source("/b/linux", "3c4d"))
-    Work(own).built.write_text("1a2b 6.1")
+    ObjectsFolder(own).built.write_text("1a2b 6.1")
     assert place(source("/b/linux")) == own  # its own come first
-    Work(there).built.write_text("1a2b")  # by a flashbed that did not note the version
+    ObjectsFolder(there).built.write_text("1a2b")  # by a flashbed that did not note the version
     assert place(source("/c/linux")) == own
 
 
 def test_the_lock_is_that_of_the_folder_which_is_used() -> None:
     there = compiled(source("/a/linux"))
-    with own_objects.work_on(source("/b/linux"), "6.1"):
+    with own_kernel.objects_of(source("/b/linux"), "6.1"):
         assert locks.take(there.with_name(f".{there.name}.lock")) is None
 
 

@@ -15,7 +15,7 @@ from flashbed.execution import repetition, scheduler
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import request_log, system_calls
-from flashbed.machine import process, qemu, sampled
+from flashbed.machine import base, process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
@@ -150,7 +150,7 @@ def test_symbols_that_are_none(symbols: bytes) -> None:
     outcome = Outcome(
         "measured", files={"module_symbols.txt": symbols, "profile.raw": b"1 1 0 9\nffff000000000000 1\n"}
     )
-    assert sampled.named(outcome, None).status == "failed"
+    assert base.with_functions(outcome, None).status == "failed"
 
 
 def test_a_log_of_requests_with_an_operation_that_there_is_not(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flashbed.common import foreign_names
+from flashbed.common import foreign
 from flashbed.machine import outbox
 
 
@@ -159,7 +159,7 @@ def test_whatever_is_sent_ends_in_plain_files_or_a_sentence(
     assert sum(map(len, accepted.values())) <= len(changed)
     inside = Path("/inside")
     for name in accepted:
-        assert inside in Path(foreign_names.below(inside, name)).resolve().parents
+        assert inside in Path(foreign.path_below(inside, name)).resolve().parents
 
 
 def test_memory_stays_within_a_few_boxes(tmp_path: Path) -> None:

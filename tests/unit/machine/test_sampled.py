@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.machine import deaths, sampled
+from flashbed.machine import base, deaths
 from flashbed.machine.base import Outcome
 
 MAP = "ffffffc008000000 T _text\nffffffc008428000 T queued_spin_lock_slowpath\nffffffc008428400 T other\n"
@@ -29,5 +29,5 @@ def test_a_hang_is_told_with_the_kernels_function(how: str, address: str, where:
     symbols.write_text(MAP)
     outcome = Outcome("failed", deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))
     expected = f"the guest hung: one of its CPUs went round without an end (CPU 3 {how} for 3000 ms, {where})"
-    assert sampled.named(outcome, symbols).reason == expected
-    assert sampled.named(outcome, None).reason == outcome.reason
+    assert base.with_functions(outcome, symbols).reason == expected
+    assert base.with_functions(outcome, None).reason == outcome.reason

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flashbed.common import children
+from flashbed.common import programs
 from flashbed.common.digest import digest_file
 from flashbed.packs import gathering
 
@@ -17,13 +17,13 @@ from flashbed.packs import gathering
 @pytest.mark.skipif(not shutil.which("dpkg-query"), reason="this host has no packages of Debian")
 def test_dpkg_is_asked_twice_for_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    run = children.run
+    run = programs.run
 
     def noted(command: Any, **words: Any) -> Any:
         calls.append(command[1])
         return run(command, **words)
 
-    monkeypatch.setattr(children, "run", noted)
+    monkeypatch.setattr(programs, "run", noted)
     ours = tmp_path / "ours"
     ours.write_text("built here")
     true, grep = (Path(shutil.which(name) or "").resolve() for name in ("true", "grep"))

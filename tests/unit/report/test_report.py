@@ -12,7 +12,7 @@ from typing import Any
 import pandas
 import pytest
 
-from flashbed.common.foreign_text import without_controls
+from flashbed.common.foreign import without_controls
 from flashbed.report.claims import overview
 from flashbed.report.evidence import manifest_rows
 from flashbed.report.folder import EXPORTS

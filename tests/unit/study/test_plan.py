@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from flashbed.machine import guest_job
 from flashbed.profiles.filesystem import ResolvedFileSystem
-from flashbed.profiles.profile import Board, Medium, Scheduler
-from flashbed.profiles.translation import Translation
+from flashbed.profiles.profile import Board, Medium, Scheduler, Translation
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, CellWorkload, Placement, cell_inputs, key, plan
 from tests.support.samples import BOARD, MEDIUM, STUDY, write, write_study

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from flashbed.common.size_field import Size
-from flashbed.common.tomlfile import Problem
+from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
 from flashbed.workload.base import Count, FileParameters, Switch, not_in_sectors
 
