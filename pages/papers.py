@@ -20,8 +20,7 @@ from pathlib import Path
 from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import heading, page, section, sections, unexplained
-from flashbed.report.sentences import companions, rows, rows_in
+from flashbed.report.papers import companions, heading, page, rows_in, section, sections, sentence_rows, unexplained
 from flashbed.study.loading import Study, shipped_studies
 from pages.page_text import written
 
@@ -73,7 +72,9 @@ def main(words: list[str] | None = None) -> int:
     parts, lines = sections(before), rows_in(before)
     for study in wanted_studies:
         parts[heading(study)] = section(reports[study.name])
-        lines[study.name] = rows(reports[study.name], [reports[other.name] for other in companions(study, studies)])
+        lines[study.name] = sentence_rows(
+            reports[study.name], [reports[other.name] for other in companions(study, studies)]
+        )
     text = page(
         [line for study in studies for line in lines.get(study.name, [])],
         [parts[heading(study)] for study in studies if heading(study) in parts],

@@ -26,7 +26,7 @@ ANSWERS_WITHIN_S = 10
 
 FORMS = "give the address of a Dask scheduler, such as tcp://HOST:8786, or local:N for N workers on this host"
 
-LOCAL_WORKER = "flashbed.cluster.local_worker"
+LOCAL_WORKER = "flashbed.cluster.worker"
 
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
@@ -85,7 +85,7 @@ def connected(workers: str, most: int | None = None) -> Iterator[Cluster]:
 
 def _check_labs(client: Client) -> None:
     """Raise SetupError if the scheduler or a worker does not have this lab. A worker that joins later checks itself."""
-    from flashbed.cluster.scheduler_plugin import Keeper
+    from flashbed.cluster.file_store import Keeper
     from flashbed.cluster.site import NO_LAB
     from flashbed.cluster.worker import other_lab
 

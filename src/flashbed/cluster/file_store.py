@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store files by digest on any host of a cluster; a file is complete or missing. Must not know what files contain.
 
-All processes of a host with the same cache share one store, and a file is sent to it once.
+All processes of a host with the same cache share one store, and a file is sent to it once. The scheduler has a store,
+too, by a plugin: client and workers both reach it, so a lost worker loses none of the files of orders.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import time
@@ -13,10 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from distributed import SchedulerPlugin
+from distributed.scheduler import Scheduler
 
 from flashbed.common import locks, paths
-from flashbed.common.digest import digest_file
-from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.common.digest import digest_file, identity
+from flashbed.common.errors import FlashbedError, HostResourceError, host_refusal
 
 PIECE_BYTES = 4 << 20
 """Bytes of a file in one message."""
@@ -153,3 +159,49 @@ def file_store() -> FileStore:
 @cache
 def _file_store(root: Path) -> FileStore:
     return FileStore(root)
+
+
+LACKS, KEEP, GIVE = "flashbed_lacks", "flashbed_keep", "flashbed_give"
+"""The names of its handlers."""
+
+
+class Keeper(SchedulerPlugin):
+    """The plugin. Each client registers it; the first registration of a lab stays."""
+
+    def __init__(self) -> None:
+        self.lab = identity()
+        self.name = f"flashbed {self.lab}"
+        self.idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        self._file_store: FileStore = file_store()
+        self._file_store.sweep()
+        self._incoming: dict[tuple[str, str], Incoming] = {}
+        scheduler.handlers |= {LACKS: self.lacks, KEEP: self.keep, GIVE: self.give}
+
+    async def lacks(self, file_ids: list[list[Any]]) -> list[str]:
+        """Return the digests of the files that are missing here."""
+        wanted = [FileId(*fields) for fields in file_ids]
+        return [file_id.digest for file_id in wanted if not await asyncio.to_thread(self._file_store.has, file_id)]
+
+    async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
+        """Add the next piece of a file that the client `who` sends. Return an error message, or ""."""
+        wanted = FileId(*file_id)
+        incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._file_store, wanted))
+        try:
+            incoming.add(piece)
+            if incoming.is_whole:
+                await asyncio.to_thread(incoming.finish)  # hashing gigabytes here would block all workers
+        except FlashbedError as error:
+            del self._incoming[wanted.digest, who]
+            return error.message
+        if incoming.is_whole:
+            del self._incoming[wanted.digest, who]
+        return ""
+
+    async def give(self, file_id: list[Any], offset: int) -> Piece | None:
+        """Return a piece of a file; None if the file is missing here."""
+        try:
+            return self._file_store.piece(FileId(*file_id), offset)
+        except OSError:
+            return None

@@ -2,13 +2,16 @@
 """The worker's side of an order: it fetches the files that it lacks, once, makes the attempt, and returns the result.
 
 It stores no results: if a worker is lost, another repeats its attempt. Between two orders of a run it keeps the
-beginnings that further orders of the run share.
+beginnings that further orders of the run share. A worker of `--workers local:N` loads this module before others
+(Dask's "preload").
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
 import pickle
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,12 +19,12 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from distributed import Worker, get_worker
 from distributed.utils import sync
 
-from flashbed.cluster import scheduler_plugin
-from flashbed.cluster.file_store import FileId, Piece, file_store
+from flashbed.cluster.file_store import GIVE, FileId, Piece, file_store
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.common import programs
 from flashbed.common.digest import identity
@@ -147,7 +150,7 @@ def _clean_once() -> None:
 
 
 def _pulled(dask_worker: Worker, file_id: FileId, offset: int) -> Piece:
-    call = getattr(dask_worker.scheduler, scheduler_plugin.GIVE)
+    call = getattr(dask_worker.scheduler, GIVE)
     piece: Piece | None = sync(dask_worker.loop, call, file_id=list(astuple(file_id)), offset=offset)
     if piece is None:
         raise HostResourceError(f"the scheduler no longer has {file_id.name}; run again")
@@ -177,3 +180,9 @@ class Released(threading.Event):
     def is_set(self) -> bool:
         state = self._here.state.tasks.get(self._task)
         return state is None or state.state == "cancelled"
+
+
+def dask_setup(_: Any) -> None:
+    """Ignore SIGINT, and keep Dask's messages off the terminal. Dask calls this in the worker's main thread."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold a study to its lock: compare the lock with this host's files, and make a lock of the files used here.
+"""Hold a study to its lock: list the requests of its guests to Debian's archive, compare the lock with this host's
+files, and make a lock of the files used here.
 
 Must not know apt, nor how anything is built.
 """
@@ -7,15 +8,28 @@ Must not know apt, nor how anything is built.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import repetition
-from flashbed.image import lockfile, modules, own_module, own_sources, requests, stores
+from flashbed.image import (
+    debian_kernel,
+    emulator,
+    lockfile,
+    modules,
+    own_module,
+    own_sources,
+    programs,
+    stores,
+    toolchain,
+)
+from flashbed.image.debian import Archive, Packages, asked
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.lockfile import Lockfile, Pins
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNELS
@@ -138,7 +152,7 @@ def _lock(
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
     archive = stores.open_archive()
     asked: dict[str, dict[str, tuple[lockfile.File, ...]]] = {}
-    for request in requests.of_guests(archive, versions, sets):
+    for request in requests_of_guests(archive, versions, sets):
         asked.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
     return Lockfile(path, lockfile.current_pins().suite, own_sources.sources(), profiles, asked)
 
@@ -152,3 +166,44 @@ def without_packages() -> Pins:
     """Return the current pins without packages, so that Debian's archive is asked again."""
     lock = lockfile.current_pins().lock
     return Pins(replace(lock, requests={}) if lock else None)
+
+
+class PackageRequest(NamedTuple):
+    """The arguments of Archive.resolve, and the architecture."""
+
+    packages: tuple[str, ...]
+    source: bool = False
+    alone: bool = False
+    architecture: str = toolchain.ARCHITECTURE
+
+    @property
+    def name(self) -> str:
+        """Return the name under which the request is noted and locked."""
+        return asked(self.packages, source=self.source, alone=self.alone)
+
+    def files(self, archive: Archive) -> Packages:
+        """Return the files in use: the noted ones, else those of the lock, else those of the mirror."""
+        options = {"source": self.source, "alone": self.alone}
+        own_archive = archive.of(self.architecture)
+        return own_archive.known(self.packages, **options) or own_archive.resolve(self.packages, **options)
+
+
+def requests_of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[ProgramSet]) -> list[PackageRequest]:
+    """Return the requests of the emulator and of guests with these kernels and programs, each once. `archive` has the
+    present name of Debian's kernel.
+    """
+    requests = [PackageRequest((emulator.SOURCE,), source=True), PackageRequest(toolchain.SYSROOT_PACKAGES)]
+    requests.append(PackageRequest(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
+    requests.append(PackageRequest(programs.BUSYBOX_PACKAGES))
+    for version in kernels:
+        if of_debian := re.match(r"\d+\.\d+", version):
+            requests.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
+        if version == DEBIAN_KERNEL:
+            requests.append(PackageRequest((debian_kernel.PACKAGE,), alone=True))
+            requests.append(PackageRequest((debian_kernel.wanted(archive),), alone=True))
+    for program_set in sets:
+        if "fio" in program_set.built:
+            requests.append(PackageRequest(("fio",), source=True))
+        if program_set.programs:
+            requests.append(PackageRequest(tuple(sorted(program_set.packages))))
+    return list(dict.fromkeys(requests))

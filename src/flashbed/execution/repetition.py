@@ -26,15 +26,15 @@ from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import base, guest_job, interfaces, process, qemu
 from flashbed.machine.base import Outcome, Status
 from flashbed.machine.beginning import Beginning
-from flashbed.machine.cpus import Cpus
 from flashbed.machine.guest_job import Job
+from flashbed.machine.qemu import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.study.plan import Cell, cell_inputs, key
-from flashbed.workload import WORKLOADS, nfs_output
+from flashbed.workload import WORKLOADS, nfs
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def job(cell: Cell, image: GuestImage) -> Job:
     workload = cell.workload
     tool = WORKLOADS[workload.tool]
     scripts = tool.files(workload.parameters, cell.seed)
-    packed_kernel = {nfs_output.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
+    packed_kernel = {nfs.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
     files = {**scripts, **workload.files}
     begins = {name: data for name, data in files.items() if name in tool.begins_with}
     prepare = guest_job.aging(cell) + scripts["prepare"]

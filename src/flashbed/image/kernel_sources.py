@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from flashbed.common import locks, own_file, repository
+from flashbed.common import locks, own_file
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
-from flashbed.common.git import GitError, git
+from flashbed.common.git import GitError, Repository, find_repository, git, opened_repository
 from flashbed.common.progress import stage
-from flashbed.common.repository import Repository
 from flashbed.profiles.kernel_choice import Patch, Tree
 
 SHOWN = 12
@@ -71,7 +70,7 @@ class Sources:
 
     def of_tree(self, wanted: Tree) -> KernelSource:
         """Return a revision, or the directory as it is now. Raises InputError if git refuses."""
-        user_repository = repository.find(wanted.folder)
+        user_repository = find_repository(wanted.folder)
         if wanted.object_id is not None:
             objects = user_repository.objects if user_repository else None
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
@@ -165,7 +164,7 @@ class Sources:
         name, home = folder.resolve().name, str(folder.resolve())
         committed = None
         try:
-            with locks.scratch(self.root / "looking") as scratch, repository.opened(place) as view:
+            with locks.scratch(self.root / "looking") as scratch, opened_repository(place) as view:
                 if own_file.is_file(place.index):
                     shutil.copy2(place.index, scratch / "index")  # git decides by its time which files to read again
                 env = {

@@ -19,9 +19,9 @@ from flashbed.execution import cell_medium, repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, guest_parts, initramfs, kernel
 from flashbed.profiles.stored_medium import StoredMedium
-from flashbed.replay.differing import JOB
 from flashbed.replay.pack_file import Program
 from flashbed.replay.recipe import EMULATOR, Check, Recipe
+from flashbed.replay.verifying import JOB
 from flashbed.study.plan import Cell, cell_inputs
 
 _FOUND = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\)$")

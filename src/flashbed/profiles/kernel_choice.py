@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import own_file, repository
+from flashbed.common import git, own_file
 from flashbed.common.errors import SetupError
-from flashbed.common.git import GitError
-from flashbed.common.repository import View
+from flashbed.common.git import GitError, View
 from flashbed.common.tomlfile import shown
 
 KERNELS = ("6.1", "6.12")
@@ -157,11 +156,11 @@ def _tree(source: str, base: Path) -> Tree:
     if revision is None:
         version = _version_in({name: _text(folder / name) for name in ("Makefile", *_IN_A_KERNEL)}, folder)
         return Tree(folder, version)
-    user_repository = repository.find(folder)
+    user_repository = git.find_repository(folder)
     if user_repository is None:
         raise KernelProblem(f"{folder} is no git repository, so {shown(revision)} is no revision of it")
     try:
-        with repository.opened(user_repository) as view:
+        with git.opened_repository(user_repository) as view:
             return _revision(view, folder, revision)
     except GitError as error:
         raise KernelProblem(f"{folder}: git says: {error}") from None

@@ -15,9 +15,10 @@ from flashbed.study.format import (
     STACK,
     StudyFile,
     Where,
+    combinations,
+    skip_hint,
 )
 from flashbed.study.kernels import kernel_problems
-from flashbed.study.selection import combinations, skip_hint
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import ToolParameters
 

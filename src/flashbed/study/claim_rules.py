@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from flashbed.common.tomlfile import Keys, Problem, nearest
 from flashbed.result.metrics import METRICS
 from flashbed.study.draft import Draft
-from flashbed.study.format import SYSTEM, Claim, StudyFile, Where
+from flashbed.study.format import SYSTEM, Claim, StudyFile, Where, matches
 from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
-from flashbed.study.selection import matches
 
 Coordinates = Mapping[str, str]
 """The values of a cell, by axis."""

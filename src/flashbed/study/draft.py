@@ -15,8 +15,7 @@ from flashbed.common.errors import InputError, several
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
 from flashbed.profiles.library import Library
 from flashbed.result.metrics import METRICS
-from flashbed.study.format import STACK, StudyFile, Where
-from flashbed.study.selection import combinations, matches, selected
+from flashbed.study.format import STACK, StudyFile, Where, combinations, matches, selected
 
 
 @dataclass

@@ -16,8 +16,7 @@ from flashbed.profiles import kernel_choice
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS, KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import PLAIN, interface
-from flashbed.study.format import StudyFile
-from flashbed.study.selection import skip_hint
+from flashbed.study.format import StudyFile, skip_hint
 
 NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
 

@@ -21,7 +21,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, names, questions, selection
+from flashbed.study import cells, claim_rules, format, names, questions
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
@@ -199,11 +199,11 @@ class Study:
 
     def is_traced(self, coordinates: Mapping[str, str]) -> bool:
         """Return True if a figure needs the requests of the cell with these coordinates."""
-        return any(selection.matches(coordinates, trace.where) for trace in self.traces)
+        return any(format.matches(coordinates, trace.where) for trace in self.traces)
 
     def combinations(self) -> Iterator[dict[str, str]]:
         """Yield the coordinates of each cell that `skip` does not name. The last axis changes fastest."""
-        return selection.combinations(self.axes, self.skip)
+        return format.combinations(self.axes, self.skip)
 
     def with_defaults(self, *, answer: bool = True) -> Self:
         """Return the study with default questions if it asks none. Add a default answer only if `answer`."""

@@ -15,10 +15,10 @@ from flashbed.result.metrics import METRICS
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     OWN_FILES,
+    PROFILES,
     STACK,
     StudyFile,
 )
-from flashbed.study.selection import PROFILES
 from flashbed.workload import WORKLOADS
 
 MOST_REPETITIONS = 100_000

@@ -20,8 +20,7 @@ from flashbed.profiles.profile import has_queue
 from flashbed.result.metrics import METRICS
 from flashbed.study.claim_rules import TIME_UNITS, not_a_time
 from flashbed.study.draft import Draft
-from flashbed.study.format import Answer, Choice, Figure, Label, Labels, StudyFile, Table, Trace, Where
-from flashbed.study.selection import selected
+from flashbed.study.format import Answer, Choice, Figure, Label, Labels, StudyFile, Table, Trace, Where, selected
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 

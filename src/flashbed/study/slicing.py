@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.study.format import SYSTEM, Answer, Claim, Where
+from flashbed.study.format import SYSTEM, Answer, Claim, Where, matches, selected
 from flashbed.study.loading import Study
-from flashbed.study.selection import matches, selected
 
 
 def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from flashbed.cluster.places import Places
+from flashbed.cluster.site import Places
 from flashbed.execution.beginnings import GroupedQueue
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from flashbed.guest_output import cpu_load, medium_counters, wear
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
-from flashbed.workload.fio.parameters import FioParameters
+from flashbed.workload.fio.workload import FioParameters
 from tests.support.generated_inputs import fio_document
 from tests.support.mutated_inputs import values
 from tests.unit.guest_output.test_upkeep import MEDIUM_BYTES

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import programs, repository
+from flashbed.common import git, programs
 from flashbed.common.errors import InputError
 from flashbed.common.git import GitError
 from flashbed.execution import run
@@ -150,14 +150,14 @@ def test_another_users_repository_above_a_tree_does_not_count(
     tmp_path: Path, traps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     linux = make_tree(tmp_path / "linux", traps)
-    found = repository.find(linux / "fs")
+    found = git.find_repository(linux / "fs")
     assert found
     assert (found.top, found.prefix) == (linux, "fs")
-    monkeypatch.setattr(repository, "_owner", lambda path: 1 if path.name == ".git" else 0)
+    monkeypatch.setattr(git, "_owner", lambda path: 1 if path.name == ".git" else 0)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert repository.find(linux / "fs") is None
-    monkeypatch.setattr(repository, "_owner", lambda _: 1)  # a tree of somebody else's with its own repository
-    assert repository.find(linux / "fs")
+    assert git.find_repository(linux / "fs") is None
+    monkeypatch.setattr(git, "_owner", lambda _: 1)  # a tree of somebody else's with its own repository
+    assert git.find_repository(linux / "fs")
 
 
 def test_what_the_lab_cannot_read_is_told(tmp_path: Path, traps: Path) -> None:
@@ -175,12 +175,12 @@ def test_what_the_lab_cannot_read_is_told(tmp_path: Path, traps: Path) -> None:
         read("./linux@two", tmp_path)
     (linux / ".git/reftable").rmdir()
     config.write_text("[broken")
-    with pytest.raises(GitError, match="bad config"), repository.opened(_found(linux)):
+    with pytest.raises(GitError, match="bad config"), git.opened_repository(_found(linux)):
         pass
 
 
-def _found(folder: Path) -> repository.Repository:
-    found = repository.find(folder)
+def _found(folder: Path) -> git.Repository:
+    found = git.find_repository(folder)
     assert found
     return found
 
@@ -205,14 +205,14 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, traps: 
 
 def test_a_repository_that_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
     (tmp_path / ".git").symlink_to(".git")
-    found = repository.find(tmp_path)
+    found = git.find_repository(tmp_path)
     assert found is None or found.folder != found.top
 
 
 def test_a_working_tree_keeps_what_its_repository_says_of_files(tmp_path: Path, traps: Path) -> None:
     linux = make_tree(tmp_path / "linux", traps)
     (linux / "fs/one.c").chmod(0o755)
-    with repository.opened(_found(linux)) as view:
+    with git.opened_repository(_found(linux)) as view:
         assert view.git("ls-files", "--modified", "--", "Makefile") == ""
         assert "filemode = true" in (view.directory / "config").read_text()
         assert "fsmonitor" not in (view.directory / "config").read_text()

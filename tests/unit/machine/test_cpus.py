@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from flashbed.machine import deaths, qemu
-from flashbed.machine.cpus import Cpus
+from flashbed.machine.qemu import Cpus
 
 
 def command(cpus: Cpus) -> str:

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.digest import digest_file
-from flashbed.packs import members
+from flashbed.packs import making
 
 
 def archive(to: Path, file: Path, *, is_built: bool) -> bytes:
     """Return an archive with the file's member between two others."""
     with zipfile.ZipFile(to, "w") as out:
-        out.writestr(members.member("first", 3, zipfile.ZIP_LZMA), b"one")
-        info = members.member("built", file.stat().st_size, zipfile.ZIP_LZMA)
+        out.writestr(making.member_head("first", 3, zipfile.ZIP_LZMA), b"one")
+        info = making.member_head("built", file.stat().st_size, zipfile.ZIP_LZMA)
         if is_built:
-            assert members.put_built(out, info, file, digest_file(file))
+            assert making.put_built(out, info, file, digest_file(file))
         else:
             with out.open(info, "w", force_zip64=True) as member:
                 member.write(file.read_bytes())
-        out.writestr(members.member("last", 3, zipfile.ZIP_LZMA), b"two")
+        out.writestr(making.member_head("last", 3, zipfile.ZIP_LZMA), b"two")
     return to.read_bytes()
 
 
@@ -31,7 +31,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "cache/image/thing/program"
     file.parent.mkdir(parents=True)
-    file.write_bytes(b"".join(number.to_bytes(4, "little") for number in range(members.LEAST_BYTES)))
+    file.write_bytes(b"".join(number.to_bytes(4, "little") for number in range(making.LEAST_BYTES)))
     return file
 
 
@@ -62,5 +62,5 @@ def test_other_files_and_small_ones_are_not_kept(built: Path, tmp_path: Path) ->
             (built, "built", 1 << 20, zipfile.ZIP_STORED),
             (built, "flashbed/module.py", 1 << 20, zipfile.ZIP_LZMA),
         ):
-            assert not members.put_built(out, members.member(name, size_bytes, packing), file, "")
+            assert not making.put_built(out, making.member_head(name, size_bytes, packing), file, "")
     assert not list((tmp_path / "cache/image").glob("packed-*"))

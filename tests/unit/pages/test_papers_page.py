@@ -14,8 +14,7 @@ import pytest
 from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report
-from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, unexplained
-from flashbed.report.sentences import rows
+from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, sentence_rows, unexplained
 from pages import papers
 from pages.page_text import wrapped
 from tests.support.facts import Facts
@@ -42,7 +41,7 @@ def lee2013(lost: int = 0) -> Report:
 
 
 def one_page(reports: list[Report]) -> str:
-    return page([line for report in reports for line in rows(report)], [section(report) for report in reports])
+    return page([line for report in reports for line in sentence_rows(report)], [section(report) for report in reports])
 
 
 def claim(text: str, number: int) -> str:

@@ -14,8 +14,17 @@ from flashbed.common.errors import InputError
 from flashbed.execution import run
 from flashbed.report.claims import shown
 from flashbed.report.model import Report
-from flashbed.report.papers import page, section
-from flashbed.report.sentences import HEADING, companions, modes, rows, rows_in, sentences, table
+from flashbed.report.papers import (
+    HEADING,
+    companions,
+    modes,
+    page,
+    rows_in,
+    section,
+    sentence_rows,
+    sentence_table,
+    sentences,
+)
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 from pages import papers
@@ -72,7 +81,7 @@ def test_a_sentence_is_judged_by_each_claim_that_names_it() -> None:
 
 
 def test_the_table_says_under_which_condition_a_refuted_sentence_holds_and_by_what_figures() -> None:
-    slower, faster, by_far = map(cells, rows(report()))
+    slower, faster, by_far = map(cells, sentence_rows(report()))
     assert slower[:3] == ["lee2013", "YAFFS2 is slower.", "does not hold (1)"]
     assert slower[3].startswith("in order: YAFFS2 against JFFS2 at ")
     assert ": 0.50 times (95 % confidence, 5 seeds)" in slower[3]
@@ -86,19 +95,19 @@ def test_other_conditions_that_do_not_help_are_named_too() -> None:
     worse = claim(
         "YAFFS2 is by far slower.", own=True, relation=(">>",), sentence="YAFFS2 is slower.", condition="cold"
     )
-    (line,) = rows(report_with((CLAIMS[0], worse)))
+    (line,) = sentence_rows(report_with((CLAIMS[0], worse)))
     assert cells(line)[4] == "does not hold cold (2)"
     many = [worse.model_copy(update={"text": f"It is {n}.", "condition": str(n)}) for n in range(5)]
-    (line,) = rows(report_with((CLAIMS[0], *many)))
+    (line,) = sentence_rows(report_with((CLAIMS[0], *many)))
     assert cells(line)[4] == "of 5 others, 5 do not hold"
 
 
 def test_another_study_may_add_a_condition() -> None:
     away = claim("Elsewhere it is slower.", own=True, of_study="lee2013", **{**AGAIN, "condition": "on another chip"})
     other = report_with((away,), "chips")
-    (line,) = rows(report_with(CLAIMS[:1]), [other])
+    (line,) = sentence_rows(report_with(CLAIMS[:1]), [other])
     assert cells(line)[4].startswith("*holds* on another chip (chips, 1): YAFFS2 against JFFS2 at ")
-    assert rows(other) == []
+    assert sentence_rows(other) == []
     (first,) = sentences(report_with(CLAIMS[:1]))
     assert first.others == []
     assert companions(report_with(CLAIMS).study, [other.study, report().study]) == [other.study]
@@ -114,7 +123,7 @@ def test_each_sentence_of_another_study_is_there() -> None:
 
 
 def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
-    text = page(rows(report()), [section(report())])
+    text = page(sentence_rows(report()), [section(report())])
     assert text.index(HEADING) < text.index("## I/O schedulers")
     opening = text.partition(HEADING)[2].partition("\n## ")[0]
     assert Facts("Of 3 sentences, 1 holds and 2 do not hold", "the paper leaves open, 1 more").within(opening)
@@ -127,10 +136,10 @@ def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
 
 
 def test_lines_of_a_page_that_was_written_before_are_found_again() -> None:
-    found = rows_in(wrapped(page(rows(report()), [section(report())])))
-    assert found == {"lee2013": rows(report())}
+    found = rows_in(wrapped(page(sentence_rows(report()), [section(report())])))
+    assert found == {"lee2013": sentence_rows(report())}
     assert rows_in("# Without a table\n\n## A study\n| a | b |\n") == {}
-    assert table(found["lee2013"]) == table(rows(report()))
+    assert sentence_table(found["lee2013"]) == sentence_table(sentence_rows(report()))
 
 
 def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

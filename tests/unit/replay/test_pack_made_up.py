@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.comparing import result_set
-from flashbed.packs import making, members
+from flashbed.packs import making
 from flashbed.replay import pack_file, verifying
 from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import EMULATOR
@@ -270,7 +270,7 @@ def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypa
 
 def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LZMA's header says how much unpacked data it keeps."""
-    monkeypatch.setattr(members, "LEAST_BYTES", 0)
+    monkeypatch.setattr(making, "LEAST_BYTES", 0)
     monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 1 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "unpacking it takes 8388608 bytes of memory" in error.message

@@ -19,9 +19,9 @@ from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
 from flashbed.packs import gathering
-from flashbed.replay import differing, verifying
-from flashbed.replay.differing import differences
+from flashbed.replay import verifying
 from flashbed.replay.recipe import Recipe
+from flashbed.replay.verifying import differences_of
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support.facts import Facts
@@ -37,7 +37,7 @@ def outcome(**changed: Any) -> Outcome:
 
 
 def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
-    assert not list(differing.doubts(recipe(), result(), KEY_VERSION))
+    assert not list(verifying.doubts(recipe(), result(), KEY_VERSION))
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
 def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
     changed = result()
     change(changed)
-    assert any(sentence in doubt for doubt in differing.doubts(recipe(), changed, KEY_VERSION))
+    assert any(sentence in doubt for doubt in verifying.doubts(recipe(), changed, KEY_VERSION))
 
 
 def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:
-    (doubt,) = differing.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
+    (doubt,) = verifying.doubts(replace(recipe(), kernel="f" * 64), result(), KEY_VERSION)
     assert doubt == Facts("the kernel is not the measured one", "ffffffffffff", recipe().kernel[:12])
 
 
 def test_the_same_bytes_differ_in_nothing() -> None:
-    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome()) == []
+    assert differences_of(KEPT, {"outcome": "measured", "check": ""}, outcome()) == []
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_the_same_bytes_differ_in_nothing() -> None:
     ],
 )  # fmt: skip
 def test_what_differs_is_said(other: dict[str, Any], sentences: list[str]) -> None:
-    assert differences(KEPT, {"outcome": "measured", "check": ""}, outcome(**other)) == sentences
+    assert differences_of(KEPT, {"outcome": "measured", "check": ""}, outcome(**other)) == sentences
 
 
 def test_of_much_that_differs_the_first_is_said_and_the_rest_counted() -> None:
     more = outcome(files={f"{number}": b"" for number in range(9)})
-    sentences = differences(KEPT, {"outcome": "measured", "check": ""}, more)
+    sentences = differences_of(KEPT, {"outcome": "measured", "check": ""}, more)
     assert (len(sentences), sentences[-1]) == (5, "and 7 more")
 
 

@@ -7,20 +7,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from flashbed.study import selection
-from flashbed.study.format import Where
-from flashbed.study.selection import combinations
+from flashbed.study import format
+from flashbed.study.format import Where, combinations
 
 
 def test_they_are_worked_out_once_and_each_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    matches = selection.matches
+    matches = format.matches
 
     def counted(cell: Mapping[str, str], entry: Where) -> bool:
         calls.append(cell)
         return matches(cell, entry)
 
-    monkeypatch.setattr(selection, "matches", counted)
+    monkeypatch.setattr(format, "matches", counted)
     axes = {"filesystem": ("ext2", "fat16"), "once": ("4k", "8k", "16k")}
     skip = [{"filesystem": ("fat16",), "once": ("8k", "16k")}]
     first = list(combinations(axes, skip))
