@@ -124,6 +124,16 @@ def test_no_line_of_the_docs_is_longer_than_120() -> None:
         assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))], page
 
 
+MOST_MODULES = 200
+"""The most modules of the lab; docs/design.md gives the reason."""
+
+
+def test_the_lab_has_few_modules() -> None:
+    modules = [file for file in LAB.rglob("*.py") if file.name != "__init__.py"]
+    assert len(modules) <= MOST_MODULES
+    assert f"at most {MOST_MODULES} modules" in " ".join((REPOSITORY / "docs/design.md").read_text().split())
+
+
 BESIDE_THE_LAB = {"appliance", "bench", "faults", "house", "pages"}
 
 
