@@ -77,7 +77,9 @@ def new(wanted: Path | Repetition, folder: Path) -> Rig:
         (wanted,) = run.prepare(load_study(wanted))
     folder.mkdir(exist_ok=True)
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
-    files = qemu.Files(wanted.image.kernel.image, initramfs, state, data, emulator.program(), load=folder / qemu.LOAD)
+    root = wanted.image.root(repetition.program_set(wanted.cell))
+    kernel, load = wanted.image.kernel.image, folder / qemu.LOAD
+    files = qemu.Files(kernel, initramfs, state, data, emulator.program(), load=load, root=root)
     cell_medium.make_medium(wanted.cell, wanted.image, StoredMedium(folder))
     return Rig(wanted, files, folder)
 

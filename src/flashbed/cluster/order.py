@@ -64,7 +64,7 @@ def files_of(wanted: Repetition) -> Files:
     image, cell = wanted.image, wanted.cell
     files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
     files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
-    names = guest_parts.part_names(repetition.program_set(cell))
+    names = guest_parts.file_names(repetition.program_set(cell))
     files |= {BASE: image.base, **{f"{PART}{name}": image.parts[name] for name in names}}
     if (state := cell_medium.conditioned(cell, image)) is not None:
         files[CONDITION] = state

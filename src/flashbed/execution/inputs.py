@@ -25,6 +25,7 @@ from flashbed.image import (
     modules,
     own_module,
     own_sources,
+    program_root,
     programs,
     stores,
     toolchain,
@@ -126,7 +127,8 @@ def sets_of_guests(version: str) -> set[ProgramSet]:
     counts as both, and no module is built for it.
     """
     if version not in NAS_KERNELS:
-        return sets_of_filesystems() | {ProgramSet((), (), (module,)) for module in modules.to_choose()}
+        chosen = modules.to_choose().keys() - {modules.OF_PROGRAMS}
+        return sets_of_filesystems() | {ProgramSet((), (), (module,)) for module in chosen}
     cells = (cell for study in shipped_studies() for cell in plan(study))
     of_studies = {repetition.program_set(cell) for cell in cells if cell.kernel == version}
     return of_studies | sets_of_filesystems() if version == DEBIAN_KERNEL else of_studies
@@ -206,4 +208,7 @@ def requests_of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[
             requests.append(PackageRequest(("fio",), source=True))
         if program_set.programs:
             requests.append(PackageRequest(tuple(sorted(program_set.packages))))
+        if program_set.root is not None:
+            requests.append(PackageRequest(program_root.packages_of(program_set.root)))
+            requests.append(PackageRequest(program_root.MAKER_PACKAGES, architecture=toolchain.HOST))
     return list(dict.fromkeys(requests))

@@ -19,7 +19,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
-from flashbed.image import emulator
+from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
@@ -76,7 +76,11 @@ def program_set(cell: Cell) -> ProgramSet:
         return of_all._replace(of_kernel_for_tool=needs.modules)
     driver = interfaces.between(cell.board, cell.medium).module
     wanted = (driver, cell.translation.module, cell.scheduler.module, cell.filesystem.module)
-    return of_all._replace(modules=tuple(module for module in wanted if module), own_modules=own_modules(cell))
+    of_all = of_all._replace(modules=tuple(module for module in wanted if module), own_modules=own_modules(cell))
+    if needs.root is None:
+        return of_all
+    files = tuple(sorted(cell.workload.root_files.items()))
+    return of_all._replace(modules=(*of_all.modules, modules.OF_PROGRAMS), root=needs.root, root_files=files)
 
 
 def observers(cell: Cell) -> qemu.Observers:
@@ -143,7 +147,7 @@ def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.
     """
     cell, image = repetition.cell, repetition.image
     _need_room(cell.medium.size_bytes, folder)
-    files = _files(image, folder)
+    files = _files(cell, image, folder)
     image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
     (folder / qemu.LOAD).touch()
     cell_medium.make_medium(cell, image, StoredMedium(folder))
@@ -212,9 +216,11 @@ def _executed(
     return _finished(repetition, outcome)
 
 
-def _files(image: GuestImage, folder: Path) -> qemu.Files:
+def _files(cell: Cell, image: GuestImage, folder: Path) -> qemu.Files:
     initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD))
-    return qemu.Files(image.kernel.image, initramfs, state, data, image.emulator or emulator.program(), load=load)
+    program = image.emulator or emulator.program()
+    root = image.root(program_set(cell))
+    return qemu.Files(image.kernel.image, initramfs, state, data, program, load=load, root=root)
 
 
 def _outcome(
@@ -225,7 +231,7 @@ def _outcome(
     of_cell = job(cell, image)
     if begun is not None:
         return begun.run(of_cell.packed_load(), folder, limit_s, stop)
-    files, changed = _files(image, folder), image.kernel.changed
+    files, changed = _files(cell, image, folder), image.kernel.changed
     image.write_initramfs(program_set(cell), of_cell.beginning, files.initramfs)
     (folder / qemu.LOAD).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
@@ -249,6 +255,8 @@ def job(cell: Cell, image: GuestImage) -> Job:
     packed_kernel = {nfs.PACKED: _packed_bytes(image.kernel.image)} if workload.tool == "nfs" else {}
     files = {**scripts, **workload.files}
     begins = {name: data for name, data in files.items() if name in tool.begins_with}
+    if workload.has_root:
+        begins[guest_job.ROOT] = guest_job.root_functions()
     prepare = guest_job.aging(cell) + scripts["prepare"]
     load = {name: data for name, data in files.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}

@@ -24,6 +24,7 @@ from flashbed.image import (
     kernel,
     modules,
     own_kernel,
+    program_root,
     programs,
     stores,
 )
@@ -33,8 +34,13 @@ from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.hosttools import MediaTool
 from flashbed.image.kernel import Kernel
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KernelChoice
+from flashbed.workload.base import Root
 
 _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? has no installation candidate")
+
+ROOT = "root"
+"""The name of the root of programs in a key."""
+
 _NO_PROGRAM = re.compile(r"no package has the program (\S+)")
 
 
@@ -54,9 +60,14 @@ class GuestImage:
         """Return the cpio archives of a cell that uses the program set `wanted`, without its job."""
         return [self.base, *(self.parts[name] for name in guest_parts.part_names(wanted))]
 
+    def root(self, wanted: ProgramSet) -> Path | None:
+        """Return the image of such a cell's root of programs; None if it has none."""
+        return self.parts[guest_parts.root_part(wanted.root)] if wanted.root is not None else None
+
     def digest(self, wanted: ProgramSet) -> dict[str, str]:
-        """Return the digests of the parts of such a cell, by name: kernel, base, its programs and its modules."""
-        return {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(wanted))}
+        """Return the digests of the parts of such a cell, by name: kernel, base, its programs, modules and root."""
+        digests = {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(wanted))}
+        return digests if wanted.root is None else {**digests, ROOT: self.digests[guest_parts.root_part(wanted.root)]}
 
     def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
         """Write the initramfs of a cell: the shared archives, followed by the files of `job` for /job."""
@@ -87,7 +98,7 @@ def build(
     Raises PartError for an unknown module before anything is built, and for packages and programs; NotBuilt with
     `only_built`, if anything is missing.
     """
-    wanted_sets = sorted(set(program_sets))
+    wanted_sets = sorted(set(program_sets), key=repr)
     own_modules = dict(own for wanted in wanted_sets for own in wanted.own_modules)
     _check_own(wanted_sets)
     wanted_modules = {name for wanted in wanted_sets for name in wanted.modules if name not in own_modules}
@@ -162,6 +173,10 @@ def _guest(
     entries = {name: initramfs.archive(cache, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
+    for wanted in wanted_sets:
+        if wanted.root is not None and (name := guest_parts.root_part(wanted.root)) not in parts:
+            entry = _root(cache, archive, wanted.root, dict(wanted.root_files))
+            digests[name], parts[name] = entry.digests[program_root.IMAGE], entry.path(program_root.IMAGE)
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 
@@ -214,9 +229,22 @@ def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
         raise PartError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
     except SetupError as error:
-        if missing := _NO_PACKAGE.search(error.message):
-            name = missing[1] or missing[2]
-            raise PartError(f"Debian's archive has no package {name}", "packages", name) from None
         if missing := _NO_PROGRAM.search(error.message):
             raise PartError(error.message, "programs", missing[1]) from None
-        raise
+        raise (_without_package(error) or error) from None
+
+
+def _root(cache: Cache, archive: Archive, root: Root, files: Mapping[str, Path]) -> Entry:
+    """Return the image of a root of programs. Raises PartError for what it cannot have."""
+    try:
+        return program_root.build(cache, archive, root, files)
+    except SetupError as error:
+        raise (_without_package(error) or error) from None
+
+
+def _without_package(error: SetupError) -> PartError | None:
+    """Return the error of a request to Debian's archive for a package that it does not have; None for another."""
+    if not (missing := _NO_PACKAGE.search(error.message)):
+        return None
+    name = missing[1] or missing[2]
+    return PartError(f"Debian's archive has no package {name}", "packages", name)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from flashbed.common.digest import digest_json
 from flashbed.common.errors import InputError
+from flashbed.workload.base import Root
 
 
 class ProgramSet(NamedTuple):
@@ -25,6 +27,10 @@ class ProgramSet(NamedTuple):
     """What the cell needs of its kernel, by module names or aliases: drivers, scheduler, file system."""
     of_kernel_for_tool: tuple[str, ...] = ()
     """What the tool itself loads of a distribution's kernel."""
+    root: Root | None = None
+    """The root of programs of the user's. It is a file of its own beside the archives."""
+    root_files: tuple[tuple[str, Path], ...] = ()
+    """The user's files in the root, by digest."""
 
 
 class PartError(InputError):
@@ -40,12 +46,22 @@ def part_names(wanted: ProgramSet) -> list[str]:
     return [tools_name(wanted), *map(module_part, wanted.modules), *filter(None, [of_kernel(wanted)])]
 
 
+def file_names(wanted: ProgramSet) -> list[str]:
+    """Return the names of a cell's archives, without the base, and of its root."""
+    return [*part_names(wanted), *([root_part(wanted.root)] if wanted.root is not None else [])]
+
+
 def of_kernel(wanted: ProgramSet) -> str:
     """Return the name of the archive with the kernel's own modules; "" if the cell needs none. Modules that the cell
     chooses may need some, too.
     """
     names = (*wanted.of_kernel, *wanted.modules, *wanted.of_kernel_for_tool)
     return "-".join(("kernel-modules", *names)) if names else ""
+
+
+def root_part(root: Root) -> str:
+    """Return the name of a root's image."""
+    return f"root-{digest_json(root)[:16]}"
 
 
 def tools_name(wanted: ProgramSet) -> str:

@@ -24,6 +24,7 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.loading import ModuleFiles
 from flashbed.image.toolchain import Environment
+from flashbed.profiles.kernel_choice import PROGRAM
 
 TREE = "linux"
 IMAGE = f"{TREE}/arch/arm64/boot/Image"
@@ -56,6 +57,9 @@ DEBUG = "-debug"
 
 NAS = "-nas"
 """The suffix of a kernel's version whose only configuration is guest/kernel-nas.config."""
+
+KINDS = ("", DEBUG, NAS, PROGRAM)
+"""The suffixes of the kernels that the lab builds."""
 
 COMPILE_STEPS = 1216
 """Lines that the build of the shipped configuration prints, for the progress bar."""
@@ -105,8 +109,9 @@ class Kernel:
 def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     """Build the kernel of Debian's package linux-source-`wanted`, such as 6.1. The first build takes about four minutes
     on two cores. With -debug after the version, the kernel checks itself for bugs: for tests, not for measurements.
+    With -program, it runs programs from a root beside the board's memory.
     """
-    if not (match := re.fullmatch(rf"(\d+\.\d+)({DEBUG}|{NAS})?", wanted)):
+    if not (match := re.fullmatch(rf"(\d+\.\d+)({'|'.join(KINDS)})", wanted)):
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")
     version = match[1]
     package = f"linux-source-{version}"
@@ -163,7 +168,7 @@ def prefix_map(tree: Path) -> str:
 
 
 def settings_of(version: str, kind: str = "") -> str:
-    """Return the configuration of a version of Linux, the usual one or one of another kind (NAS, DEBUG)."""
+    """Return the configuration of a version of Linux, the usual one or one of another kind."""
     return "".join(file.read_text() for file in files_of(version, kind))
 
 
@@ -174,7 +179,7 @@ def files_of(version: str, kind: str = "") -> list[Path]:
     if kind == NAS:
         return [paths.guest() / f"kernel{NAS}.config"]
     files = [file for name in ("kernel", f"kernel-{version}") if (file := paths.guest() / f"{name}.config").exists()]
-    return [*files, paths.guest() / f"kernel{DEBUG}.config"] if kind == DEBUG else files
+    return [*files, paths.guest() / f"kernel{kind}.config"] if kind else files
 
 
 def _wanted(settings: str) -> set[str]:

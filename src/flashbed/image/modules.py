@@ -119,6 +119,9 @@ OF_THE_KERNEL = {
 RECIPE_VERSION = 1
 """Raise it if the same source gives other modules for another reason than the data in `_MADE_BY`."""
 
+OF_PROGRAMS = "program_region"
+"""The module for the root of programs. It is only built for the kernels that run them."""
+
 STRIP = (f"{toolchain.PREFIX}strip", "--strip-debug")
 
 _MADE_BY = {"command": (*toolchain.make("modules", jobs=0), *STRIP), "version": RECIPE_VERSION}

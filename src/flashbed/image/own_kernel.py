@@ -27,7 +27,7 @@ from flashbed.image.cache import Cache
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.image.kernel import COMPILE_STEPS, DEBUG, NAS, PRODUCTS, TREE, Kernel
+from flashbed.image.kernel import COMPILE_STEPS, KINDS, PRODUCTS, TREE, Kernel
 from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
@@ -308,7 +308,7 @@ def compile_in(
 
 
 def _fragment(version: str) -> str:
-    kind = next((kind for kind in (NAS, DEBUG) if version.endswith(kind)), "")
+    kind = next((kind for kind in KINDS if kind and version.endswith(kind)), "")
     return kernel.settings_of(supported(version), kind)
 
 

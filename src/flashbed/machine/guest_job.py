@@ -12,6 +12,7 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from flashbed.common import paths
 from flashbed.guest_output.filesystem import AGED
 from flashbed.image.loading import FILESYSTEM, SCHEDULER
 from flashbed.machine.interfaces import CHIP, Interface, between
@@ -23,6 +24,9 @@ MOUNT_POINT = "/mnt"
 
 TRACED_REQUESTS = 16_384
 """The capacity of a traced cell's request log, at 40 bytes a request."""
+
+ROOT = "root"
+"""The file of /job with the functions that run programs in their root."""
 
 CUT_AFTER = 1000
 """Programs and erases from arming to the power cut. The shift of the file, which the seed draws, adds to it."""
@@ -75,6 +79,11 @@ def files(cell: Cell) -> dict[str, bytes]:
         "detach": _script(filesystem.detach_commands(device)),
         "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
     }
+
+
+def root_functions() -> bytes:
+    """Return the functions that run programs in their root (guest/root)."""
+    return (paths.guest() / "root").read_bytes()
 
 
 def of_kernel(cell: Cell) -> tuple[str, ...]:

@@ -84,6 +84,9 @@ OUTBOX, LOAD = "outbox.bin", "load"
 OUTBOX_SLOT = 4
 """The PCI slot of the outbox. guest/init has the same number."""
 
+ROOT_SLOT = 5
+"""The PCI slot of the root of programs. kernel/program_region has the same number."""
+
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
@@ -126,7 +129,8 @@ NO_OBSERVERS = Observers()
 class Files:
     """The emulator and the files of a run.
 
-    The run changes `state` and `data`. The guest gets `load` at the end of its beginning (emulator/lab-load.h).
+    The run changes `state` and `data`. The guest gets `load` at the end of its beginning (emulator/lab-load.h). `root`
+    is the image of a root of programs (image/program_root.py).
     """
 
     kernel: Path
@@ -135,6 +139,7 @@ class Files:
     data: Path
     emulator: Path
     load: Path | None = None
+    root: Path | None = None
 
 
 def refusal(emulator: Path, cpu: str) -> str:
@@ -191,9 +196,15 @@ def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     arguments += ["-icount", f"load={escaped(files.load.resolve())}"] if files.load else []
     for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
         arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
-    box = folder / OUTBOX
-    backend = f"memory-backend-file,id=outbox,share=on,mem-path={escaped(box)},size={box.stat().st_size}"
-    return [*arguments, "-object", backend, "-device", f"ivshmem-plain,memdev=outbox,addr={OUTBOX_SLOT}"]
+    arguments += _shared("outbox", folder / OUTBOX, OUTBOX_SLOT, "share=on")
+    # Not shared: the guest's kernel writes to the room for struct pages, and each guest has that for itself
+    return arguments + (_shared("root", files.root, ROOT_SLOT, "share=off") if files.root else [])
+
+
+def _shared(name: str, file: Path, slot: int, mode: str) -> list[str]:
+    """Return the arguments that give the guest a file as the memory of a PCI device."""
+    backend = f"memory-backend-file,id={name},{mode},mem-path={escaped(file)},size={file.stat().st_size}"
+    return ["-object", backend, "-device", f"ivshmem-plain,memdev={name},addr={slot}"]
 
 
 def run(

@@ -190,6 +190,7 @@ def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
         content_bytes=repetition.content_bytes(cell),
         check=_check(cell, shelf),
         load=load,
+        root=shelf.put(root, "the root of programs") if (root := image.root(repetition.program_set(cell))) else None,
         calls=observers.calls,
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashbed.common import git, own_file
@@ -29,6 +29,11 @@ DEBIAN_KERNEL = "6.1-debian"
 
 NAS_KERNELS = (NAS_KERNEL, DEBIAN_KERNEL)
 """Kernels of a file server."""
+
+PROGRAM = "-program"
+"""The suffix of the version of a kernel that runs programs of the user's (guest/kernel-program.config). No study names
+it: cells get it if their tool needs a root.
+"""
 
 OWN = "own"
 """The name of any kernel from a source tree in a cell's key. The digests in the key tell such kernels apart."""
@@ -86,6 +91,10 @@ class KernelChoice:
     def word(self) -> str:
         """Return the kernel's name for a key. The key also has the digests of what is built."""
         return self.version if self.tree is None else OWN
+
+    def for_programs(self) -> KernelChoice:
+        """Return this kernel with the options that programs of the user's need."""
+        return replace(self, version=f"{self.version}{PROGRAM}")
 
 
 def read(text: str, base: Path) -> KernelChoice:

@@ -155,7 +155,9 @@ def _written(recipe: Recipe, files: Unpacked, folder: Path, load: Path | None) -
                 shutil.copyfileobj(part, out)
     shutil.copyfile(files.file(recipe.state), state)
     _write_content(recipe.content, files, data)
-    return qemu.Files(files.file(recipe.kernel), initramfs, state, data, files.program(EMULATOR), load=load)
+    kernel, program = files.file(recipe.kernel), files.program(EMULATOR)
+    root = files.file(recipe.root) if recipe.root else None
+    return qemu.Files(kernel, initramfs, state, data, program, load=load, root=root)
 
 
 def _write_content(content: str | int, files: Unpacked, to: Path) -> None:

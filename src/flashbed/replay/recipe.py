@@ -58,6 +58,8 @@ class Recipe:
     """The archive that only the load needs; None in an older pack, whose "job" contains it."""
     calls: bool = False
     """The emulator noted the system calls of programs."""
+    root: str | None = None
+    """The image of the root of programs; None if the cell ran none."""
 
     @property
     def files(self) -> Iterator[str]:
@@ -65,7 +67,7 @@ class Recipe:
         yield self.kernel
         yield self.state
         yield from (digest for _, digest in self.archives)
-        yield from (file for file in (self.symbols, self.content, self.load) if isinstance(file, str))
+        yield from (file for file in (self.symbols, self.content, self.load, self.root) if isinstance(file, str))
 
     @property
     def cell(self) -> str:
@@ -174,8 +176,9 @@ _RECIPE: Mapping[str, ShapeTest] = {
     "check": _or_none(_with(program=_is_name, arguments=_list(_is_word))),
     "load": _or_none(_is_digest),
     "calls": lambda value: isinstance(value, bool),
+    "root": _or_none(_is_digest),
 }
-_LATER = {"load": None, "calls": False}
+_LATER = {"load": None, "calls": False, "root": None}
 """Defaults of fields that recipes of older packs lack."""
 
 _PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))

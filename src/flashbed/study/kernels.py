@@ -13,7 +13,7 @@ from pathlib import Path
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles import kernel_choice
-from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL, NAS_KERNELS, KernelChoice
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNEL, NAS_KERNELS, KernelChoice
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import PLAIN, interface
 from flashbed.study.format import StudyFile, skip_hint
@@ -22,6 +22,11 @@ NAS_TOOL, NAS_CPUS, NAS_FILESYSTEMS = "nfs", 2, ("ext2",)
 
 _NAS_INTERFACES = ("sata", PLAIN)
 """The interfaces for which NAS_KERNEL has a driver. The lab's own driver is built for it."""
+
+PROGRAM_TOOL = "program"
+
+_CHECKED = "-debug"
+"""The suffix of kernels that check themselves."""
 
 _NO_VERSION_2 = DEBIAN_KERNEL
 """The kernel whose server knows NFS only from version 3 on."""
@@ -32,6 +37,7 @@ def kernel_problems(study: StudyFile, library: Library, cell: Mapping[str, str])
     yield from _server_problems(study, library, cell)
     if cell["kernel"] == DEBIAN_KERNEL:
         yield from _module_problems(study, library, cell)
+    yield from _program_problems(study, cell["kernel"])
 
 
 def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
@@ -62,6 +68,15 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
     if kernel == _NO_VERSION_2 and cell.get("version") == "2":
         hint = skip_hint(study, {"kernel": text, "version": "2"})
         yield Problem(study.keys_of("version", "2"), f"2 is not known to the server of {kernel}; {hint}")
+
+
+def _program_problems(study: StudyFile, text: str) -> Iterator[Problem]:
+    """Yield a problem of programs of the user's with a kernel that is no variant of one that the lab configures."""
+    kernel = text.partition(":")[0]
+    if study.workload["tool"] == PROGRAM_TOOL and (kernel in NAS_KERNELS or kernel.endswith(_CHECKED)):
+        offered = ", ".join(f'"{name}"' for name in KERNELS)
+        why = f'"{kernel}" cannot run programs of your own: their root needs a driver that it does not have'
+        yield Problem(study.keys_of("kernel", text), f"{why}; take one of {offered}, or a source tree of Linux")
 
 
 def _module_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from flashbed.common.digest import digest_bytes, digest_json
@@ -55,6 +56,13 @@ class CellWorkload:
     parameters: Mapping[str, Any]
     files: Mapping[str, bytes] = field(default_factory=dict)
     """The user's files in /job, by name. The parameters have their digests."""
+    root_files: Mapping[str, Path] = field(default_factory=dict)
+    """The user's files in the root of programs, by the SHA-256 of their content, which the parameters have."""
+
+    @property
+    def has_root(self) -> bool:
+        """Return True if the tool runs programs from a root."""
+        return WORKLOADS[self.tool].needs(self.parameters).root is not None
 
 
 @dataclass(frozen=True)
@@ -106,15 +114,20 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
     translation = study.library.translation(values.pop("translation"))
     scheduler = study.library.scheduler(values.pop("scheduler"))
     kernel = study.kernels[values.pop("kernel")]
+    board = study.library.board(values.pop("board"))
+    filesystem = study.library.filesystem(values.pop("filesystem"))
+    workload = _workload(study, values)
+    if workload.has_root:
+        kernel = kernel.for_programs()
     return Cell(
         coordinates=coordinates,
-        board=study.library.board(values.pop("board")),
+        board=board,
         medium=medium,
         translation=translation,
-        filesystem=study.library.filesystem(values.pop("filesystem")),
+        filesystem=filesystem,
         scheduler=scheduler if has_queue(medium, translation) else NO_QUEUE,
         kernel=kernel.word,
-        workload=_workload(study, values),
+        workload=workload,
         seed=seed,
         placement=Placement.of(seed),
         traced=study.is_traced(coordinates),

@@ -141,12 +141,34 @@ class Phase:
     requested_bytes: float
 
 
+class RootFile(NamedTuple):
+    """A file of the user's in a root."""
+
+    path: str
+    """The absolute path in the root, such as /app/logger.py."""
+    mode: int
+    """The kind and the permissions as in st_mode: a regular file, a symbolic link or an empty directory."""
+    sha256: str
+    """The digest of the content; of a symbolic link, that of its target."""
+
+
+class Root(NamedTuple):
+    """A root directory for programs of the user's (guest/root): Debian packages with all that they depend on, the
+    packages of every root (image/program_root.py), and the user's files.
+    """
+
+    packages: tuple[str, ...] = ()
+    files: tuple[RootFile, ...] = ()
+    programs: tuple[str, ...] = ()
+    """The programs that commands start, by absolute path or by a name in PATH. If one is missing, no guest boots."""
+
+
 class Needs(NamedTuple):
     """The Debian packages of a tool in the guest, and the programs wanted out of them, by absolute path.
 
     `samples`: a program of the guest asks for samples of the CPUs. `modules`: kernel modules that the tool loads
     itself. `calls`: the emulator notes the system calls of programs. `roots`: the directories that a chroot makes the
-    root of the programs whose calls count; () if those of all programs do.
+    root of the programs whose calls count; () if those of all programs do. `root`: the root of programs of the user's.
     """
 
     packages: tuple[str, ...] = ()
@@ -155,6 +177,7 @@ class Needs(NamedTuple):
     modules: tuple[str, ...] = ()
     calls: bool = False
     roots: tuple[str, ...] = ()
+    root: Root | None = None
 
 
 class Workload(Protocol):

@@ -26,6 +26,7 @@ VERSIONED = {
     "src/flashbed/image/module_code.py",
     "src/flashbed/image/loading.py",
     "src/flashbed/image/modules.py",
+    "src/flashbed/image/program_root.py",
     "src/flashbed/image/programs.py",
     "src/flashbed_appliance/nas/kernels.py",
     "src/flashbed_appliance/nas/programs.py",
