@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns image-wheel faults reliability first-answer clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns result-tables image-wheel faults reliability first-answer clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -21,6 +21,7 @@ help:
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
 	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/generated/kernel-size.md"
 	@echo "make columns    write the table of the columns of results in docs/studies.md"
+	@echo "make result-tables  write the tables of results in docs/ from the stored results (OPTIONS=\"--only logger\")"
 	@echo "make papers     write docs/generated/papers.md from the stored results of the studies after papers"
 	@echo "make image-wheel  a wheel in dist/ with all that is built for make run, for hosts that build nothing (IMAGE_OF=\"quick lee2013\")"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
@@ -120,6 +121,10 @@ papers: setup $(STAMP)-dev
 
 columns: setup $(STAMP)-dev
 	$(BIN)/python -m pages.columns_table $(OPTIONS)
+
+# OPTIONS="--only logger" renews the tables of this study alone
+result-tables: setup $(STAMP)-dev
+	$(BIN)/python -m pages.result_tables $(OPTIONS)
 
 IMAGE_OF ?= quick
 image-wheel: setup
