@@ -59,13 +59,13 @@ def _reached(lines: Iterable[str]) -> dict[str, Spent]:
     return reached
 
 
-def price(wanted: Repetition) -> tuple[dict[str, Spent], float, float]:
+def price(planned: Repetition) -> tuple[dict[str, Spent], float, float]:
     """Return the cost of each phase of an execution, and its total CPU seconds and wall seconds. The totals include the
     host's work before and after the guest.
     """
     with tempfile.TemporaryDirectory() as folder:
         before, begin = programs.cpu_s(), time.monotonic()
-        repetition.execute(wanted, Path(folder), 300, threading.Event())
+        repetition.execute(planned, Path(folder), 300, threading.Event())
         after, end = programs.cpu_s(), time.monotonic()
         by_phase = dict(phases((Path(folder) / PRICE).read_text()))
     return by_phase, after - before, end - begin
@@ -80,11 +80,11 @@ def main() -> None:
     repetitions = [r for r in run.prepare(study) if r.cell.seed == study.seeds[0]][: options.cells]
     print(f"{'':42}{''.join(f'{phase:>14}' for phase in PHASES)}{'in all':>25}")
     print(f"{'cell':42}{'  CPU s M inst' * len(PHASES)}{'CPU s':>17}{'wall s':>8}")
-    for wanted in repetitions:
-        by_phase, cpu, wall = price(wanted)
+    for planned in repetitions:
+        by_phase, cpu, wall = price(planned)
         parts = (by_phase.get(phase) for phase in PHASES)
         columns = "".join(f"{p.cpu_s:7.2f}{p.instructions / 1e6:7.0f}" if p else f"{'-':>14}" for p in parts)
-        print(f"{' '.join(wanted.cell.coordinates.values()):42}{columns}{cpu:17.2f} {wall:7.2f}", flush=True)
+        print(f"{' '.join(planned.cell.coordinates.values()):42}{columns}{cpu:17.2f} {wall:7.2f}", flush=True)
 
 
 if __name__ == "__main__":

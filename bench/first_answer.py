@@ -78,9 +78,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("revision", nargs="?", default="HEAD")
     parser.add_argument("--base", help="revision to compare with")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        report(asked.revision, report(asked.base, None) if asked.base else None)
+        report(arguments.revision, report(arguments.base, None) if arguments.base else None)
     except subprocess.CalledProcessError as error:
         print(f"{error}\n{error.output or ''}", file=sys.stderr)
         return 1

@@ -81,17 +81,17 @@ def measure(name: str, cache: Cache, many: int) -> None:
         print(f"{name}: no kernel is compiled here; `flashbed kernel shrink -a {name} --no-prices` makes one")
         return
     costs = {"compiler": alone, "distilled": first, "found again": again}
-    figures = "; ".join(f"{what} {spent / taken * 1e3:.0f} ({spent / alone:.2f})" for what, spent in costs.items())
+    figures = "; ".join(f"{step} {spent / taken * 1e3:.0f} ({spent / alone:.2f})" for step, spent in costs.items())
     print(f"{name}, {taken} objects, CPU ms each: {figures}; {same} the same file")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objects", type=int, default=100, help="of each architecture")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
         for name in architecture.ALL:
-            measure(name, stores.open_cache(), given.objects)
+            measure(name, stores.open_cache(), arguments.objects)
     except FlashbedError as error:
         print(error.message)
         return error.exit_code

@@ -39,13 +39,13 @@ def record(costs: Mapping[str, Mapping[str, int]]) -> None:
 
 def measure(study: Study) -> dict[str, int] | None:
     """Measure a study, and return its repetitions and CPU seconds; None if a result is stored or a repetition fails."""
-    wanted = run.prepare(study)
+    repetitions = run.prepare(study)
     if run.stored(study).records:
         return None
     begin_s = programs.cpu_s() + time.process_time()
     done = run.run(study)
     cpu_s = programs.cpu_s() + time.process_time() - begin_s
-    return None if done.failures else {"repetitions": len(wanted), "cpu_s": round(cpu_s)}
+    return None if done.failures else {"repetitions": len(repetitions), "cpu_s": round(cpu_s)}
 
 
 def main(words: list[str] | None = None) -> int:

@@ -101,7 +101,7 @@ def end_all(cache: Path) -> None:
 
 def summary(lines: Sequence[dict[str, Any]]) -> str:
     """Return a line per fault: how often it was tried, and how often something was lost."""
-    tried, lost = (Counter(line["fault"] for line in lines if wanted(line)) for wanted in (bool, _is_lost))
+    tried, lost = (Counter(line["fault"] for line in lines if counts(line)) for counts in (bool, _is_lost))
     rows = [f"{tried[name]:5}  {lost[name]:4} lost  {name}" for name in sorted(tried)]
     return "\n".join([*rows, f"{len(lines):5}  {sum(lost.values()):4} lost  in all"])
 
@@ -122,22 +122,22 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def campaign(asked: argparse.Namespace, base: Path, lines: list[dict[str, Any]]) -> None:
+def campaign(options: argparse.Namespace, base: Path, lines: list[dict[str, Any]]) -> None:
     """Carry out the requested faults one after the other, and add the outcome of each to `lines`."""
     bed, begun = Bed(base / "bed"), time.monotonic()
     bed.set_up()
     verdict.check_reference(bed)
     print(f"undisturbed: {bed.full_s:.1f} s, {bed.cached_s:.1f} s with all results there", flush=True)
-    head = {"commit": commit(), "seed": asked.seed, "faults": asked.faults}
-    _log(asked.log, {"campaign": head})
-    for number in range(asked.first, asked.first + asked.faults):
-        if time.monotonic() - begun > 60 * asked.minutes:
+    head = {"commit": commit(), "seed": options.seed, "faults": options.faults}
+    _log(options.log, {"campaign": head})
+    for number in range(options.first, options.first + options.faults):
+        if time.monotonic() - begun > 60 * options.minutes:
             break
-        line = carry_out(bed, asked.seed, number, asked.only)
+        line = carry_out(bed, options.seed, number, options.only)
         lines.append(line)
-        _log(asked.log, line)
-        what = f"{number}: {line['fault']} ({line['detail']}; {line['moment']})"
-        print(f"{what}: {line['verdict']}, {line['seconds']} s", *line["lost"], sep="\n    ", flush=True)
+        _log(options.log, line)
+        label = f"{number}: {line['fault']} ({line['detail']}; {line['moment']})"
+        print(f"{label}: {line['verdict']}, {line['seconds']} s", *line["lost"], sep="\n    ", flush=True)
 
 
 def _log(log: Path | None, line: dict[str, Any]) -> None:
@@ -147,19 +147,19 @@ def _log(log: Path | None, line: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    asked = arguments()
+    options = arguments()
     if not refusals.has_spaces():
         print("this host gives no name spaces to users: full and read-only disks cannot be tried", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    base = asked.folder or Path(tempfile.mkdtemp(prefix="flashbed-faults-"))
+    base = options.folder or Path(tempfile.mkdtemp(prefix="flashbed-faults-"))
     lines: list[dict[str, Any]] = []
     try:
-        campaign(asked, base, lines)
+        campaign(options, base, lines)
     finally:
         end_all(base / "bed/home/cache")
         print(summary(lines), flush=True)
-        if asked.folder is None and not any(map(_is_lost, lines)):
+        if options.folder is None and not any(map(_is_lost, lines)):
             shutil.rmtree(base, ignore_errors=True)
         elif any(map(_is_lost, lines)):
             print(f"what was lost lies in {base / 'bed'}", flush=True)

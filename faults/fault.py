@@ -90,14 +90,14 @@ def wait_for_moment(bed: Bed, run: Begun, chance: random.Random, missing: int, j
 
     The time of a phase depends on the load of this host, which is estimated from the time until the run measures.
     """
-    wanted, share = chance.choices([*PHASES], [*PHASES.values()])[0], chance.random()
-    if wanted == "starts":
+    chosen_phase, share = chance.choices([*PHASES], [*PHASES.values()])[0], chance.random()
+    if chosen_phase == "starts":
         run.wait(share * bed.cached_s)
     else:
         while not run.is_over and "Measuring" not in run.output():
             time.sleep(0.005)
         slower = (time.monotonic() - run.at) / bed.cached_s
-        if wanted == "measures":
+        if chosen_phase == "measures":
             left_s = bed.expected_s(missing, jobs) - bed.cached_s
             run.wait(slower * (bed.cached_s + share * left_s))
         else:

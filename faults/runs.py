@@ -45,14 +45,14 @@ class Ended:
 
     def faults(self) -> list[str]:
         """Return the problems of its end."""
-        what, last = " ".join(self.words), self.output.strip()[-400:]
+        command, last = " ".join(self.words), self.output.strip()[-400:]
         # Without a line of ours Python itself was interrupted, before it came to the program
         if "Traceback (most recent call last)" in self.output and (OURS.search(self.output) or self.status >= 0):
-            return [f"traceback of `{what}`: {self.output[-1500:]}"]
+            return [f"traceback of `{command}`: {self.output[-1500:]}"]
         if self.status not in self.allowed:
-            return [f"`{what}` ended with {self.status}, not {sorted(self.allowed)}: {last}"]
+            return [f"`{command}` ended with {self.status}, not {sorted(self.allowed)}: {last}"]
         if self.status > 0 and not last:
-            return [f"`{what}` ended with {self.status} without a word"]
+            return [f"`{command}` ended with {self.status} without a word"]
         return []
 
 

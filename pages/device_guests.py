@@ -60,7 +60,7 @@ def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         measured = pool.map(_measure, groups.values(), prepared, folders)
         figures = {name: figure for part in measured for name, figure in part.items()}
-    image = (prepared[0].wanted if isinstance(prepared[0], Rig) else prepared[0]).image
+    image = (prepared[0].planned if isinstance(prepared[0], Rig) else prepared[0]).image
     return figures, f"linux-source-6.1 {image.kernel.package_version}"
 
 
@@ -88,15 +88,15 @@ def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
     study.write_text(_study(row))
     if row.kind == "chip":
         return new(study, folder / "chip")
-    (wanted,) = run.prepare(load_study(study))
-    return wanted
+    (planned,) = run.prepare(load_study(study))
+    return planned
 
 
-def _measure(rows: Sequence[DeviceRow], wanted: Repetition | Rig, folder: Path) -> dict[str, float]:
-    if isinstance(wanted, Rig):
-        return _on_chip(rows, wanted)
+def _measure(rows: Sequence[DeviceRow], guest: Repetition | Rig, folder: Path) -> dict[str, float]:
+    if isinstance(guest, Rig):
+        return _on_chip(rows, guest)
     (folder / "cell").mkdir()
-    done = repetition.execute(wanted, folder / "cell", LIMIT_S, threading.Event())
+    done = repetition.execute(guest, folder / "cell", LIMIT_S, threading.Event())
     if not done.result.is_measured:
         raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {done.result}")
     metrics = done.result.measurement.metrics

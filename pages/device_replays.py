@@ -59,8 +59,8 @@ def _prepare(bench: Bench, load: Mapping[str, Any], span: int) -> None:
 
 def _requests(load: Mapping[str, Any], span: int, size: int) -> Iterator[Request]:
     op, length = load["op"], load["request"]
-    wanted = load.get("requests")
-    offsets = _offsets(load, span, length, wanted)
+    requests = load.get("requests")
+    offsets = _offsets(load, span, length, requests)
     begin = (size - span) // length * length if load.get("where") == "end" else 0
     for offset in offsets:
         yield op, begin + offset, length
@@ -68,7 +68,7 @@ def _requests(load: Mapping[str, Any], span: int, size: int) -> Iterator[Request
             yield "sync", 0, 0
 
 
-def _offsets(load: Mapping[str, Any], span: int, length: int, wanted: int | None) -> Sequence[int]:
+def _offsets(load: Mapping[str, Any], span: int, length: int, requests: int | None) -> Sequence[int]:
     """Return offsets in order; or each once, shuffled, as iozone and fio do; or alternating between several areas, as
     flashbench does.
     """
@@ -80,10 +80,10 @@ def _offsets(load: Mapping[str, Any], span: int, length: int, wanted: int | None
         return [place * load["area"] + step for step in steps for place in range(load["places"])]
     blocks = span // length
     if order == "sequential":
-        return [block * length for block in range(min(blocks, wanted or blocks))]
+        return [block * length for block in range(min(blocks, requests or blocks))]
     if order != "random":
         raise ValueError(f"order = {order!r}")
-    return [block * length for block in chance.sample(range(blocks), min(blocks, wanted or blocks))]
+    return [block * length for block in chance.sample(range(blocks), min(blocks, requests or blocks))]
 
 
 def _in_unit(unit: str, requests: Sequence[Request], times: Sequence[tuple[int, int]]) -> float:

@@ -171,7 +171,7 @@ def load(file: Path = FILE, profiles: Path = PROFILES) -> list[DeviceRow]:
     if unknown := sorted(set(tables) - set(_OWN)):
         raise ValueError(f"{file.name}: unknown tables {', '.join(unknown)}")
     cited = "\n".join(path.read_text() for path in sorted(profiles.glob("*.toml"))).lower()
-    rows = [_row(file.name, kind, said, cited) for kind in _OWN for said in tables.get(kind, [])]
+    rows = [_row(file.name, kind, entry, cited) for kind in _OWN for entry in tables.get(kind, [])]
     names = [row.name for row in rows]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"{file.name}: two rows are called {twice[0]!r}")

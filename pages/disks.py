@@ -92,10 +92,10 @@ def rate(bench: Bench, medium: Medium, geometry: Geometry, zones: Sequence[int])
         middle = geometry.zone_middle(zone)
         begin, end = geometry.offset(middle), geometry.offset(middle + 40)
         requests = [("read", at, 1 << 17) for at in range(begin, end, 1 << 17)]
-        seen, _ = bench.play(medium, requests, link_ps_per_byte=3334)
+        times, _ = bench.play(medium, requests, link_ps_per_byte=3334)
         # From the second request on: the first one seeks
         total += sum(length for _, _, length in requests[1:])
-        took += seen[-1][1] - seen[0][1]
+        took += times[-1][1] - times[0][1]
     return total / took * 1e3
 
 

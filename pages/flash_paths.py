@@ -48,8 +48,8 @@ def operations(bench: Bench) -> Iterator[Row]:
             "discard it": (p["command_ns"], "command"),
         }
         requests = [("write", 0, page), ("read", 0, page), ("read", 8 * page, page), ("trim", 0, page)]
-        seen, _ = bench.play(medium, requests, **alone(bench))
-        for (operation, (expected, source)), (submitted, done) in zip(by_hand.items(), seen, strict=True):
+        times, _ = bench.play(medium, requests, **alone(bench))
+        for (operation, (expected, source)), (submitted, done) in zip(by_hand.items(), times, strict=True):
             yield Row(name, f"{operation}, ns", expected, source, done - submitted, EXACT)
 
 
@@ -80,9 +80,9 @@ def sequential(bench: Bench) -> Iterator[Row]:
     for name, medium, p in media("flash"):
         size = min(64 << 20, p["capacity_bytes"] // 4)
         requests = [("write", 0, size), ("read", 0, size)]
-        seen, _ = bench.play(medium, requests, **alone(bench), command_ns=0)
-        for op, (submitted, done) in zip(("program", "read"), seen, strict=True):
+        times, _ = bench.play(medium, requests, **alone(bench), command_ns=0)
+        for op, (submitted, done) in zip(("program", "read"), times, strict=True):
             rates = part_rates(p, op)
             slowest = min(rates, key=rates.__getitem__)
-            what = f"{'write' if op == 'program' else op} {size >> 20} MiB, MB/s"
-            yield Row(name, what, rates[slowest], slowest, size / (done - submitted) * 1e3, CLOSE)
+            label = f"{'write' if op == 'program' else op} {size >> 20} MiB, MB/s"
+            yield Row(name, label, rates[slowest], slowest, size / (done - submitted) * 1e3, CLOSE)

@@ -102,8 +102,8 @@ def told(rows: Sequence[DeviceRow], figures: Mapping[str, float], package: str) 
     alone = [row for row in rows if not row.device and row.kind == "replay"]
     guests = [row for row in rows if not row.device and row.kind != "replay"]
     others = [row for row in rows if row.device and not row.kept_back]
-    kept = [row for row in rows if row.kept_back]
-    printed = alone + guests + others + kept
+    kept_back = [row for row in rows if row.kept_back]
+    printed = alone + guests + others + kept_back
     faults = [f"{row.name}: {fault}" for row in rows for fault in row.faults(figures[row.name])]
     number = {row.name: place for place, row in enumerate(printed, 1)}
     parts = [
@@ -112,7 +112,7 @@ def told(rows: Sequence[DeviceRow], figures: Mapping[str, float], package: str) 
         f"{ALONE}\n{_table(alone, figures, number)}",
         f"{GUESTS}\n{_guest_text(package)}\n{_table(guests, figures, number)}",
         f"{OTHERS}\n{_others_table(others, figures, number)}",
-        f"{KEPT_BACK}\n{_others_table(kept, figures, number)}",
+        f"{KEPT_BACK}\n{_others_table(kept_back, figures, number)}",
         "### Why rows are off\n" + "".join(_reasons(printed, figures, number)),
         "### Sources of the rows\n" + "".join(f"{number[row.name]}. {row.source}\n" for row in printed),
     ]

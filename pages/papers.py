@@ -53,12 +53,12 @@ def main(words: list[str] | None = None) -> int:
     )
     options = parser.parse_args(words)
     wanted_studies = [study for study in studies if not options.only or study.name in options.only]
-    wanted = {
+    to_write = {
         study.name: study
         for wanted_study in wanted_studies
         for study in (wanted_study, *companions(wanted_study, studies))
     }
-    reports = {name: report_of(ReportInputs(study, run.rows(run.stored(study)))) for name, study in wanted.items()}
+    reports = {name: report_of(ReportInputs(study, run.rows(run.stored(study)))) for name, study in to_write.items()}
     lost = list(missing(list(reports.values())))
     for line in lost:
         print(line, file=sys.stderr)

@@ -46,9 +46,9 @@ def measure(options: argparse.Namespace) -> None:
 def main() -> int:
     options = arguments()
     measure(options)
-    kept = records.read()
-    is_so = written(PAGE, page(kept), check=options.check, target="reliability")
-    wrong = [] if options.check else list(lost(kept))
+    record = records.read()
+    is_so = written(PAGE, page(record), check=options.check, target="reliability")
+    wrong = [] if options.check else list(lost(record))
     for line in wrong:
         print(line, file=sys.stderr)
     return 1 if wrong or not is_so else 0

@@ -199,7 +199,7 @@ def _faults(record: Record | None) -> str:
         return f"{NOT_RUN}: `make faults`\n"
     counts = record["counts"]
     faults = counts["faults"]
-    tried = sum(one["tried"] for one in faults.values())
+    tried = sum(fault["tried"] for fault in faults.values())
     took_min = counts["host_seconds"] / 60
     begin = (
         f"`{record['command']}` at {record['state']}: {tried} faults in {took_min:.0f} minutes of a "

@@ -145,9 +145,9 @@ def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, by
         "waited": array_ns + (0 if cell.board.transfer == "pio" else bus_ns),
     }
     limit = cell.medium.numbers()["page_bytes"] / sum(page_ns(cell, "program" if pattern == "write" else "read"))
-    told = out[f"{run}.json"]
+    fio_result = out[f"{run}.json"]
     # Before the JSON fio says where the output of exec_prerun is
-    bandwidth = output.metrics_of({OUTPUT: told[told.index(b"{") :]}, OUTPUT)["bandwidth"]
+    bandwidth = output.metrics_of({OUTPUT: fio_result[fio_result.index(b"{") :]}, OUTPUT)["bandwidth"]
     seconds = {name: ns / 1e9 for name, ns in parts.items()}
     return Row(board, pattern, request, bandwidth, limit * 1e9 / 2**20, **seconds)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of every level share: small studies on disk, results of one test apart from those of another."""
+"""Fixtures for tests of every level: small studies on disk, and results of one test apart from those of another."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _sum = builtins.sum
 
 def _checked_sum(values: Iterable[Any], /, start: Any = 0) -> Any:
     """Python 3.12 rounds the sum of floats otherwise than 3.11, and results are the same bytes with any Python."""
-    found = _sum(values, start)
-    if isinstance(found, float) and sys._getframe(1).f_globals["__name__"].startswith("flashbed."):
+    total = _sum(values, start)
+    if isinstance(total, float) and sys._getframe(1).f_globals["__name__"].startswith("flashbed."):
         raise AssertionError("a sum of floats depends on Python's version; math.fsum does not")
-    return found
+    return total
 
 
 builtins.sum = _checked_sum
@@ -42,7 +42,7 @@ builtins.sum = _checked_sum
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where nothing may be skipped, as on a machine that has just been set up, a skipped test has failed."""
+    """Fail a skipped test if FLASHBED_SKIP_NOTHING is set, as on a machine that has just been set up."""
     report = yield
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("FLASHBED_SKIP_NOTHING"):
         report.outcome, report.longrepr = "failed", f"skipped, where nothing may be: {report.longrepr}"
@@ -72,8 +72,8 @@ def study_file(tmp_path: Path) -> StudyWriter:
 
     def write(body: str, name: str = "small", **top: object) -> Path:
         values = {"title": "Small", "board": "arm64-1000", "medium": "usb-stick-2g", "seeds": 1, **top}
-        given = {key: value for key, value in values.items() if value is not None}
-        head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+        values_set = {key: value for key, value in values.items() if value is not None}
+        head = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values_set.items())
         path = tmp_path / f"{name}.toml"
         path.write_text(head + textwrap.dedent(body))
         return path
@@ -85,9 +85,9 @@ def study_file(tmp_path: Path) -> StudyWriter:
 def measure() -> Measure:
     """`measure(wanted, folder)`: what came of a repetition that was measured, in a folder that is made for it."""
 
-    def call(wanted: Repetition, folder: Path, limit_s: float = 300) -> Finished:
+    def call(planned: Repetition, folder: Path, limit_s: float = 300) -> Finished:
         folder.mkdir(parents=True)
-        finished = repetition.execute(wanted, folder, limit_s, threading.Event())
+        finished = repetition.execute(planned, folder, limit_s, threading.Event())
         assert finished.result.is_measured, finished.result.reason
         return finished
 

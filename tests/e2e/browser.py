@@ -207,7 +207,7 @@ def without_scripts(report: Path, folder: Path) -> Path:
 def visit(
     report: Path, folder: Path, width: int = 1280, *more: str, script: str = VISIT
 ) -> tuple[dict[str, Any], list[str]]:
-    """What the page shows while its buttons are pressed, and what the browser's console said."""
+    """Return what the page shows while its buttons are pressed, and the messages of the browser's console."""
     page = report.read_text(encoding="utf-8")
     watched = page.replace("<title>", f"{WATCH}<script>{MARKS}</script><title>", 1).replace(
         "</body>", script + "</body>", 1

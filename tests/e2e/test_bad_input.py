@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is wrong with a study or with this machine gets one message that says where and what to do, and its exit
+"""Each fault of a study or of this machine gets one message that says where and what to do, and its exit
 status.
 """
 

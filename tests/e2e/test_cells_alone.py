@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with one cell's medium ends that cell, with its reason; the others run, and the run ends with 1."""
+"""A fault of one cell's medium ends that cell with its reason. The other cells run, and the run ends with 1."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def study_of(study_file: StudyWriter, *media: str, seeds: int = 1) -> Path:
 
 
 def outcomes(cache: Path) -> tuple[int, list[str]]:
-    """How many were measured, and the reasons of the others."""
+    """Return the number of measured repetitions, and the reasons of the others."""
     failed = [json.loads(path.read_bytes())["reason"] for path in (cache / "failures").glob("*/result.json")]
     return len(list((cache / "results/cells").glob("*/*/result.json"))), failed
 
 
 def test_a_medium_too_large_for_this_disk(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path) -> None:
-    """It ended the run, whatever else the study had."""
+    """Such a medium once ended the whole run."""
     study = study_of(study_file, SMALL, "usb-stick-2g:used_bytes=1G")
     with small_disk(fresh_cache / "work", "200M"):
         for _ in range(2):  # also when all the others are measured
@@ -109,7 +109,7 @@ def test_a_kept_medium_that_is_lost_while_a_study_runs(
     happens: Callable[[Path], None],
     message: str,
 ) -> None:
-    """It ended the run."""
+    """Such a loss once ended the whole run."""
     assert flashbed("medium", "create", "./kept", SMALL).returncode == 0
     study = study_of(study_file, SMALL, f"{SMALL},from=./kept", seeds=2)
     process = start("run", study, "--jobs", "1")

@@ -42,8 +42,8 @@ SHARED = """
 
 
 def results(cache: Path) -> dict[str, bytes]:
-    found = sorted(path for path in (cache / "results").rglob("*") if path.is_file())
-    return {str(path.relative_to(cache)): path.read_bytes() for path in found}
+    files = sorted(path for path in (cache / "results").rglob("*") if path.is_file())
+    return {str(path.relative_to(cache)): path.read_bytes() for path in files}
 
 
 def guests_below(folder: Path) -> list[str]:
@@ -81,7 +81,7 @@ def test_workers_share_beginnings_and_store_what_is_measured_from_power_on(
     """
     assert flashbed("medium", "create", "kept", "slc-64m-ftl-page").returncode == 0
     study = study_file(SHARED, medium=None)
-    assert len({one.beginning for one in prepare(load_study(study))}) == 2
+    assert len({repetition.beginning for repetition in prepare(load_study(study))}) == 2
     address = where if where.startswith("local") else request.getfixturevalue("remote")
     done = flashbed("run", study, "--workers", address, "--out", "there", PATH=emulators.path)
     assert done.returncode == 0, done.stderr

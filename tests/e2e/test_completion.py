@@ -32,7 +32,7 @@ def in_bash(home: Path, script: str) -> str:
 
 
 def completed(home: Path, *words: str) -> list[str]:
-    """What bash offers for the last of these words, after a start of its own."""
+    """Return bash's completions of the last word. Each call starts a bash."""
     script = f"""
         source ~/.bashrc
         COMP_WORDS=({" ".join(f"'{word}'" for word in words)}) COMP_CWORD={len(words) - 1}

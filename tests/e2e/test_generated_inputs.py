@@ -64,34 +64,34 @@ class Said:
 def command(*arguments: object) -> Said:
     """`flashbed ARGUMENTS`, in this process. A traceback is an exception of this test."""
     out, err = io.StringIO(), io.StringIO()
-    told = sys.argv
+    argv = sys.argv
     sys.argv = ["flashbed", *map(str, arguments)]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as left:
             cli.main()
     finally:
-        sys.argv = told
+        sys.argv = argv
     return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
 
 
-def made_up(wanted: Repetition, *_: object) -> Finished:
-    """What a guest might have measured: by the key, now and then nothing, now and then zeros."""
-    draw = hashlib.sha256(wanted.key.encode()).digest()
-    failed = repetition._finished(wanted, Outcome("failed", "step format: exit status 1", b"console"))
+def made_up(planned: Repetition, *_: object) -> Finished:
+    """Return a made-up measurement that depends on the key; some keys give nothing, others zeros."""
+    draw = hashlib.sha256(planned.key.encode()).digest()
+    failed = repetition._finished(planned, Outcome("failed", "step format: exit status 1", b"console"))
     if draw[0] % 5 == 0:
         return failed
     names = ("bandwidth", "iops", "runtime_s", "latency_mean_us", "latency_p99_us", "wear_max", "write_amplification")
     metrics = {name: 0.0 if value % 4 == 0 else value / 7 for name, value in zip(names, draw[1:], strict=False)}
-    told = json.dumps(metrics).encode()
-    measurement = read_back(None, {"metrics": told}, 0)
+    output = json.dumps(metrics).encode()
+    measurement = read_back(None, {"metrics": output}, 0)
     return Finished(
         replace(failed.result, outcome="measured", reason="", measurement=measurement),
-        {**failed.files, "out/metrics": told},
+        {**failed.files, "out/metrics": output},
     )
 
 
 def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> Measurement:
-    """What is worked out of such a result's files, in place of evaluate()."""
+    """Evaluate the files of a made-up result, in place of evaluate()."""
     return Measurement(metrics=json.loads(out["metrics"]))
 
 
@@ -111,22 +111,22 @@ def bench() -> Iterator[Path]:
         @cache
         def built(
             version: str | KernelChoice,
-            wanted: frozenset[ProgramSet],
+            program_sets: frozenset[ProgramSet],
             only_built: bool,
             first: KernelChoice | None,
             lines: bool,
         ) -> guest_image.GuestImage:
-            return build(version, wanted, only_built=only_built, first=first, lines=lines)
+            return build(version, program_sets, only_built=only_built, first=first, lines=lines)
 
         def build_once(
             version: str | KernelChoice,
-            wanted: Iterable[ProgramSet],
+            program_sets: Iterable[ProgramSet],
             *,
             only_built: bool = False,
             first: KernelChoice | None = None,
             lines: bool = True,
         ) -> guest_image.GuestImage:
-            return built(version, frozenset(wanted), only_built, first, lines)
+            return built(version, frozenset(program_sets), only_built, first, lines)
 
         patched.setattr(guest_image, "build", build_once)
         patched.setattr(Apt, "_apt", no_apt)
@@ -138,7 +138,7 @@ def bench() -> Iterator[Path]:
         yield place
 
 
-def check(said: Said, what: str) -> None:
+def check(said: Said, label: str) -> None:
     event(f"exit status {said.status}")
     assert said.status in ENDS, said
     assert "Traceback" not in said.err
@@ -147,7 +147,7 @@ def check(said: Said, what: str) -> None:
     if said.status == 2:
         lines = [line for line in said.err.splitlines() if line.startswith("flashbed: ")]
         assert lines, said.err
-        assert AT.search(said.err) or MEANT.search(said.err), f"{what}: no file and line: {said.err}"
+        assert AT.search(said.err) or MEANT.search(said.err), f"{label}: no file and line: {said.err}"
 
 
 def run(bench: Path, given_input: Input) -> Said:
@@ -166,24 +166,24 @@ def run(bench: Path, given_input: Input) -> Said:
         shutil.rmtree(folder)
 
 
-def import_and_report(bench: Path, made: tuple[bytes, dict[str, bytes]]) -> Said:
+def import_and_report(bench: Path, generated: tuple[bytes, dict[str, bytes]]) -> Said:
     study, exported = bench / "plain.toml", bench / "exported"
     folder = Path(tempfile.mkdtemp(dir=bench))
     try:
         shutil.copytree(exported, folder / "jobs")
-        manifest, results = made
+        manifest, results = generated
         (folder / "jobs/flashbed-jobs.json").write_bytes(manifest)
         for name, data in results.items():
             (folder / "jobs" / name).parent.mkdir(exist_ok=True)
             (folder / "jobs" / name).write_bytes(data)
-        said = command("import", study, folder / "jobs", "--as", "Windows XP")
-        event(f"exit status {said.status}")
-        if said.status:
-            assert (said.status, str(folder / "jobs") in said.err) == (2, True), said.err
-            return said
+        answer = command("import", study, folder / "jobs", "--as", "Windows XP")
+        event(f"exit status {answer.status}")
+        if answer.status:
+            assert (answer.status, str(folder / "jobs") in answer.err) == (2, True), answer.err
+            return answer
         done = command("report", study, "--out", folder / "report")
         assert done.status == 0, done.err
-        return said
+        return answer
     finally:
         shutil.rmtree(folder)
 
@@ -198,9 +198,9 @@ def exported(bench: Path) -> dict[str, Any]:
 
 
 @quick
-@given(made=studies() | profiles())
-def test_studies_and_profiles(bench: Path, made: Input) -> None:
-    check(run(bench, made), "run")
+@given(generated=studies() | profiles())
+def test_studies_and_profiles(bench: Path, generated: Input) -> None:
+    check(run(bench, generated), "run")
 
 
 @quick
@@ -211,9 +211,9 @@ def test_imports(bench: Path, exported: dict[str, Any], data: st.DataObject) -> 
 
 @pytest.mark.long
 @settings(many, max_examples=2000)
-@given(made=studies() | profiles())
-def test_2000_studies_and_profiles(bench: Path, made: Input) -> None:
-    check(run(bench, made), "run")
+@given(generated=studies() | profiles())
+def test_2000_studies_and_profiles(bench: Path, generated: Input) -> None:
+    check(run(bench, generated), "run")
 
 
 @pytest.mark.long
@@ -224,8 +224,8 @@ def test_500_imports(bench: Path, exported: dict[str, Any], data: st.DataObject)
 
 
 def test_the_stand_in_measures(bench: Path) -> None:
-    """What is well said goes through to a report, so that the tests above reach all that lies before the machine."""
-    said = run(bench, Input(toml(PLAIN_STUDY).encode()))
-    assert said.status in (0, 1)
-    assert "Report: " in said.out
+    """A correct study reaches a report, so the tests above reach all code that runs before the machine."""
+    answer = run(bench, Input(toml(PLAIN_STUDY).encode()))
+    assert answer.status in (0, 1)
+    assert "Report: " in answer.out
     assert threading.active_count() < 50

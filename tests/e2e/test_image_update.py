@@ -38,23 +38,25 @@ makes is made of it, so nothing is built.
 
 
 def lock_of_today(lock: Lockfile, folder: Path) -> Lockfile:
-    """What the lock becomes. The empty package is there, for it says what Debian's kernel is called."""
-    asked = lock.requests["arm64"]
-    ((kernel, before),) = ((name, files) for name, files in asked.items() if name.startswith("alone linux-image-6"))
+    """Return the updated lock. The empty package is in it because it names Debian's kernel."""
+    requests = lock.requests["arm64"]
+    ((kernel, before),) = ((name, files) for name, files in requests.items() if name.startswith("alone linux-image-6"))
     called = kernel.split()[1].removeprefix("linux-image-").removesuffix("-arm64")
 
     def newer(words: str) -> str:
         return words.replace(called, TODAY[0]).replace(before[0].version, TODAY[1])
 
-    def moved(one: File) -> File:
-        return replace(one, name=newer(one.name), origin=newer(one.origin))
+    def moved(file: File) -> File:
+        return replace(file, name=newer(file.name), origin=newer(file.origin))
 
     empty = "alone linux-image-arm64"
-    now = {name: tuple(files) for name, files in asked.items() if name != kernel}
+    now = {name: tuple(files) for name, files in requests.items() if name != kernel}
     now[newer(kernel)] = tuple(map(moved, before))
     now[empty] = tuple(
-        made_up_archive.package(folder, newer(one.origin), one.name.split("_")[0].replace("arm64", f"{TODAY[0]}-arm64"))
-        for one in asked[empty]
+        made_up_archive.package(
+            folder, newer(file.origin), file.name.split("_")[0].replace("arm64", f"{TODAY[0]}-arm64")
+        )
+        for file in requests[empty]
     )
     return replace(lock, requests={**lock.requests, "arm64": now})
 
@@ -131,7 +133,12 @@ def test_the_lock_is_moved_to_what_the_archive_has_today(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert (place.studies / lockfile.shipped_path().name).read_text() == lockfile.text(place.today)
     first, *rest = done.stdout.splitlines()
-    files = {one.name for asked in place.today.requests.values() for found in asked.values() for one in found}
+    files = {
+        file.name
+        for requests in place.today.requests.values()
+        for files_of_request in requests.values()
+        for file in files_of_request
+    }
     counts = f"{len(files)} files of Debian bookworm, {len(place.today.profiles)} profiles"
     assert first == f"{lockfile.shipped_path()}: {counts}, the lab's sources"
     assert [line.split(":")[0] for line in rest][:3] == ["emulator", "kernel", "base"]

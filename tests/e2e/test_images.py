@@ -36,7 +36,7 @@ flush   = "fsync"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An image of what the study beside it takes, and the report of the host that made it."""
 
     def make(folder: Path) -> None:
@@ -54,24 +54,26 @@ def rows(report: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("by", ["import", "environment", "package"])
-def test_a_host_with_nothing_but_python_measures_the_same(made: Path, tmp_path: Path, by: str) -> None:
-    """No compiler, no apt, no checker is on its path: nothing but what each Linux has."""
+def test_a_host_with_nothing_but_python_measures_the_same(exported: Path, tmp_path: Path, by: str) -> None:
+    """The host's path has no compiler, no apt and no checker: only programs that each Linux has."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("sh", "env", "setpriv", "timeout"):
-        found = shutil.which(name)
-        assert found
-        (programs / name).symlink_to(found)
+        program = shutil.which(name)
+        assert program
+        (programs / name).symlink_to(program)
     (tmp_path / "own.toml").write_text(STUDY)
     env = {"PATH": str(programs), "HOME": str(tmp_path), "FLASHBED_CACHE": str(tmp_path / "cache")}
-    given = {"FLASHBED_IMAGE": str(made)} if by == "environment" else {}
+    variables = {"FLASHBED_IMAGE": str(exported)} if by == "environment" else {}
     if by == "package":  # as `make image-wheel` makes it
         shutil.copytree(REPOSITORY / "setup/image-wheel/flashbed_image", tmp_path / "site/flashbed_image")
-        shutil.copy(made, tmp_path / "site/flashbed_image/image.flashbed")
-        given = {"PYTHONPATH": str(tmp_path / "site")}
-    for words in ([["image", "import", str(made)]] if by == "import" else []) + [["run", "own.toml"]]:
-        subprocess.run([sys.executable, FLASHBED, *words], check=True, cwd=tmp_path, env={**env, **given}, timeout=600)
-    assert rows(tmp_path / "reports/own") == rows(made.parent / "reports/own")
+        shutil.copy(exported, tmp_path / "site/flashbed_image/image.flashbed")
+        variables = {"PYTHONPATH": str(tmp_path / "site")}
+    for words in ([["image", "import", str(exported)]] if by == "import" else []) + [["run", "own.toml"]]:
+        subprocess.run(
+            [sys.executable, FLASHBED, *words], check=True, cwd=tmp_path, env={**env, **variables}, timeout=600
+        )
+    assert rows(tmp_path / "reports/own") == rows(exported.parent / "reports/own")
     assert {row["outcome"] for row in rows(tmp_path / "reports/own")} == {"measured"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever stops a run, finished results stay, and the next run does only what is missing."""
+"""However a run is stopped, finished results stay, and the next run measures only the missing ones."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def no_guest_is_left(cache: Path) -> bool:
 
 def goes_on(flashbed: Flashbed, study: Path, cache: Path) -> None:
     """The next run keeps what there is to the byte, and measures the rest."""
-    kept = {path: path.read_bytes() for path in results(cache)}
-    assert 1 <= len(kept) < CELLS
+    contents = {path: path.read_bytes() for path in results(cache)}
+    assert 1 <= len(contents) < CELLS
     done = flashbed("run", study)
     assert done.returncode == 0, done.stderr
-    assert f"{CELLS - len(kept)}/{CELLS - len(kept)}" in done.stderr
+    assert f"{CELLS - len(contents)}/{CELLS - len(contents)}" in done.stderr
     assert len(results(cache)) == CELLS
-    assert {path: path.read_bytes() for path in kept} == kept
+    assert {path: path.read_bytes() for path in contents} == contents
 
 
 def test_sigkill(flashbed: Flashbed, start: Start, study: Path, fresh_cache: Path) -> None:
@@ -195,7 +195,7 @@ def test_the_disk_is_full_when_the_guest_is_made(flashbed: Flashbed, study: Path
 
 @pytest.fixture
 def one_mib_a_file() -> Iterator[None]:
-    """No process that is started from here may make a file larger."""
+    """Limit the size of files for each process that is started here."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
     yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong on the command line of `flashbed kernel` is told before anything is built."""
+"""Faults of the command line of `flashbed kernel` are reported before anything is built."""
 
 import pytest
 

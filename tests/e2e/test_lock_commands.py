@@ -54,6 +54,6 @@ def test_a_study_of_the_repository_has_no_lock_of_its_own(flashbed: Flashbed) ->
     for name in ("quick", str(paths.studies() / "quick.toml")):
         done = flashbed("image", "lock", name)
         assert (done.returncode, done.stdout) == (2, "")
-        told = f"its lock is {lockfile.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
-        assert done.stderr == f"flashbed: {paths.studies() / 'quick.toml'}: {told}\n"
+        message = f"its lock is {lockfile.shipped_path()}, as of all studies there; `flashbed image lock` writes it"
+        assert done.stderr == f"flashbed: {paths.studies() / 'quick.toml'}: {message}\n"
     assert sorted(paths.studies().iterdir()) == before

@@ -22,8 +22,8 @@ TARGETS = re.findall(r"^\.PHONY: (.*)", (REPOSITORY / "Makefile").read_text(), r
 
 def test_help_names_every_target() -> None:
     done = make("help")
-    told = set(re.findall(r"^make (\S+)", done.stdout, re.MULTILINE))
-    assert told == set(TARGETS) - {"help", "lint"}
+    targets_in_help = set(re.findall(r"^make (\S+)", done.stdout, re.MULTILINE))
+    assert targets_in_help == set(TARGETS) - {"help", "lint"}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -48,7 +48,7 @@ def test_a_target_has_what_it_needs(target: str) -> None:
     ],
 )
 def test_a_part_has_what_its_targets_need(part: str) -> None:
-    """As above; fuzzers take clang, and so are run by those who have it."""
+    """Each target of a part has its prerequisites. Fuzzers need clang, so this test does not run them."""
     targets = re.search(r"^\.PHONY: (.*)", (REPOSITORY / part / "Makefile").read_text(), re.MULTILINE)
     assert targets is not None
     for target in targets[1].split():
@@ -62,12 +62,12 @@ NOT_RUN_HERE = {"test", "test-long", "lint", "first-answer"}
 
 def run_by_tests() -> set[str]:
     """Targets that a test makes which is not only for those who have the time: `make("TARGET", ...)`."""
-    found = set()
+    targets = set()
     for file in sorted((REPOSITORY / "tests").glob("*/test_*.py")):
         for function in ast.parse(file.read_text()).body:
             if isinstance(function, ast.FunctionDef) and "mark.long" not in ast.unparse(function):
-                found |= set(re.findall(r"\bmake\('([a-z0-9-]+)'", ast.unparse(function)))
-    return found
+                targets |= set(re.findall(r"\bmake\('([a-z0-9-]+)'", ast.unparse(function)))
+    return targets
 
 
 def test_each_target_is_run_by_a_test() -> None:

@@ -31,8 +31,8 @@ CELLS_FAILED, BAD_INPUT = 1, 2
 
 def life_counters(result: Path) -> Mapping[str, int]:
     """Return the medium's counters over its whole life, of the result in the file `result`."""
-    kept = Result.from_json(json.loads(result.read_text()))
-    return evaluation.with_measurement(kept, result.parent).measurement.medium["life"]
+    stored = Result.from_json(json.loads(result.read_text()))
+    return evaluation.with_measurement(stored, result.parent).measurement.medium["life"]
 
 
 def refused(done: subprocess.CompletedProcess[str], words: str, status: int = BAD_INPUT) -> None:
@@ -42,9 +42,9 @@ def refused(done: subprocess.CompletedProcess[str], words: str, status: int = BA
 
 
 def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fresh_cache: Path) -> None:
-    made = flashbed("medium", "create", "worn", SMALL)
-    assert made.returncode == 0, made.stderr
-    assert str(fresh_cache / "media/worn") in made.stdout
+    created = flashbed("medium", "create", "worn", SMALL)
+    assert created.returncode == 0, created.stderr
+    assert str(fresh_cache / "media/worn") in created.stdout
     refused(flashbed("medium", "create", "worn", SMALL), "exists already")
 
     aged = flashbed("medium", "precondition", "worn", "--overwrite", "2", "--seed", "7")
@@ -53,11 +53,11 @@ def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fre
     assert "2 times its size overwritten at random, 4k a request, seed 7" in aged.stdout
     assert aged.stdout.count("write amplification") == 2
 
-    seen = flashbed("medium", "inspect", "worn")
-    assert seen.returncode == 0, seen.stderr
+    inspected = flashbed("medium", "inspect", "worn")
+    assert inspected.returncode == 0, inspected.stderr
     for words in (f"profile  {SMALL}", "made     filled in order", "erase_count_max"):
-        assert words in seen.stdout, seen.stdout
-    assert re.search(r"host_written_bytes +201326592 +bytes", seen.stdout)
+        assert words in inspected.stdout, inspected.stdout
+    assert re.search(r"host_written_bytes +201326592 +bytes", inspected.stdout)
 
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
@@ -67,7 +67,7 @@ def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fre
     ).measurement.medium["life"]
     assert life["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
-    assert flashbed("medium", "inspect", "worn").stdout == seen.stdout
+    assert flashbed("medium", "inspect", "worn").stdout == inspected.stdout
 
 
 def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path) -> None:
@@ -87,11 +87,11 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
         raise AssertionError("no seed made a page unreadable")
     assert flashbed("medium", "inspect", "whole").stdout == whole, "the medium itself is as it was"
     name = f"cut{seed}"
-    seen = flashbed("medium", "inspect", name).stdout
-    assert f"made     {match[0]}" in seen
-    assert re.search(r"off +true", seen)
-    assert re.search(rf"unreadable_sectors +{match[2]} *\n", seen)
-    assert re.search(r"restarts +0 ", seen)
+    inspected = flashbed("medium", "inspect", name).stdout
+    assert f"made     {match[0]}" in inspected
+    assert re.search(r"off +true", inspected)
+    assert re.search(rf"unreadable_sectors +{match[2]} *\n", inspected)
+    assert re.search(r"restarts +0 ", inspected)
 
     # By the same seed the same medium
     assert flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", str(seed)).returncode == 0
@@ -118,9 +118,9 @@ def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:
     first, second = (int(re.findall(r"at request (\d+)", text)[0]) for text in drawn)
     assert first != second
     assert 1 <= first <= 16384
-    seen = flashbed("medium", "inspect", "x").stdout
-    assert seen.count("made     power cut") == 3
-    assert re.search(r"restarts +2 ", seen), "the second and the third began with one"
+    inspected = flashbed("medium", "inspect", "x").stdout
+    assert inspected.count("made     power cut") == 3
+    assert re.search(r"restarts +2 ", inspected), "the second and the third began with one"
 
     refused(flashbed("medium", "cut", "y"), "no medium here")
     refused(flashbed("medium", "cut", "x", "--at-request", "16385"), "only 16384 requests; choose an earlier")
@@ -131,7 +131,7 @@ def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:
     refused(flashbed("medium", "cut", "x", "--as", "x"), "exists already")
     refused(flashbed("medium", "cut", "x", "--as", "z", "--after", "100000s"), "all 16384 requests")
     refused(flashbed("medium", "inspect", "z"), "no medium here")
-    assert flashbed("medium", "inspect", "x").stdout == seen, "what is refused changes nothing"
+    assert flashbed("medium", "inspect", "x").stdout == inspected, "what is refused changes nothing"
 
 
 def test_a_medium_ages(flashbed: Flashbed) -> None:
@@ -140,15 +140,15 @@ def test_a_medium_ages(flashbed: Flashbed) -> None:
     assert aged.returncode == 0, aged.stderr
     assert "media/x: 365 days switched off" in aged.stdout
     assert flashbed("medium", "age", "x", "--days", "1").returncode == 0
-    seen = flashbed("medium", "inspect", "x").stdout
-    assert "made     365 days switched off" in seen
-    assert re.search(r"age_days +366\.0", seen), seen
+    inspected = flashbed("medium", "inspect", "x").stdout
+    assert "made     365 days switched off" in inspected
+    assert re.search(r"age_days +366\.0", inspected), inspected
 
     refused(flashbed("medium", "age", "y", "--days", "1"), "no medium here")
     refused(flashbed("medium", "age", "x", "--days", "40000"), "must be 36500 or less")
     refused(flashbed("medium", "age", "x", "--days", "-1"), "--days")
     refused(flashbed("medium", "age", "x"), "--days")
-    assert flashbed("medium", "inspect", "x").stdout == seen
+    assert flashbed("medium", "inspect", "x").stdout == inspected
 
 
 def test_another_profile_is_refused(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_parameters_of_a_profile_with_the_values_that_it_has(flashbed: Flashbed)
 
 
 def test_parameters_of_what_is_neither_kind_nor_profile(flashbed: Flashbed) -> None:
-    for which, said in (
+    for name, message in (
         ("sd-god", 'neither a kind nor a profile of a medium: "sd-god"; did you mean "sd-good"'),
         ("disc", 'neither a kind nor a profile of a medium: "disc"; did you mean "disk"?'),
         ("", 'neither a kind nor a profile of a medium: ""'),
@@ -213,9 +213,9 @@ def test_parameters_of_what_is_neither_kind_nor_profile(flashbed: Flashbed) -> N
         ("sd-good:used_bytes=64Q", "is not a size"),
         ("sd-good:used_bytes=64000001", "used_bytes"),
     ):
-        done = flashbed("medium", "params", which)
+        done = flashbed("medium", "params", name)
         assert done.returncode == 2
-        assert said in done.stderr
+        assert message in done.stderr
         assert "Traceback" not in done.stderr
 
 

@@ -47,18 +47,18 @@ KILLED = {
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("what", [*KILLED])
+@pytest.mark.parametrize("command", [*KILLED])
 def test_killed_on_the_way(
-    flashbed: Flashbed, start: Start, fresh_cache: Path, what: str, number: signal.Signals
+    flashbed: Flashbed, start: Start, fresh_cache: Path, command: str, number: signal.Signals
 ) -> None:
     media = fresh_cache / "media"
     assert flashbed("medium", "create", "a", STICK).returncode == 0
-    process = start("medium", *KILLED[what])
+    process = start("medium", *KILLED[command])
     deadline = time.monotonic() + 60
-    while not (said := replays(media)) and time.monotonic() < deadline:
+    while not (replay := replays(media)) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
-    if what == "precondition":  # its first step, filling, is over at once
+    if command == "precondition":  # its first step, filling, is over at once
         while len(json.loads((media / "a/medium.json").read_text())["made"]) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -66,8 +66,8 @@ def test_killed_on_the_way(
     begin = time.monotonic()
     process.send_signal(number)
     process.communicate()
-    while said := replays(media):
-        assert time.monotonic() - begin < 3, said
+    while replay := replays(media):
+        assert time.monotonic() - begin < 3, replay
         time.sleep(0.01)
     after = content(media / "a")
     assert {name: after[name] for name in ("state.bin", "data.img", "medium.json")} == {
@@ -111,11 +111,11 @@ FULL = {
 }
 
 
-@pytest.mark.parametrize("what", [*FULL])
-def test_the_disk_is_full(fresh_cache: Path, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("command_name", [*FULL])
+def test_the_disk_is_full(fresh_cache: Path, tmp_path: Path, command_name: str) -> None:
     if subprocess.run([*IN_A_SPACE, "true"], capture_output=True).returncode:
         pytest.skip("this host gives no name spaces to users")
-    size, fill, command = FULL[what]
+    size, fill, command = FULL[command_name]
     media = fresh_cache / "media"
     media.mkdir()
     script = f'mount -t tmpfs -o size={size} tmpfs "$0" && cd "$0" || exit 99\n'

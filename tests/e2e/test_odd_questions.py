@@ -88,8 +88,8 @@ def test_a_large_study_says_at_once_that_it_is_large(
     assert len(run_module.prepare(load_study(study_file(body, filesystem="ext2", seeds=1)))) == 2500
     assert "Planning" not in capsys.readouterr().err
     assert len(run_module.prepare(load_study(study_file(body, filesystem="ext2", seeds=2)))) == 5000
-    said = capsys.readouterr().err
-    assert said.startswith("Planning 5000 repetitions ...\nWorking out their keys ...\n")
+    output = capsys.readouterr().err
+    assert output.startswith("Planning 5000 repetitions ...\nWorking out their keys ...\n")
 
 
 def test_what_a_file_says_does_not_move_the_cursor(flashbed: Flashbed, study_file: StudyWriter) -> None:
@@ -100,7 +100,7 @@ def test_what_a_file_says_does_not_move_the_cursor(flashbed: Flashbed, study_fil
 
 
 def test_a_command_of_a_profile_beside_the_study(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path) -> None:
-    """It is shown, and not run; `allow` shows it, too, and allows it by name, as a script would."""
+    """The command is shown and not run. `allow` shows it too, and allows it by name, as a script would."""
     folder = tmp_path / "profiles/filesystems"
     folder.mkdir(parents=True)
     mark = tmp_path / "was run"

@@ -33,7 +33,7 @@ BAD_INPUT = 2
 
 @pytest.fixture
 def linux(tmp_path: Path) -> Path:
-    """What looks like a source tree, in git, with the tag v1."""
+    """Return a directory that looks like a source tree, in git, with the tag v1."""
     folder = tmp_path / "linux"
     makefile = "VERSION = 6\nPATCHLEVEL = 1\n%config:\n\t@echo this is no Linux\n\t@false\n"
     files = {"Makefile": makefile, "Kconfig": "", "Kbuild": "", "arch/arm64/Makefile": "", "fs/one.c": "int one;\n"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What another package adds to the lab, by the example of docs/plugins.md as it stands there."""
+"""Another package adds a command and a workload to the lab, as the example of docs/plugins.md prints it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def sfsload(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def machine_of(program: Path) -> str:
-    """What it runs on; it is static."""
+    """Return the architecture of the program, and check that it is static."""
     with program.open("rb") as file:
         elf = ELFFile(file)
         assert not any(isinstance(segment, InterpSegment) for segment in elf.iter_segments())

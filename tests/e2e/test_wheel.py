@@ -68,7 +68,7 @@ def made(folder: Path, wheel: Path, *, whole: bool) -> Path:
 
 
 def outside() -> dict[str, str]:
-    """This process's environment, without what would lead Python to the clone."""
+    """Return this process's environment without the variables that would lead Python to the clone."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
@@ -109,8 +109,8 @@ def test_a_cell_is_measured_and_packed_as_in_the_clone(
     programs = made(tmp_path / "environment", wheel, whole=whole)
     its = measured(tmp_path / "its", study, programs / "flashbed")
     ours = measured(tmp_path / "ours", study, FLASHBED)
-    for one in (its, ours):  # by the key, in a store that was empty
-        assert len(list((one / "cache/results/cells").glob("*/*/result.json"))) == 1
+    for home in (its, ours):  # by the key, in a store that was empty
+        assert len(list((home / "cache/results/cells").glob("*/*/result.json"))) == 1
     assert contents(its / "cache/results/cells") == contents(ours / "cache/results/cells")
     assert (its / "reports/one/results.csv").read_bytes() == (ours / "reports/one/results.csv").read_bytes()
     if not whole:  # other versions of the packages that write the report may write it otherwise
@@ -150,15 +150,15 @@ def test_what_the_wheel_says_of_itself(wheel: Path) -> None:
     """Its licence is that of all that is in it, by the lines of its files, and each has its text there."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        told = Parser().parsestr(archive.read(next(n for n in names if n.endswith("/METADATA"))).decode())
-        found = set()
+        metadata_ = Parser().parsestr(archive.read(next(n for n in names if n.endswith("/METADATA"))).decode())
+        licences = set()
         for name in names:
             head = archive.read(name)[:300].decode(errors="replace").splitlines()
             lines = [line.partition("SPDX-License-Identifier: ")[2] for line in head]
-            found |= {line.removesuffix("*/").strip() for line in lines if line}
-    asked = {f"({one})" if " OR " in one else one for one in found}
-    assert set(told["License-Expression"].split(" AND ")) == asked
+            licences |= {line.removesuffix("*/").strip() for line in lines if line}
+    expressions = {f"({expression})" if " OR " in expression else expression for expression in licences}
+    assert set(metadata_["License-Expression"].split(" AND ")) == expressions
     texts = {Path(name).stem for name in names if "/licenses/" in name}
-    single = {word.strip("()") for one in asked for word in one.split(" OR ")}
+    single = {word.strip("()") for one in expressions for word in one.split(" OR ")}
     assert texts == single
     assert not [name for name in names if name.endswith((".o", ".ko", ".pyc")) or "/build/" in name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests on machines share."""
+"""Fixtures that tests on machines share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.guest_rig import Rig
 
 @pytest.fixture(scope="module", params=["x86_64", "arm64"])
 def architecture(request: pytest.FixtureRequest) -> str:
-    """Of the appliance: what asks for it is done on both."""
+    """Run a test of the appliance on both architectures."""
     name: str = request.param
     return name
 

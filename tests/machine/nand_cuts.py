@@ -189,10 +189,10 @@ def write_profiles(folder: Path, chip: str) -> None:
         path.write_text(text)
 
 
-def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dict[str, bytes]:
+def _files(repetition: Repetition, stack: Stack, settings: dict[str, object]) -> dict[str, bytes]:
     cache = Cache(paths.cache_root() / "image")
     words = {"MAKE": stack.make, "UP": stack.up, "DOWN": stack.down, **settings}
-    built = modules.build_chosen(cache, wanted.image.kernel, stack.modules)
+    built = modules.build_chosen(cache, repetition.image.kernel, stack.modules)
     return {
         "rounds": ROUNDS.encode(),
         "cuts.env": "".join(f"{name}='{value}'\n" for name, value in words.items()).encode(),
@@ -201,11 +201,11 @@ def _files(wanted: Repetition, stack: Stack, settings: dict[str, object]) -> dic
     }
 
 
-def run_rounds(wanted: Repetition, folder: Path, stack: Stack, limit_s: float, **settings: object) -> str:
+def run_rounds(repetition: Repetition, folder: Path, stack: Stack, limit_s: float, **settings: object) -> str:
     """What the rounds in the guest said. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches), LOSE (set:
     the file system is made to lose files)."""
-    rig = guest_rig.new(wanted, folder)
-    outcome = guest_rig.outcome_of(rig, beside=_files(wanted, stack, settings), limit_s=limit_s)
+    rig = guest_rig.new(repetition, folder)
+    outcome = guest_rig.outcome_of(rig, beside=_files(repetition, stack, settings), limit_s=limit_s)
     output = outcome.files.get("format.txt", b"").decode(errors="replace")
     return (
         output

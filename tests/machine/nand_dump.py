@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies on a raw chip, seen from the host: the content without spare areas, and the files that JFFS2 or UBIFS has
+"""Read a raw chip on the host: the content without spare areas, and the files that JFFS2 or UBIFS has
 there. Nothing of Linux reads: jefferson takes JFFS2's nodes apart, ubi_reader reads UBI and UBIFS.
 """
 
@@ -21,7 +21,7 @@ from tests.support.guest_rig import Rig
 
 
 class Entry(NamedTuple):
-    """What a file system says of a file, a folder or a symbolic link."""
+    """A file system's entry for a file, a directory or a symbolic link."""
 
     kind: str
     mode: int
@@ -42,12 +42,12 @@ def entry(mode: int, mtime_s: int, content: bytes) -> Entry:
     kind = KINDS[stat.S_IFMT(mode)]
     if kind == "directory":
         return Entry(kind, stat.S_IMODE(mode), mtime_s, 0, "")
-    said = content.decode() if kind == "symbolic link" else hashlib.md5(content).hexdigest()
-    return Entry(kind, stat.S_IMODE(mode), mtime_s, len(content), said)
+    content_text = content.decode() if kind == "symbolic link" else hashlib.md5(content).hexdigest()
+    return Entry(kind, stat.S_IMODE(mode), mtime_s, len(content), content_text)
 
 
 def of_folder(root: Path) -> Tree:
-    """What lies below a folder of the host."""
+    """Return the entries below a directory of the host."""
     tree = {}
     for path in root.rglob("*"):
         about = path.lstat()
@@ -98,8 +98,8 @@ def of_jffs2(blocks: Iterable[bytes]) -> Tree:
                 dirent = jffs2.parse_dirent(data, 0)
                 assert dirent.node_crc_match
                 assert dirent.name_crc_match
-                key, found = (dirent.pino, bytes(dirent.name)), (dirent.version, dirent.ino)
-                names[key] = max(found, names.get(key, found))
+                key, version = (dirent.pino, bytes(dirent.name)), (dirent.version, dirent.ino)
+                names[key] = max(version, names.get(key, version))
                 change = (dirent.version, dirent.mctime)
                 changed[dirent.pino] = max(change, changed.get(dirent.pino, change))
             elif kind == jffs2.JFFS2_NODETYPE_INODE:
@@ -120,7 +120,7 @@ def of_jffs2(blocks: Iterable[bytes]) -> Tree:
 
 
 def _of_inode(nodes_of_inode: list[Any], changed: tuple[int, int] | None) -> Entry:
-    """What a file's nodes come to, one after another; each tells the size that the file then has.
+    """Apply a file's nodes one after another; each states the size that the file then has.
 
     An entry made in a folder after its last node changes the folder's time.
     """

@@ -60,7 +60,7 @@ def new(
 
 
 def boot(rig: Rig, **words: Any) -> Outcome:
-    """As guest_rig.boot; and the chip must have been used by its rules."""
+    """Boot the rig, and check that the guest kept the rules of the chip."""
     outcome = guest_rig.boot(rig, **words)
     inspection = rig.tool.inspect(rig.files.state)
     assert inspection.fault is None
@@ -77,7 +77,7 @@ def own_program(name: str) -> bytes:
 
 def of_the_kernel(rig: Rig, *names: str) -> dict[str, bytes]:
     """The kernel's own modules with these names, by file name."""
-    built = modules.build_chosen(Cache(paths.cache_root() / "image"), rig.wanted.image.kernel, names)
+    built = modules.build_chosen(Cache(paths.cache_root() / "image"), rig.planned.image.kernel, names)
     return {file.name: file.read_bytes() for file in built.values()}
 
 
@@ -100,14 +100,14 @@ def marked_blocks(rig: Rig) -> list[int]:
     raw_page = p["page_bytes"] + p["spare_bytes"]
     at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)
     with rig.files.data.open("rb") as data:
-        found = []
+        marked = []
         for block in range(p["blocks_per_die"]):
             data.seek(block * p["pages_per_block"] * raw_page + at)
             if data.read(1) == b"\0":
-                found.append(block)
-    return found
+                marked.append(block)
+    return marked
 
 
 def yaffs_counters(lines: Iterable[str]) -> dict[str, int]:
-    """What the lines of /sys/kernel/debug/yaffs2/mtd0 said of its one device."""
+    """Return the counters of the one device in the lines of /sys/kernel/debug/yaffs2/mtd0."""
     return {words[0]: int(words[1]) for words in map(str.split, lines) if words[0] != "device"}

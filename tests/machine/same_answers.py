@@ -75,7 +75,7 @@ def check(study: Path, folder: Path) -> int:
     rig = guest_rig.new(study, folder)
     fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
     fresh.write_bytes(rig.files.state.read_bytes())
-    made = repetition.job(rig.cell, rig.wanted.image).beginning["format"].decode()
+    made = repetition.job(rig.cell, rig.planned.image).beginning["format"].decode()
     outcome = guest_rig.boot(rig, medium_options=f"record={RECORDS}", format=f"{made}\n{NO_REST}")
     requests = [Request(*fields) for fields in RECORD.iter_unpack(outcome.files["requests.bin"])]
     counters = rig.tool.inspect(rig.files.state).counters

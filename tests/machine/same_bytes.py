@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two runs of one repetition are the same to the last byte."""
+"""Compare two runs of one repetition, byte for byte."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def row(**changed: object) -> DeviceRow:
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "kind": "replay",
         "medium": "sd-good",
         "what": "reads",
@@ -33,11 +33,11 @@ def row(**changed: object) -> DeviceRow:
         "why": "",
         "run": {},
     }
-    return DeviceRow(**{**said, **changed})
+    return DeviceRow(**{**values, **changed})
 
 
 @pytest.mark.parametrize(
-    ("found", "ratio", "why", "is_wrong"),
+    ("measured", "ratio", "why", "is_wrong"),
     [
         (20.0, 1.0, "", False),
         (39.0, 1.0, "", False),
@@ -51,9 +51,9 @@ def row(**changed: object) -> DeviceRow:
         (0.0, 0.0, "no reason is good enough", True),
     ],
 )
-def test_a_row_is_held_to_the_nearest_published_figure(found: float, ratio: float, why: str, is_wrong: bool) -> None:
-    assert row().ratio(found) == pytest.approx(ratio)
-    assert bool(row(why=why).faults(found)) == is_wrong
+def test_a_row_is_held_to_the_nearest_published_figure(measured: float, ratio: float, why: str, is_wrong: bool) -> None:
+    assert row().ratio(measured) == pytest.approx(ratio)
+    assert bool(row(why=why).faults(measured)) == is_wrong
 
 
 def test_a_fitted_row_may_not_be_off_either() -> None:
@@ -111,14 +111,14 @@ def test_the_page_counts_rows_by_the_nearest_figure_and_figures_by_themselves() 
         row(what="fitted", fitted=True),
         row(low=40.0, published=(40.0,), device="card", held_out=True),
     ]
-    found = {"sd-good: reads": 30.0, "sd-good: writes": 90.0, "sd-good: fitted": 1.0, "sd-good: card: reads": 130.0}
+    measured = {"sd-good: reads": 30.0, "sd-good: writes": 90.0, "sd-good: fitted": 1.0, "sd-good: card: reads": 130.0}
     held = (4, 5) if not rows[-1].kept_back else (5, 4)
-    said = [line.strip("| ").split(" | ")[1:] for line in like_devices.counts(rows, found).splitlines()[2:]]
-    assert said[0] == ["3", "1", "1", "1", "4", "0", "2", "1"]
-    assert said[1] == ["2", "1", "1", "0", "3", "0", "2", "0"]
-    assert said[2] == ["1", "0", "0", "1", "1", "0", "0", "1"]
-    assert said[held[0] - 1] == said[2]
-    assert said[held[1] - 1] == ["0"] * 8
+    counts = [line.strip("| ").split(" | ")[1:] for line in like_devices.counts(rows, measured).splitlines()[2:]]
+    assert counts[0] == ["3", "1", "1", "1", "4", "0", "2", "1"]
+    assert counts[1] == ["2", "1", "1", "0", "3", "0", "2", "0"]
+    assert counts[2] == ["1", "0", "0", "1", "1", "0", "0", "1"]
+    assert counts[held[0] - 1] == counts[2]
+    assert counts[held[1] - 1] == ["0"] * 8
 
 
 PAGE = f"""\

@@ -21,9 +21,9 @@ LOAD = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file =
 LOAD_BYTES, FILL = 2 << 20, 0.7
 
 
-def measured(wanted: Repetition, folder: Path) -> Finished:
+def measured(planned: Repetition, folder: Path) -> Finished:
     folder.mkdir()
-    finished = repetition.execute(wanted, folder, LIMIT_S, threading.Event())
+    finished = repetition.execute(planned, folder, LIMIT_S, threading.Event())
     assert finished.result.is_measured, finished.result.reason
     return finished
 
@@ -36,8 +36,8 @@ def test_the_load_is_measured_on_a_used_file_system(
     medium: str, filesystem: str, times: int, study_file: StudyWriter, tmp_path: Path
 ) -> None:
     aged = f"{medium},condition=aged,aged_fill_percent=70,aged_passes=1"
-    (wanted,) = run.prepare(load_study(study_file(LOAD, medium=aged, filesystem=filesystem)))
-    first, *others = (measured(wanted, tmp_path / str(number)) for number in range(times))
+    (planned,) = run.prepare(load_study(study_file(LOAD, medium=aged, filesystem=filesystem)))
+    first, *others = (measured(planned, tmp_path / str(number)) for number in range(times))
     assert all(differing(bytes_of(first), bytes_of(other)) == [] for other in others)
     metrics, out = (
         first.result.measurement.metrics,

@@ -126,7 +126,7 @@ def carry_there(appliance: Appliance, folder: Path, to: str) -> None:
 
 
 def carry_back(appliance: Appliance, path: str, to: Path) -> None:
-    """What nfs-ls shows in the folder, and in those below it."""
+    """Copy the directory, and those below it, to the host: nfs-ls lists them, nfs-cp copies."""
     to.mkdir()
     for kind, size, name in LISTED.findall(libnfs("nfs-ls", appliance.url(path))):
         if kind == "d":

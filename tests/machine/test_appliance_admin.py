@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks after an appliance: a shell over ssh for who has the key, and the log on another machine."""
+"""Administration of an appliance: a shell over ssh for the owner of the key, and the log on another machine."""
 
 from __future__ import annotations
 
@@ -71,23 +71,23 @@ class Bed:
 
 
 def collecting() -> socket.socket | None:
-    found = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    collector = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        found.bind(("127.0.0.1", SYSLOG))
+        collector.bind(("127.0.0.1", SYSLOG))
     except OSError:
-        found.close()
+        collector.close()
         return None
-    found.settimeout(1)
-    return found
+    collector.settimeout(1)
+    return collector
 
 
 def wait_for_ssh(port: int, seconds: float) -> None:
     """The appliance is ready when it serves files; ssh's server starts beside that."""
-    end, said = time.monotonic() + seconds, b""
-    while not said.startswith(b"SSH-2.0"):
+    end, received = time.monotonic() + seconds, b""
+    while not received.startswith(b"SSH-2.0"):
         assert time.monotonic() < end, f"no ssh within {seconds} s"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=seconds) as trial:
-            said = trial.recv(16)
+            received = trial.recv(16)
         time.sleep(0.1)
 
 
@@ -137,13 +137,13 @@ def test_what_an_administrator_cannot_change_stays(bed: Bed) -> None:
 def test_the_log_reaches_another_machine(bed: Bed) -> None:
     if bed.collector is None:
         pytest.skip("this user may not have port 514")
-    said, end = "", time.monotonic() + 60
-    while "nas: ready" not in said and time.monotonic() < end:
+    received, end = "", time.monotonic() + 60
+    while "nas: ready" not in received and time.monotonic() < end:
         try:
             message = bed.collector.recv(2048).decode()
         except TimeoutError:
             continue
         assert message.startswith("<")
-        said += message + "\n"
-    assert "nas: ready" in said
-    assert all(">closet " in line for line in said.splitlines())
+        received += message + "\n"
+    assert "nas: ready" in received
+    assert all(">closet " in line for line in received.splitlines())

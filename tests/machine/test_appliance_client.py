@@ -46,12 +46,12 @@ SECONDS = 2400
 
 
 def line_of_the_fault() -> int:
-    [found] = [
+    [fault] = [
         number
         for number, line in enumerate((SOURCES / "locks.c").read_text().splitlines(), 1)
         if WHERE_IT_IS_SEEN in line
     ]
-    return found
+    return fault
 
 
 @pytest.mark.long
@@ -72,8 +72,8 @@ def test_linux_as_a_client_finds_all_as_it_should_be(
     command, _ = serving(version, tmp_path)
     with Wire(seed=version) as wire:
         log, console = run_pair(on_a_wire(command, wire.port), client_command(kernel, initramfs, wire.port), SECONDS)
-    found = [line.partition(": ")[0] for line in console.splitlines() if line.startswith(("ok ", "FAILED "))]
+    checks = [line.partition(": ")[0] for line in console.splitlines() if line.startswith(("ok ", "FAILED "))]
     faults = {FAULT_OF_LINUX: f"FAILED {FAULT_OF_LINUX} line {line_of_the_fault()}"} if version < 4 else {}
-    assert found == [faults.get(case, f"ok {case}") for case in cases], console + log
+    assert checks == [faults.get(case, f"ok {case}") for case in cases], console + log
     assert "nas: down" in log
     assert (wire.lost > 20 and wire.doubled > 40) == (transport == "udp"), (wire.lost, wire.doubled)

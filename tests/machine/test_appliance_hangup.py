@@ -23,8 +23,10 @@ pytestmark = pytest.mark.skipif(shutil.which("dumpe2fs") is None, reason="e2fspr
 
 
 def needs_recovery(image: Path) -> bool:
-    told = subprocess.run(["dumpe2fs", "-h", image], capture_output=True, text=True, timeout=60, check=True).stdout
-    return "needs_recovery" in told
+    superblock = subprocess.run(
+        ["dumpe2fs", "-h", image], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    return "needs_recovery" in superblock
 
 
 def read_until(terminal: int, words: bytes) -> None:
@@ -53,8 +55,8 @@ def started(folder: Path) -> tuple[int, int]:
 
 def stop_emulator(image: Path) -> None:
     """So that it does not answer, and does not go down."""
-    found = subprocess.run(["pgrep", "-f", str(image)], capture_output=True, text=True, check=True).stdout.split()
-    emulators = [pid for pid in found if Path(f"/proc/{pid}/exe").resolve().name.startswith("qemu-system")]
+    pids = subprocess.run(["pgrep", "-f", str(image)], capture_output=True, text=True, check=True).stdout.split()
+    emulators = [pid for pid in pids if Path(f"/proc/{pid}/exe").resolve().name.startswith("qemu-system")]
     assert len(emulators) == 1
     os.kill(int(emulators[0]), signal.SIGSTOP)
 

@@ -74,16 +74,16 @@ def test_the_load_is_answered_well(
         output = tmp_path / f"{step}-{processes}.json"
         times = ["--warmup", "1", "--time", str(SECONDS), "--processes", str(processes), "--output", str(output)]
         done = subprocess.run([sfsload, *how, *times, "--only", step], capture_output=True, text=True, timeout=300)
-        said = output.read_text() if output.exists() else ""
-        assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr, said)
-        result: dict[str, Any] = json.loads(said)
+        text = output.read_text() if output.exists() else ""
+        assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr, text)
+        result: dict[str, Any] = json.loads(text)
         return result
 
-    made = asked("prepare", 3)
+    prepared = asked("prepare", 3)
     for processes in (1, 4):
         result = asked("load", processes)
         assert result["settings"]["processes"] == processes
-        assert result["file_set"]["digest"] == made["file_set"]["digest"]
+        assert result["file_set"]["digest"] == prepared["file_set"]["digest"]
         is_whole(result)
 
 
@@ -94,10 +94,10 @@ def test_a_load_goes_on_when_the_power_has_gone(
     """The machine is killed under load, with a disk that forgets what was not flushed, and started again at the same
     ports: what was not answered is sent again, the file system is whole, and writers are told that the server is new.
     """
-    wanted, ports, dice = shipped.settings(None), some_ports(), random.Random(1)
-    built = building.build(wanted, architecture, tmp_path / "nas")
-    (image,) = disks.images(wanted.disks, tmp_path, 64 << 20)
-    command = qemu.command(built, [image], ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    settings_, ports, dice = shipped.settings(None), some_ports(), random.Random(1)
+    built = building.build(settings_, architecture, tmp_path / "nas")
+    (image,) = disks.images(settings_.disks, tmp_path, 64 << 20)
+    command = qemu.command(built, [image], ports.forwarded(settings_), "127.0.0.1", ["-serial", "stdio"])
     how: list[str | Path] = [sfsload, *words_of(client_of(ports, dice).server, "load", 3, transport), "--warmup", "1"]
     disk, output = power_log.Disk(image, tmp_path, dice), tmp_path / "load.json"
     with started(command, []) as machine:
@@ -126,7 +126,7 @@ def test_a_load_goes_on_when_the_power_has_gone(
 
 
 def is_whole(result: dict[str, Any]) -> None:
-    """No call failed or was left, and what was answered has the mix that was asked."""
+    """Check that no call failed or was left, and that the answered calls have the mix that was asked for."""
     assert result["errors"] == []
     assert result["unanswered"] == result["unsent"] == 0
     assert result["verifier_changes"] == 0

@@ -38,7 +38,7 @@ LABEL nas
 
 
 def steps(loader: str) -> str:
-    """What the page says to type, the comments behind `#` left out."""
+    """Return the commands that the page says to type, without the comments behind `#`."""
     section = PAGE.read_text().split(f"**{loader}")[1]
     block = re.search(r"```\n(.*?)```", section, re.DOTALL)
     assert block
@@ -86,8 +86,8 @@ def test_u_boot_finds_it_by_itself(board: Board) -> None:
 def test_grub(tmp_path: Path) -> None:
     """Debian's GRUB for UEFI, which has its modules in it and takes its menu from the folder of its distribution."""
     (tmp_path / "nas.toml").write_text(PC)
-    wanted, ports = settings.read(tmp_path / "nas.toml"), some_ports()
-    appliance = building.bootable(wanted, "x86_64", tmp_path)
+    settings_, ports = settings.read(tmp_path / "nas.toml"), some_ports()
+    appliance = building.bootable(settings_, "x86_64", tmp_path)
     (image,) = disks.images({"data": settings.Disk(device="/dev/vda")}, tmp_path, SIZE_BYTES)
     place = tmp_path / "medium"
     (place / "EFI/BOOT").mkdir(parents=True)
@@ -96,4 +96,4 @@ def test_grub(tmp_path: Path) -> None:
     shutil.copy(grub, place / "EFI/BOOT/BOOTX64.EFI")
     (place / "EFI/debian/grub.cfg").write_text(GRUB_MENU.format(steps=steps("PC, by GRUB.")))
     shutil.copy(appliance.kernel, place / "appliance")
-    serves([*pc(wanted, image, ports), *uefi(tmp_path / "ovmf"), *medium(place)], ports)
+    serves([*pc(settings_, image, ports), *uefi(tmp_path / "ovmf"), *medium(place)], ports)

@@ -68,10 +68,10 @@ def test_handles_that_are_made_up_do_not(architecture: str, tmp_path: Path) -> N
 
 def test_addresses_that_are_forged_do_not(architecture: str, tmp_path: Path) -> None:
     """Strangers are on no list: what is kept of each is that there is nothing for it."""
-    said = SETTINGS.format(address="10.0.0.1/8", client="192.0.2.1")
+    settings_text = SETTINGS.format(address="10.0.0.1/8", client="192.0.2.1")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         netdev = f"socket,id=net0,connect=127.0.0.1:{listening.getsockname()[1]}"
-        with machine(architecture, tmp_path, said, some_ports(), netdev) as (console, log):
+        with machine(architecture, tmp_path, settings_text, some_ports(), netdev) as (console, log):
             wire, _ = listening.accept()
             with wire:
                 before = console.free_kib()

@@ -60,11 +60,11 @@ def wait_for(words: str, log: list[str]) -> None:
 def with_mirror(architecture: str, folder: Path) -> tuple[list[str], list[Path], Client]:
     """The command of an appliance, the images of its two disks, and a client of it."""
     (folder / "nas.toml").write_text(MIRROR)
-    wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, architecture, folder / "nas")
-    images = disks.images(wanted.disks, folder, SIZE_BYTES)
+    settings_ = settings.read(folder / "nas.toml")
+    appliance = building.build(settings_, architecture, folder / "nas")
+    images = disks.images(settings_.disks, folder, SIZE_BYTES)
     ports = some_ports()
-    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    command = qemu.command(appliance, images, ports.forwarded(settings_), "127.0.0.1", ["-serial", "stdio"])
     return command, images, client_of(ports, random.Random(1))
 
 
@@ -101,7 +101,7 @@ def test_a_disk_is_pulled_out_and_comes_back(architecture: str, tmp_path: Path) 
 
 
 def test_a_disk_with_other_data_is_left_alone_and_an_empty_one_is_filled(architecture: str, tmp_path: Path) -> None:
-    """As after a disk has died, and another comes under its name."""
+    """This happens after a disk has died and another one gets its name."""
     command, images, client = with_mirror(architecture, tmp_path)
     log: list[str] = []
     with started(command, log) as machine:

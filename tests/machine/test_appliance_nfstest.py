@@ -43,8 +43,8 @@ SECONDS = 3000
 NO_TIMES_OF_READS = ("read - file st_atime should be updated", "the appliance mounts its disks with noatime")
 CREATE_A_FOLDER = "the client's own kernel refuses O_CREAT with O_DIRECTORY, by EINVAL, before it looks (fs/open.c)"
 EXCLUSIVE = tuple(
-    (f"open - opening {what} should return an error when O_EXCL|O_CREAT is used", CREATE_A_FOLDER)
-    for what in ("existent file", "symbolic link")
+    (f"open - opening {file_kind} should return an error when O_EXCL|O_CREAT is used", CREATE_A_FOLDER)
+    for file_kind in ("existent file", "symbolic link")
 )
 """In half of 512 combinations of flags, those with O_DIRECTORY. nfstest, which is older, wants EEXIST of them."""
 

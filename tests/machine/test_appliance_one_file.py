@@ -29,11 +29,11 @@ def test_one_file_serves_on_a_virtual_machine(name: str, tmp_path: Path) -> None
 
 def test_one_file_serves_on_a_pc(tmp_path: Path) -> None:
     (tmp_path / "nas.toml").write_text(PC)
-    wanted, ports = settings.read(tmp_path / "nas.toml"), some_ports()
-    appliance = building.bootable(wanted, "x86_64", tmp_path)
+    settings_, ports = settings.read(tmp_path / "nas.toml"), some_ports()
+    appliance = building.bootable(settings_, "x86_64", tmp_path)
     (image,) = disks.images({"data": settings.Disk(device="/dev/vda")}, tmp_path, SIZE_BYTES)
-    serves([*pc(wanted, image, ports), "-kernel", str(appliance.kernel)], ports)
+    serves([*pc(settings_, image, ports), "-kernel", str(appliance.kernel)], ports)
     place = tmp_path / "medium/EFI/BOOT"
     place.mkdir(parents=True)
     shutil.copy(appliance.kernel, place / "BOOTX64.EFI")
-    serves([*pc(wanted, image, ports), *uefi(tmp_path / "ovmf"), *medium(tmp_path / "medium")], ports)
+    serves([*pc(settings_, image, ports), *uefi(tmp_path / "ovmf"), *medium(tmp_path / "medium")], ports)

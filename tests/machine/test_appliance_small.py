@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How small and how quick the appliance is: its one file, ready in 24 MB at a thousand million instructions a second.
+"""The appliance's size and speed: its one file, ready in 24 MB at a thousand million instructions per second.
 
 QEMU counts instructions here, one a nanosecond. The time is from power-on: on x86_64 the kernel's own clock begins only
 when it has unpacked itself.
@@ -57,16 +57,16 @@ class Monitor:
         self._lines.flush()
         while "return" not in (answer := json.loads(self._lines.readline())):
             pass
-        found: dict[str, Any] = answer["return"]
-        return found
+        result: dict[str, Any] = answer["return"]
+        return result
 
 
 def test_it_fits_and_is_ready_soon(architecture: str, tmp_path: Path) -> None:
-    wanted = shipped.settings(None)
-    appliance = building.bootable(wanted, architecture, tmp_path)
-    assert appliance.bytes <= MOST_BYTES, list(shipped.describe(wanted, appliance))
+    settings_ = shipped.settings(None)
+    appliance = building.bootable(settings_, architecture, tmp_path)
+    assert appliance.bytes <= MOST_BYTES, list(shipped.describe(settings_, appliance))
     assert f" {appliance.bytes:,} " in (REPOSITORY / "docs/appliance.md").read_text()
-    images = disks.images(wanted.disks, tmp_path, 64 << 20)
+    images = disks.images(settings_.disks, tmp_path, 64 << 20)
     small = dataclasses.replace(appliance, memory_mb=LEAST_MB)
     command = [*qemu.command(small, images, [], "127.0.0.1", ["-serial", "stdio"]), "-icount", "shift=0"]
     place = tmp_path / "monitor"

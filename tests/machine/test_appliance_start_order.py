@@ -64,7 +64,7 @@ server.kill()
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """What exportd sees: its settings, and the kernel's files."""
+    """Make the directory that exportd sees: its settings, and the kernel's files."""
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/nas.conf").write_text("nfsd 1 +3 tcp\n")
     (tmp_path / "proc/fs/nfsd").mkdir(parents=True)

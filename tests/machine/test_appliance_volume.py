@@ -49,13 +49,13 @@ lvm lvcreate -y -s -L 26M -n before vg0/data && echo {MADE.upper()} | tr A-Z a-z
 def make_volume(architecture: str, folder: Path) -> None:
     """With a file system of this host's mke2fs on it, and a snapshot of that."""
     (folder / "nas.toml").write_text(VOLUME)
-    wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, architecture, folder)
+    settings_ = settings.read(folder / "nas.toml")
+    appliance = building.build(settings_, architecture, folder)
     for name, size in DISKS.items():
         with (folder / f"{name}.img").open("wb") as disk:
             disk.truncate(size)
     (content,) = disks.images({"": settings.Disk(device="/dev/vda")}, folder / "content", VOLUME_BYTES)
-    images = [*disks.images(wanted.disks, folder, VOLUME_BYTES), content]
+    images = [*disks.images(settings_.disks, folder, VOLUME_BYTES), content]
     log: list[str] = []
     with started(qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), log) as machine:
         assert machine.stdin is not None
@@ -63,24 +63,24 @@ def make_volume(architecture: str, folder: Path) -> None:
         machine.stdin.write(RECIPE.strip().replace("\n", " ") + "\npoweroff\n")
         machine.stdin.flush()
         assert machine.wait(timeout=60) == 0
-    said = "".join(log)
-    assert "vg0/data: is no volume that can be used" in said
-    assert MADE in said, said
+    text = "".join(log)
+    assert "vg0/data: is no volume that can be used" in text
+    assert MADE in text, text
 
 
 def test_a_volume_on_two_disks_keeps_what_a_client_gives_it(architecture: str, tmp_path: Path) -> None:
     make_volume(architecture, tmp_path)
-    given = tmp_path / "given"
-    given.write_bytes(random.Random(1).randbytes(FILE_BYTES))
+    source = tmp_path / "given"
+    source.write_bytes(random.Random(1).randbytes(FILE_BYTES))
     for start in range(2):
         with running(tmp_path, VOLUME, "-a", architecture) as appliance:
             if not start:
-                subprocess.run(["nfs-cp", given, appliance.url("/file")], check=True, timeout=120)
+                subprocess.run(["nfs-cp", source, appliance.url("/file")], check=True, timeout=120)
             subprocess.run(["nfs-cp", appliance.url("/file"), tmp_path / f"back {start}"], check=True, timeout=120)
             assert appliance.stop() == 0
             assert "/dev/vg0/data is at /data, ext4" in appliance.log
-        assert (tmp_path / f"back {start}").read_bytes() == given.read_bytes()
-    content = given.read_bytes()
+        assert (tmp_path / f"back {start}").read_bytes() == source.read_bytes()
+    content = source.read_bytes()
     on = [(tmp_path / f"{name}.img").read_bytes() for name in DISKS]
     pieces = [content[at : at + 4096] for at in range(0, FILE_BYTES, 1 << 20)]
     assert all(any(piece in disk for disk in on) for piece in pieces)

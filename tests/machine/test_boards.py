@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board's profile says is what the guest feels: who moves the data, the speed of instructions, the memory."""
+"""A guest has what the board's profile states: who moves the data, the speed of instructions, the memory."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ STUDY = """
 
 
 def on_boards(study_file: StudyWriter, measure: Measure, tmp_path: Path, *boards: str) -> list[Finished]:
-    """The same direct reads, from a medium that takes 100 us for each, on several boards."""
+    """Measure the same direct reads on several boards, from a medium that takes 100 us for each."""
     (tmp_path / "reads.fio").write_text(JOB)
     body = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))
     study = study_file(body, board=None, filesystem="ext2", medium="null-2g:command_ns=100000")
-    return [measure(wanted, tmp_path / wanted.key) for wanted in run.prepare(load_study(study))]
+    return [measure(repetition, tmp_path / repetition.key) for repetition in run.prepare(load_study(study))]
 
 
 def median_ns(finished: Finished) -> float:

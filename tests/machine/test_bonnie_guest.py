@@ -19,16 +19,16 @@ PHASES = ("char_output", "rewrite", "block_output", "char_input", "block_input",
 
 
 def slice_of(name: str, tmp_path: Path, replaced: dict[str, str], seed: int, **at: str) -> Repetition:
-    """One cell of a shipped study with one seed, smaller by `replaced`."""
+    """Return one cell of a shipped study with one seed, made smaller by `replaced`."""
     text = (paths.studies() / f"{name}.toml").read_text()
     for old, new in replaced.items():
         assert old in text
         text = text.replace(old, new)
     path = tmp_path / f"{name}.toml"
     path.write_text(text)
-    wanted = run.prepare(load_study(path))
-    [found] = [w for w in wanted if w.cell.seed == seed and at.items() <= dict(w.cell.coordinates).items()]
-    return found
+    repetitions = run.prepare(load_study(path))
+    [repetition] = [w for w in repetitions if w.cell.seed == seed and at.items() <= dict(w.cell.coordinates).items()]
+    return repetition
 
 
 def test_two_processes_go_through_all_phases(
@@ -38,14 +38,14 @@ def test_two_processes_go_through_all_phases(
         '[axes]\ncaches = ["flushed", "cold"]\n[workload]\ntool = "bonnie"\nfile = "2M"\nprocesses = 2\nseeks = 50\n'
     )
     flushed, cold = (
-        measure(wanted, tmp_path / wanted.key).result.measurement.metrics
-        for wanted in run.prepare(load_study(study_file(workload, filesystem="ext2")))
+        measure(repetition, tmp_path / repetition.key).result.measurement.metrics
+        for repetition in run.prepare(load_study(study_file(workload, filesystem="ext2")))
     )
-    for found in (flushed, cold):
-        assert found["requested_bytes"] == 2 * (6 * 2 * MIB + 50 * 16384)
-        assert all(found[name] > 0 for name in PHASES)
-        assert 100 <= found["char_output_reached_percent"] < 110
-        assert 100 <= found["block_output_reached_percent"] < 110
+    for finished in (flushed, cold):
+        assert finished["requested_bytes"] == 2 * (6 * 2 * MIB + 50 * 16384)
+        assert all(finished[name] > 0 for name in PHASES)
+        assert 100 <= finished["char_output_reached_percent"] < 110
+        assert 100 <= finished["block_output_reached_percent"] < 110
     for name in ("char_input", "block_input", "random_seeks"):
         assert flushed[f"{name}_reached_percent"] == 0  # 4 MiB stay in the page cache
     for name in ("char_input", "block_input"):
@@ -65,18 +65,18 @@ def test_kim2007_has_used_up_the_chip_before_block_output(fresh_cache: Path, mea
         "used_bytes=64M": "used_bytes=8M",
         'tool = "bonnie"': 'tool = "bonnie"\nseeks = 400',
     }
-    found = {}
+    cells = {}
     for size in ("4608K", "8M"):
         medium = f"slc-nand-64m:used_bytes={size},factory_bad_blocks=0"
-        wanted = slice_of(
+        chosen = slice_of(
             "kim2007", tmp_path, smaller, 8, medium=medium, filesystem="yaffs2:no-cache=off", caches="cold"
         )
-        found[size] = measure(wanted, tmp_path / size).result.measurement.metrics
-    full, roomy = found.values()
-    assert all(metrics[name] > 0 for metrics in found.values() for name in PHASES)
+        cells[size] = measure(chosen, tmp_path / size).result.measurement.metrics
+    full, roomy = cells.values()
+    assert all(metrics[name] > 0 for metrics in cells.values() for name in PHASES)
     # To remove the old file takes the CPU a quarter as long as to write the new one, or more, and is no part of it. Nor
     # is the start of the program.
-    assert all(metrics[f"{name}_cpu_percent"] <= 100 for metrics in found.values() for name in PHASES)
+    assert all(metrics[f"{name}_cpu_percent"] <= 100 for metrics in cells.values() for name in PHASES)
     # What is rewritten marks what was there before, by its spare area: no byte of the file
     assert 95 <= roomy["rewrite_reached_percent"] < 110
     assert 95 <= roomy["block_output_reached_percent"] < 110
@@ -109,10 +109,10 @@ def test_kim2007_processes_share_a_medium(fresh_cache: Path, measure: Measure, t
     smaller = {", 200]": ", 50]", '200 = "200': '50 = "50', "seeks = 200 ": "seeks = 50 "}
     board = "s3c2440-400:pio_sector_ns=153600,cpus=1"
     at = {"board": board, "medium": "cf-2g", "caches": "cold", "processes": "4", "file": "2M"}
-    found = measure(
+    finished = measure(
         slice_of("kim2007-processes", tmp_path, smaller, 1, **at), tmp_path / "cell"
     ).result.measurement.metrics
-    wanted = Bonnie().phases({"file": 2 * MIB, "processes": 4, "seeks": 50})
-    assert found["requested_bytes"] == sum(phase.requested_bytes for phase in wanted)
+    phases = Bonnie().phases({"file": 2 * MIB, "processes": 4, "seeks": 50})
+    assert finished["requested_bytes"] == sum(phase.requested_bytes for phase in phases)
     for name in ("char_output", "block_output", "char_input", "block_input"):
-        assert found[f"{name}_reached_percent"] == pytest.approx(100, abs=10)
+        assert finished[f"{name}_reached_percent"] == pytest.approx(100, abs=10)

@@ -51,8 +51,8 @@ def what(file: FileCosts) -> dict[Operation, tuple[int, int]]:
     return {operation: (calls.calls, calls.moved_bytes) for operation, calls in file.calls.items()}
 
 
-def on_medium(found: ProgramCalls) -> dict[str, dict[Operation, tuple[int, int]]]:
-    return {file.path: what(file) for file in found.files if file.is_on_medium and file.calls}
+def on_medium(calls: ProgramCalls) -> dict[str, dict[Operation, tuple[int, int]]]:
+    return {file.path: what(file) for file in calls.files if file.is_on_medium and file.calls}
 
 
 def test_a_scripts_calls_are_noted_and_nothing_else_changes(study_file: StudyWriter, tmp_path: Path) -> None:
@@ -62,16 +62,16 @@ def test_a_scripts_calls_are_noted_and_nothing_else_changes(study_file: StudyWri
     del files[CALLS]
     assert files == alone.files  # the guest's clocks are among them
     assert noted.console == alone.console
-    found = program_calls.program_calls(noted.files)
-    assert on_medium(found) == {
+    costs = program_calls.program_calls(noted.files)
+    assert on_medium(costs) == {
         "/mnt/a": {Operation.OPEN: (2, 0), Operation.WRITE: (2, 12)},
         "/mnt/new": {Operation.OPEN: (1, 0), Operation.WRITE: (5, 20480), Operation.FLUSH: (1, 0)},
         "/mnt/kept": {Operation.RENAME: (1, 0), Operation.OPEN: (1, 0), Operation.READ: (2, 20480)},
         "/mnt/b": {Operation.OPEN: (1, 0), Operation.WRITE: (1, 4), Operation.UNLINK: (1, 0)},
         "/mnt/c": {Operation.OPEN: (1, 0), Operation.WRITE: (1, 7)},
     }
-    assert found.written_bytes == 12 + 20480 + 4 + 7
-    assert {operation: calls.calls for operation, calls in found.operations.items()} == {
+    assert costs.written_bytes == 12 + 20480 + 4 + 7
+    assert {operation: calls.calls for operation, calls in costs.operations.items()} == {
         Operation.READ: 2,
         Operation.WRITE: 9,
         Operation.FLUSH: 2,  # and sync
@@ -80,15 +80,15 @@ def test_a_scripts_calls_are_noted_and_nothing_else_changes(study_file: StudyWri
         Operation.UNLINK: 1,
     }
     assert noted.files["bytes"] == b"20480\n"
-    shell, *children = found.processes
+    shell, *children = costs.processes
     assert shell.program == "sh"
     assert {child.parent for child in children} == {shell.pid}
     first = shell.pid or 0
     assert {child.pid for child in children} == set(range(first + 1, first + 1 + len(children)))
     sleeper = next(child for child in children if child.program == "sleep")
     assert 100_000_000 < sleeper.spent_ns[Spent.WAITING] < 101_000_000
-    assert found.spent_ns[Spent.FLUSH] > found.spent_ns[Spent.READ] > 0
-    assert min(ns for child in found.processes for ns in child.spent_ns.values()) >= 0
+    assert costs.spent_ns[Spent.FLUSH] > costs.spent_ns[Spent.READ] > 0
+    assert min(ns for child in costs.processes for ns in child.spent_ns.values()) >= 0
     inside = program_calls.program_calls(noted.files, ["/tmp/root"])
     assert [(process.program, process.written_bytes) for process in inside.processes] == [("busybox", 7)]
 
@@ -97,8 +97,8 @@ def test_two_programs_on_four_cpus_give_the_same_notes_each_time(study_file: Stu
     study = study_file(guest_rig.STUDY, board="arm64-1000:cpus=4", filesystem="ext2", medium="null-2g")
     first, again = (guest(study, tmp_path / name, TWO_AT_ONCE) for name in ("first", "again"))
     assert first.files == again.files
-    found = program_calls.program_calls(first.files)
-    files = on_medium(found)
+    costs = program_calls.program_calls(first.files)
+    files = on_medium(costs)
     assert files["/mnt/beside"] == {
         Operation.OPEN: (1, 0),
         Operation.WRITE: (100, 102400),
@@ -107,9 +107,9 @@ def test_two_programs_on_four_cpus_give_the_same_notes_each_time(study_file: Stu
     for number in range(3):
         of_thread = files[f"/mnt/t.{number}.0"]
         assert (of_thread[Operation.WRITE], of_thread[Operation.FLUSH]) == ((16, 65536), (3, 0))
-    fio = next(process for process in found.processes if process.program == "fio")
+    fio = next(process for process in costs.processes if process.program == "fio")
     assert fio.written_bytes == 3 * 65536
-    assert min(ns for process in found.processes for ns in process.spent_ns.values()) >= 0
+    assert min(ns for process in costs.processes for ns in process.spent_ns.values()) >= 0
 
 
 def test_calls_that_are_hard_to_follow(study_file: StudyWriter, tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_calls_that_are_hard_to_follow(study_file: StudyWriter, tmp_path: Path) 
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g")
     rig, beside = guest_rig.new(study, tmp_path), {"calls": raw_chip.own_program("calls")}
     outcome = guest_rig.boot(rig, measure="chmod +x /job/calls; exec /job/calls", beside=beside, calls=True)
-    found = program_calls.program_calls(outcome.files)
-    written = {path: calls[Operation.WRITE] for path, calls in on_medium(found).items()}
+    costs = program_calls.program_calls(outcome.files)
+    written = {path: calls[Operation.WRITE] for path, calls in on_medium(costs).items()}
     assert written == {
         "/mnt/first": (1, 4),
         "/mnt/thread.0": (1, 1),
@@ -126,9 +126,9 @@ def test_calls_that_are_hard_to_follow(study_file: StudyWriter, tmp_path: Path) 
         "/mnt/thread.2": (1, 3),
         "/mnt/last": (1, 5),
     }
-    by_program = {process.program: process for process in found.processes}
+    by_program = {process.program: process for process in costs.processes}
     assert (by_program["calls"].written_bytes, by_program["busybox"].parent) == (15, by_program["calls"].pid)
-    assert {process.program for process in found.processes} == {"calls", "busybox", "sh"}
+    assert {process.program for process in costs.processes} == {"calls", "busybox", "sh"}
     followed = processes.follow(notes := system_calls.notes(outcome.files[CALLS]), system_calls.window(notes).begin_ns)
     pipe = [call for call in followed.calls if call.files and call.files[0].path == "pipe"]
     assert [(call.note.number, call.result) for call in pipe if call.note.number in (Number.READ, Number.WRITE)] == [
@@ -144,5 +144,5 @@ def test_notes_are_the_same_with_a_shared_beginning(
 ) -> None:
     monkeypatch.setattr(type(WORKLOADS["fio"]), "needs", lambda *_: Needs(calls=True))
     study = study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2")
-    found = as_from_power_on(study, measure, tmp_path)
-    assert program_calls.of_notes(found.files[f"out/{CALLS}"]).written_bytes == 128 << 10
+    shared = as_from_power_on(study, measure, tmp_path)
+    assert program_calls.of_notes(shared.files[f"out/{CALLS}"]).written_bytes == 128 << 10

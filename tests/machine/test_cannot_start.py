@@ -57,8 +57,8 @@ def test_the_others_run(study_on: StudyOn) -> None:
 
 def test_a_board_that_has_no_room_for_programs_says_so(study_on: StudyOn, tmp_path: Path) -> None:
     study = study_on("arm64-1000:ram=40M")
-    (wanted,) = run.prepare(study)
-    rig = guest_rig.new(wanted, tmp_path / "cell")
+    (planned,) = run.prepare(study)
+    rig = guest_rig.new(planned, tmp_path / "cell")
     # 33 is the most that does not do; 34 was, until F2FS left the kernel's image
     for mib, why in ((30, "Initramfs unpacking failed"), (16, "did not start: the board's ram is too small for the")):
         outcome = guest_rig.outcome_of(rig, ram_bytes=mib << 20, limit_s=60)
@@ -91,7 +91,7 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
     study_on: StudyOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = study_on("arm64-1000")
-    cells = [wanted.cell for wanted in run.prepare(study)]
+    cells = [planned.cell for planned in run.prepare(study)]
     monkeypatch.setattr(programs, "find", lambda *_: None)
     with pytest.raises(SetupError, match="e2fsck is not installed"):
         failures.check_beforehand(study, cells)
@@ -100,9 +100,9 @@ def test_a_checker_that_is_missing_is_told_before_anything_is_measured(
 def test_a_checker_that_goes_away_ends_its_cell_only(
     study_on: StudyOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (wanted,) = run.prepare(study_on("arm64-1000"))
+    (planned,) = run.prepare(study_on("arm64-1000"))
     monkeypatch.setattr(programs, "find", lambda *_: None)
-    finished = repetition.execute(wanted, tmp_path, 60, threading.Event())
+    finished = repetition.execute(planned, tmp_path, 60, threading.Event())
     assert finished.result.outcome == "failed"
     assert finished.result.reason.startswith("measured, and not checked: e2fsck is not installed.")
     assert any(name.startswith("out/") for name in finished.files)  # what it measured is kept with the failure

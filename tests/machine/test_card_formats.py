@@ -33,8 +33,8 @@ def test_a_card_is_measured_with_its_own_format(
     mounted_as: str,
     least_written_bytes: int,
 ) -> None:
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=CARD)))
-    result = measure(wanted, tmp_path / "cell").result
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=CARD)))
+    result = measure(repetition, tmp_path / "cell").result
     assert result.outcome == "measured"
     assert result.check == ""
     assert mounted_as in result.measurement.mounted
@@ -43,11 +43,11 @@ def test_a_card_is_measured_with_its_own_format(
 
 def test_the_checker_of_exfat_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The volume's own allocation table is put out of order."""
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
-    assert measure(wanted, tmp_path / "cell").result.is_measured
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem="exfat", medium=CARD)))
+    assert measure(repetition, tmp_path / "cell").result.is_measured
     (data,) = (tmp_path / "cell").rglob("data.img")
-    assert verdict(wanted.cell, data) == ""
+    assert verdict(repetition.cell, data) == ""
     with data.open("r+b") as image:
         image.seek(64)  # the boot sector's fields, which its checksum covers
         image.write(b"\xff" * 16)
-    assert verdict(wanted.cell, data)
+    assert verdict(repetition.cell, data)

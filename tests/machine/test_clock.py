@@ -72,8 +72,8 @@ def _by_the_timer(stretches: Sequence[Stretch]) -> float:
 def test_a_timer_in_the_midst_of_a_busy_stretch_comes_as_in_a_loop(stretches: Stretches) -> None:
     """The hint's stretch does not hold interrupts up, and what is left of it is done after them."""
     loop, hint = stretches(1000)
-    lates = [sorted(late for _, _, late in found) for found in (loop, hint)]
-    assert all(0 < late < 20_000 for found in lates for late in found)
+    lates = [sorted(late for _, _, late in lates_of_run) for lates_of_run in (loop, hint)]
+    assert all(0 < late < 20_000 for lates_of_run in lates for late in lates_of_run)
     assert abs(statistics.median(lates[0]) - statistics.median(lates[1])) <= CLOCK_NS
     took, looped = map(_by_the_timer, (hint, loop))
     assert abs(took - looped) <= 3 * CLOCK_NS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest may do to a controller beside reading and writing: turn a cache off, turn the controller off."""
+"""Other commands of a guest to a controller than reads and writes: turn a cache off, turn the controller off."""
 
 from __future__ import annotations
 

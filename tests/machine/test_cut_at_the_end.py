@@ -17,10 +17,10 @@ WORKLOAD = '[workload]\ntool = "fio"\npattern = "randwrite"\nrequest = "4k"\nfil
 def cut(
     study_file: StudyWriter, measure: Measure, folder: Path, filesystem: str, translation: str = "none"
 ) -> tuple[str, float | None]:
-    """What the guest said of the cut, and the time of the mount after it, None if that failed."""
+    """Return the guest's lines on the cut, and the time of the mount after it; None if the mount failed."""
     chip = "slc-nand-256m:used_bytes=32M,factory_bad_blocks=0"
     top = {"filesystem": filesystem, "translation": translation, "medium": chip}
-    cells = [run.prepare(load_study(study_file(WORKLOAD, power_cut=wanted, **top)))[0] for wanted in (True, False)]
+    cells = [run.prepare(load_study(study_file(WORKLOAD, power_cut=is_cut, **top)))[0] for is_cut in (True, False)]
     assert cells[0].key != cells[1].key
     done = measure(cells[0], folder / "work")
     inspection = cells[0].image.media_tool.inspect(folder / "work" / "state.bin")

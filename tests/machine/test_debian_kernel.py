@@ -41,7 +41,9 @@ STUDY = """
 """
 
 IN_EVERY_RUN = ["ext2:block=4k", "f2fs"]
-LONG = [pytest.param(one, marks=pytest.mark.long) for one in FILESYSTEMS if one not in IN_EVERY_RUN]
+LONG = [
+    pytest.param(filesystem, marks=pytest.mark.long) for filesystem in FILESYSTEMS if filesystem not in IN_EVERY_RUN
+]
 
 
 def study(study_file: StudyWriter, filesystem: str, board: str, **top: str) -> Path:
@@ -56,8 +58,8 @@ def study(study_file: StudyWriter, filesystem: str, board: str, **top: str) -> P
 def test_quick_s_stick_gives_the_same_bytes_again(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, cpus: int
 ) -> None:
-    (wanted,) = run.prepare(load_study(study(study_file, filesystem, f"{QUICK['board']}:cpus={cpus}")))
-    repeats(measure, wanted, tmp_path, idle=1, loaded=1, among={"out/fio.json"})
+    (repetition,) = run.prepare(load_study(study(study_file, filesystem, f"{QUICK['board']}:cpus={cpus}")))
+    repeats(measure, repetition, tmp_path, idle=1, loaded=1, among={"out/fio.json"})
 
 
 MODULES = """
@@ -72,8 +74,8 @@ DRIVERS = {"usbcore", "xhci_pci", "usb_storage", "sd_mod"}
 
 def test_a_guest_has_those_modules_of_debian_s_that_its_cell_needs(study_file: StudyWriter, tmp_path: Path) -> None:
     path = study(study_file, "fat16:cluster=32k", f"{QUICK['board']}:cpus=2", scheduler="bfq")
-    (wanted,) = run.prepare(load_study(path))
-    files = guest_rig.boot(guest_rig.new(wanted, tmp_path / "guest"), measure=MODULES).files
+    (repetition,) = run.prepare(load_study(path))
+    files = guest_rig.boot(guest_rig.new(repetition, tmp_path / "guest"), measure=MODULES).files
     loaded = {line.split()[0] for line in files["modules"].decode().splitlines()}
     assert loaded > {*DRIVERS, "bfq", "vfat", "nls_cp437", "nls_ascii"}
     assert not loaded & {"ext4", "f2fs", "nvme", "kyber_iosched"}
@@ -97,8 +99,8 @@ def test_a_profile_names_the_functions_of_a_kernel_with_and_without_modules(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, kernel: str
 ) -> None:
     """Behind ext2 and a real interface 6.1 has no module at all, and Debian's package has no System.map."""
-    (wanted,) = run.prepare(load_study(study_file(CALLS, filesystem="ext2", kernel=kernel)))
-    (section,) = profile.sections(out_of(measure(wanted, tmp_path / "cell").files))
+    (repetition,) = run.prepare(load_study(study_file(CALLS, filesystem="ext2", kernel=kernel)))
+    (section,) = profile.sections(out_of(measure(repetition, tmp_path / "cell").files))
     assert section.samples.get(profile.UNKNOWN, 0) < 0.1 * sum(section.samples.values())
 
 
@@ -113,14 +115,17 @@ OTHERS = ["ext4", "fat32", "exfat", "xfs", "nilfs2"]
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("medium", "filesystem", "scheduler"),
-    [*((medium, "ext2", "kyber") for medium in INTERFACES), *(("usb-stick-2g", one, "none") for one in OTHERS)],
+    [
+        *((medium, "ext2", "kyber") for medium in INTERFACES),
+        *(("usb-stick-2g", filesystem, "none") for filesystem in OTHERS),
+    ],
 )
 def test_each_interface_and_each_file_system(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, medium: str, filesystem: str, scheduler: str
 ) -> None:
     top = {"medium": medium, "filesystem": filesystem, "scheduler": scheduler, "kernel": DEBIAN_KERNEL}
-    (wanted,) = run.prepare(load_study(study_file(STUDY.format("randwrite", "fsync"), **top)))
-    finished = measure(wanted, tmp_path / "cell")
+    (repetition,) = run.prepare(load_study(study_file(STUDY.format("randwrite", "fsync"), **top)))
+    finished = measure(repetition, tmp_path / "cell")
     assert finished.result.measurement.metrics["medium_written_bytes"] >= 2 << 20
     assert not finished.result.check
 

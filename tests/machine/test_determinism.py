@@ -69,24 +69,24 @@ def busy(processes: int) -> Iterator[None]:
 
 
 def repeats(
-    measure: Measure, wanted: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()
+    measure: Measure, planned: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()
 ) -> None:
     """`among`: files that must be there."""
-    first = bytes_of(measure(wanted, folder / "first"))
+    first = bytes_of(measure(planned, folder / "first"))
     assert all(first.get(name) for name in among)
     for number in range(1, idle):
-        assert differing(first, bytes_of(measure(wanted, folder / f"idle-{number}"))) == []
+        assert differing(first, bytes_of(measure(planned, folder / f"idle-{number}"))) == []
     with busy(2):
         for number in range(loaded):
-            assert differing(first, bytes_of(measure(wanted, folder / f"loaded-{number}"))) == []
+            assert differing(first, bytes_of(measure(planned, folder / f"loaded-{number}"))) == []
 
 
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
 def test_same_bytes_beside_busy_processes(
     index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
-    wanted = run.prepare(load_study(study_file(CELLS)))[index]
-    repeats(measure, wanted, tmp_path, idle=1, loaded=1)
+    planned = run.prepare(load_study(study_file(CELLS)))[index]
+    repeats(measure, planned, tmp_path, idle=1, loaded=1)
 
 
 class Joined(NamedTuple):
@@ -142,16 +142,16 @@ def test_same_bytes_behind_each_interface(
     processes = min(max(cpus, 2), 8)
     cell = SEVERAL_AT_A_TIME.format(processes=processes, file_kib=joined.written_kib // processes)
     top = {"filesystem": joined.filesystem, "medium": joined.medium, "board": f"{joined.board}:cpus={cpus},ram=512M"}
-    (wanted,) = run.prepare(load_study(study_file(cell, **top)))
+    (planned,) = run.prepare(load_study(study_file(cell, **top)))
     if joined.interface:
-        assert interface(wanted.cell.board, wanted.cell.medium) == joined.interface
-    repeats(partial(measure, limit_s=LONGEST_S), wanted, tmp_path, idle=1, loaded=1)
+        assert interface(planned.cell.board, planned.cell.medium) == joined.interface
+    repeats(partial(measure, limit_s=LONGEST_S), planned, tmp_path, idle=1, loaded=1)
 
 
 def test_where_the_files_of_a_guest_lie_changes_nothing(
     study_file: StudyWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted, *_ = run.prepare(load_study(study_file(CELLS)))
+    planned, *_ = run.prepare(load_study(study_file(CELLS)))
     places: list[Path] = []
     make = cell_medium.make_medium
 
@@ -165,9 +165,9 @@ def test_where_the_files_of_a_guest_lie_changes_nothing(
         (tmp_path / name).mkdir()
     with small_disk(tmp_path / "shm", "8G"):  # takes what is written to it, no more
         monkeypatch.setenv(memory.CHOICE, str(tmp_path / "shm"))
-        on_disk = repetition.execute(wanted, tmp_path / "disk", LONGEST_S, threading.Event())
+        on_disk = repetition.execute(planned, tmp_path / "disk", LONGEST_S, threading.Event())
         with memory.scratch(1) as host:
-            in_memory = repetition.execute(wanted, tmp_path / "beside", LONGEST_S, threading.Event(), host)
+            in_memory = repetition.execute(planned, tmp_path / "beside", LONGEST_S, threading.Event(), host)
     assert places[0] == tmp_path / "disk"
     assert tmp_path / "shm" in places[1].parents
     assert on_disk.result.is_measured
@@ -205,9 +205,9 @@ def test_same_bytes_of_processes_on_several_cpus(
 ) -> None:
     medium = "nvme-960pro-class:used_bytes=2G"
     cell = PROCESSES.format(processes=processes)
-    (wanted,) = run.prepare(load_study(study_file(cell, board=board, medium=medium)))
+    (planned,) = run.prepare(load_study(study_file(cell, board=board, medium=medium)))
     among = {"out/fxmark.txt", "out/profile.txt"}
-    repeats(partial(measure, limit_s=LONGEST_S), wanted, tmp_path, idle=1, loaded=1, among=among)
+    repeats(partial(measure, limit_s=LONGEST_S), planned, tmp_path, idle=1, loaded=1, among=among)
 
 
 @contextmanager
@@ -264,8 +264,8 @@ def test_same_bytes_however_qemus_threads_come_by(new_chip: NewChip, tmp_path: P
 @pytest.mark.long
 @pytest.mark.parametrize("index", range(3), ids=["fat16", "ext2", "f2fs"])
 def test_same_bytes_ten_times(index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
-    wanted = run.prepare(load_study(study_file(CELLS)))[index]
-    repeats(measure, wanted, tmp_path, idle=5, loaded=5)
+    planned = run.prepare(load_study(study_file(CELLS)))[index]
+    repeats(measure, planned, tmp_path, idle=5, loaded=5)
 
 
 def test_another_seed_gives_another_run(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
@@ -273,4 +273,4 @@ def test_another_seed_gives_another_run(study_file: StudyWriter, measure: Measur
         load_study(study_file(CELLS.replace('"fat16:cluster=32k", ', "").replace(', "f2fs"', ""), seeds=2))
     )
     assert first.key != second.key
-    assert differing(*(bytes_of(measure(wanted, tmp_path / wanted.key)) for wanted in (first, second)))
+    assert differing(*(bytes_of(measure(planned, tmp_path / planned.key)) for planned in (first, second)))

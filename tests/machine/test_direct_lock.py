@@ -74,11 +74,11 @@ request at one instant, and 512 KiB at most: either is two requests and more.
 def measured(
     study_file: StudyWriter, measure: Measure, folder: Path, filesystem: str, board: str = TWO, **workload: int
 ) -> Result:
-    """What a cell of random direct reads tells."""
-    asked = RANDOM + "".join(f", {name} = {value}" for name, value in workload.items())
-    path = study_file(f"workload = {{ {asked} }}\n", filesystem=filesystem, board=board, medium=MEDIUM)
-    (wanted,) = run.prepare(load_study(path))
-    result = measure(wanted, folder).result
+    """Measure a cell of random direct reads."""
+    load = RANDOM + "".join(f", {name} = {value}" for name, value in workload.items())
+    path = study_file(f"workload = {{ {load} }}\n", filesystem=filesystem, board=board, medium=MEDIUM)
+    (repetition,) = run.prepare(load_study(path))
+    result = measure(repetition, folder).result
     assert result.check == ""
     return result
 

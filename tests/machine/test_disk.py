@@ -65,14 +65,14 @@ def test_writes_in_order_are_as_fast_as_reads(
 ) -> None:
     (tmp_path / "disk.fio").write_text(JOB)
     # The file system is not asked; with few inodes it is made soon
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2:inode_ratio=64M", medium=medium)))
-    finished = measure(wanted, tmp_path / wanted.key)
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2:inode_ratio=64M", medium=medium)))
+    finished = measure(repetition, tmp_path / repetition.key)
     jobs = {job["jobname"]: job for job in json.loads(finished.files["out/fio.json"])["jobs"]}
     rates = {name: jobs[name][name.partition("-")[0]]["bw_bytes"] for name in ("write", "read", "write-4k", "read-4k")}
     reads, writes = jobs["randread"]["read"]["iops"], jobs["randwrite"]["write"]["iops"]
     print(medium, rates, reads, writes)
 
-    p = wanted.cell.medium.numbers()
+    p = repetition.cell.medium.numbers()
     track_s = 60 / p["rpm"] + (p["head_switch_ns"] + p["write_settle_ns"]) / 1e9
     media_rate = p["outer_sectors_per_track"] * 512 / track_s
     assert rates["read"] == pytest.approx(media_rate, rel=0.05)

@@ -57,8 +57,8 @@ def test_commits_are_counted_at_the_medium(
     card = card.replace("write_buffer_bytes =", "flush_ignored = 1\nwrite_buffer_bytes =", 1)
     liar.write_text(card.replace("[source]", '[source]\nflush_ignored = "assumed: as bad cards do"', 1))
     (tmp_path / "record.fio").write_text(JOB.format(how=how))
-    [wanted] = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
-    finished = measure(wanted, tmp_path / "cell")
+    [repetition] = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
+    finished = measure(repetition, tmp_path / "cell")
     assert (finished.result.outcome, finished.result.measurement.durable.text) == ("measured", expected)
     if "dsync" in how:
         assert finished.result.measurement.medium["measured"]["host_fua_writes"] == 40

@@ -48,10 +48,10 @@ def run_with(study_file: StudyWriter, tmp_path: Path) -> RunWith:
         folder = tmp_path / "profiles/filesystems"
         folder.mkdir(parents=True)
         (folder / "odd.toml").write_text(PROFILE.format(command=command))
-        (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="odd", board=board)))
+        (planned,) = run.prepare(load_study(study_file(STUDY, filesystem="odd", board=board)))
         work = tmp_path / "work"
         work.mkdir()
-        return repetition.execute(wanted, work, limit_s, threading.Event())
+        return repetition.execute(planned, work, limit_s, threading.Event())
 
     return execute
 
@@ -118,10 +118,10 @@ def test_jobs_that_fio_refuses_or_that_have_no_room(study_file: StudyWriter, tmp
         (tmp_path / name).write_text(f"[a]\nsize=64k\n{text}\n")
     body = f"[axes]\njob = {list(jobs)}\n[workload]\ntool = 'fio'\n"
     study = load_study(study_file(body, filesystem="ext2", medium="usb-stick-2g:used_bytes=32M"))
-    for wanted in run.prepare(study):
-        name = wanted.cell.coordinates["job"]
+    for planned in run.prepare(study):
+        name = planned.cell.coordinates["job"]
         (tmp_path / f"{name}.work").mkdir()
-        finished = repetition.execute(wanted, tmp_path / f"{name}.work", 120, threading.Event())
+        finished = repetition.execute(planned, tmp_path / f"{name}.work", 120, threading.Event())
         assert finished.result.outcome == "failed"
         assert jobs[name][1] in finished.result.reason
 

@@ -57,8 +57,8 @@ def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(paths, "kernel", lambda: folders)
 
     def program_set(cell: Cell) -> ProgramSet:
-        wanted = of_cell(cell)
-        return wanted._replace(modules=(*wanted.modules, "hang"))
+        programs = of_cell(cell)
+        return programs._replace(modules=(*programs.modules, "hang"))
 
     monkeypatch.setattr(repetition, "program_set", program_set)
 
@@ -73,7 +73,7 @@ def test_a_cpu_that_hangs_is_told(
     before = programs.cpu_s()
     outcome = guest_rig.outcome_of(rig, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n")
     spent = programs.cpu_s() - before
-    outcome = base.with_functions(outcome, rig.wanted.image.kernel.symbols)
+    outcome = base.with_functions(outcome, rig.planned.image.kernel.symbols)
     assert outcome.status == "failed", outcome.reason
     assert spent < TOLD_WITHIN_S
     assert re.search(HANGS[how].format(last=cpus - 1, last_but_one=cpus - 2, lock=LOCK), outcome.reason), outcome.reason

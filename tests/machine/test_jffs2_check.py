@@ -36,7 +36,7 @@ def test_the_check_after_a_mount_reads_the_data_once_more(new_chip: NewChip, tmp
         chip = new_chip("slc-nand-64m:factory_bad_blocks=0", tmp_path / f"wait-{wait}")
         outcome = boot(chip, prepare=PREPARE, measure=MEASURE.format(wait=wait))
         counters = [medium_counters.parse(outcome.files[f"counters.{name}"]) for name in ("mounted", "opened", "read")]
-        marks = [found["flash_read_pages"] for found in counters]
+        marks = [mark["flash_read_pages"] for mark in counters]
         opened[wait], read[wait] = marks[1] - marks[0], marks[2] - marks[1]
     # 256 pages of 4 KiB, of which each third or fourth is cut in two by the end of a block of 16 KiB: some 340 nodes.
     # Once the check is through, an open reads each header: a page each, two where it lies across an edge

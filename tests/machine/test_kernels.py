@@ -41,8 +41,8 @@ def test_the_other_kernel_measures(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, filesystem: str, more: dict[str, str]
 ) -> None:
     study = load_study(study_file(STUDY, filesystem=filesystem, kernel=OTHER, **more))
-    (wanted,) = run.prepare(study)
-    finished = measure(wanted, tmp_path / "cell")
+    (repetition,) = run.prepare(study)
+    finished = measure(repetition, tmp_path / "cell")
     metrics = finished.result.measurement.metrics
     assert metrics["requested_bytes"] == 1 << 20
     assert metrics["medium_written_bytes"] >= 1 << 20

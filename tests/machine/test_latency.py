@@ -61,7 +61,7 @@ def test_reads_cost_the_array_the_bus_and_the_controller_and_in_a_row_the_same(
     """The kernel's tick comes every 4 ms and falls into each seventh read; between two, six in a row are alike."""
     (tmp_path / "reads.fio").write_text(JOB)
     flash, null = run.prepare(load_study(study_file(STUDY, filesystem="ext2", medium=None)))
-    reads, kernel_path = (latencies_ns(measure(wanted, tmp_path / wanted.key)) for wanted in (flash, null))
+    reads, kernel_path = (latencies_ns(measure(repetition, tmp_path / repetition.key)) for repetition in (flash, null))
     p = flash.cell.medium.numbers()
     pages = -(-ONE_READ_BYTES // p["page_bytes"])
     assert pages * p["page_bytes"] == ONE_READ_BYTES

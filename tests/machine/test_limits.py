@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What limits a cell, told from a guest's counters; how its file system was mounted; what its blocks were erased."""
+"""The limit of a cell from the guest's counters, the mount options of its file system, and the erases of its blocks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LOAD = """
 def row(study: Path, measure: Measure, folder: Path) -> tuple[ResultRow, dict[str, bytes]]:
     """The line of the results table, and the files that the guest left."""
     loaded = load_study(study)
-    [wanted] = run.prepare(loaded)
-    finished = measure(wanted, folder)
-    [found] = run.rows(Run(loaded, [Record(wanted, finished.result, folder)], 1))
-    return found, finished.files
+    [repetition] = run.prepare(loaded)
+    finished = measure(repetition, folder)
+    [row_] = run.rows(Run(loaded, [Record(repetition, finished.result, folder)], 1))
+    return row_, finished.files
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_the_limit_is_named(
         assert f"erase_count_max:{max(after)}\n" in files["out/wear.synced"].decode()
 
 
-@pytest.mark.parametrize(("options", "said"), [("", "overwrites in place"), (":mode=lfs", "writes a log")])
+@pytest.mark.parametrize(("options", "message"), [("", "overwrites in place"), (":mode=lfs", "writes a log")])
 def test_f2fs_says_how_it_overwrites(
-    study_file: StudyWriter, measure: Measure, tmp_path: Path, options: str, said: str
+    study_file: StudyWriter, measure: Measure, tmp_path: Path, options: str, message: str
 ) -> None:
     study = study_file(LOAD.format(file="1M", flush="none", direct="false"), filesystem=f"f2fs{options}")
     row_of_cell, _ = row(study, measure, tmp_path / "cell")
     assert row_of_cell.mounted.startswith("f2fs rw,")
-    assert row_of_cell.mounted.endswith(said), row_of_cell.mounted
+    assert row_of_cell.mounted.endswith(message), row_of_cell.mounted
 
 
 CHIP = """

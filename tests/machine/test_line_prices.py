@@ -28,8 +28,8 @@ CELL = f"""
 
 
 def measured(study_file: StudyWriter, measure: Measure, folder: Path, board: str) -> Finished:
-    (wanted,) = run.prepare(load_study(study_file(CELL, board=board, medium="null-2g")))
-    return measure(wanted, folder)
+    (repetition,) = run.prepare(load_study(study_file(CELL, board=board, medium="null-2g")))
+    return measure(repetition, folder)
 
 
 def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(
@@ -40,7 +40,9 @@ def test_creating_files_in_one_folder_pays_for_the_lines_of_its_lock(
     first, second = (measured(study_file, measure, tmp_path / name, priced) for name in ("first", "second"))
     assert first.files == second.files
     assert first.result == second.result
-    files_free, files_priced = (one.measurement.metrics["create_shared_operations"] for one in (free, first.result))
+    files_free, files_priced = (
+        finished.measurement.metrics["create_shared_operations"] for finished in (free, first.result)
+    )
     # 8 to 20 lines that change CPU for each file, 200 ns in the mean; a file more or less in 20 ms is 0.04 us
     assert 1.6e-6 < 1 / files_priced - 1 / files_free < 4e-6
     private = (

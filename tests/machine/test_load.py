@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only the load of a cell needs comes to the guest when its beginning is over, and comes whole."""
+"""The files that only a cell's load needs come to the guest after its beginning, and come whole."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ LONG = random.Random(1).randbytes(300_001)
 
 
 def test_the_load_comes_whole_and_not_before(study_file: StudyWriter, tmp_path: Path) -> None:
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2")))
-    job = repetition.job(wanted.cell, wanted.image)
-    seen = b"ls /job >/out/begins_with.txt\n"
+    (planned,) = run.prepare(load_study(study_file(STUDY, filesystem="ext2")))
+    job = repetition.job(planned.cell, planned.image)
+    listing = b"ls /job >/out/begins_with.txt\n"
     changed = Job(
-        {**job.beginning, "prepare": seen + job.beginning["prepare"]},
+        {**job.beginning, "prepare": listing + job.beginning["prepare"]},
         {**job.load, "long": LONG, "measure": b"cat /job/long >/out/long\n" + job.load["measure"]},
     )
     with patch.object(repetition, "job", lambda *_: changed):
-        finished = repetition.execute(wanted, tmp_path, 300, threading.Event())
+        finished = repetition.execute(planned, tmp_path, 300, threading.Event())
     assert finished.result.is_measured
     assert finished.files["out/begins_with.txt"].decode().split() == sorted(job.beginning)
     assert finished.files["out/long"] == LONG

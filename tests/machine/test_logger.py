@@ -52,16 +52,16 @@ def test_a_record_becomes_few_requests(
 
 
 def test_the_nightly_read_lasts_and_its_file_is_written_before(measure: Measure, tmp_path: Path) -> None:
-    """It ended within the 20 s, and its 200 MB counted as written for the records."""
+    """The read once ended within the 20 s, and its 200 MB counted as written for the records."""
     study = load_study(paths.studies() / "logger.toml")
-    found = {}
+    written = {}
     for night in study.axes["night"]:
         part = narrowed(study, {"medium": ["sd-good"], "night": [night], "filesystem": ["fat32:cluster=32k"]})
-        found[night] = measure(run.prepare(part)[0], tmp_path / night).result
-    day, late = found.values()
-    for one in (day, late):
-        assert one.measurement.metrics["written_bytes"] < 1 << 20  # at most 1,000 records of 512 bytes
-        assert one.measurement.metrics["medium_written_bytes"] < 4 << 20
+        written[night] = measure(run.prepare(part)[0], tmp_path / night).result
+    day, late = written.values()
+    for cell in (day, late):
+        assert cell.measurement.metrics["written_bytes"] < 1 << 20  # at most 1,000 records of 512 bytes
+        assert cell.measurement.metrics["medium_written_bytes"] < 4 << 20
     assert day.measurement.metrics["medium_read_bytes"] < 1 << 20
     # More than the file has: it was read from its beginning again, and only the end of the 20 s ended it
     assert late.measurement.metrics["medium_read_bytes"] > 200 << 20

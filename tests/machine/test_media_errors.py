@@ -89,16 +89,16 @@ class Try(NamedTuple):
 def tries(outcome: Outcome, name: str) -> list[Try]:
     attempts = []
     for line in outcome.files[name].decode().splitlines():
-        what, status, begun, ended, said = line.split(" ", 4)
-        attempts.append(Try(what, said.rpartition(": ")[2] if int(status) else "", float(ended) - float(begun)))
+        call, status, begun, ended, error = line.split(" ", 4)
+        attempts.append(Try(call, error.rpartition(": ")[2] if int(status) else "", float(ended) - float(begun)))
     return attempts
 
 
 def failed(attempts: list[Try], error: str) -> list[int]:
     """The blocks that had this error; none had another."""
-    assert {one.error for one in attempts} == {"", error}
-    assert max(one.took_s for one in attempts) < LONGEST_S
-    return [int(one.name) for one in attempts if one.error]
+    assert {attempt.error for attempt in attempts} == {"", error}
+    assert max(attempt.took_s for attempt in attempts) < LONGEST_S
+    return [int(attempt.name) for attempt in attempts if attempt.error]
 
 
 class Expected(NamedTuple):
@@ -139,13 +139,13 @@ def test_what_a_medium_cannot_do_is_an_error_to_who_asks(name: str, study_file: 
     assert (whole.error, whole.took_s < LONGEST_S) == (expected.read, True)
     assert not RESET.search(outcome.files["log"].decode())
 
-    writes = {one.name: one for one in tries(outcome, "writes")}
-    assert {name: one.error for name, one in writes.items()} == {
+    writes = {attempt.name: attempt for attempt in tries(outcome, "writes")}
+    assert {name: attempt.error for name, attempt in writes.items()} == {
         "direct": expected.write,
         "buffered": EIO,
         "discard": expected.discard,
     }
-    assert max(one.took_s for one in writes.values()) < LONGEST_S
+    assert max(attempt.took_s for attempt in writes.values()) < LONGEST_S
     assert 0 < len(failed(tries(outcome, "worn-out"), expected.read)) < BLOCKS
     counters = rig.tool.inspect(rig.files.state).counters
     assert counters["refused_writes"] > 0
@@ -178,6 +178,6 @@ def test_what_a_raw_chip_cannot_do_is_an_error_to_who_asks(new_chip: NewChip, tm
     outcome = raw_chip.boot(chip, format=NOTHING, mount=NO_MOUNT, measure=CHIP, limit_s=120)
     unreadable = failed(tries(outcome, "block"), EIO)
     assert BLOCKS / 8 < len(unreadable) < BLOCKS / 2
-    assert {one.error for one in tries(outcome, "character")} == {""}
+    assert {attempt.error for attempt in tries(outcome, "character")} == {""}
     assert int(outcome.files["ecc_failures"]) >= len(unreadable)
-    assert [one.error for one in tries(outcome, "programs")] == [EIO, ""]
+    assert [attempt.error for attempt in tries(outcome, "programs")] == [EIO, ""]

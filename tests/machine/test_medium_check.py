@@ -28,7 +28,7 @@ NAMES = ("fat16", "ext2", "ext4", "f2fs")
 
 
 def vital_offset(name: str, image: bytes) -> int:
-    """Where a file system keeps what its checker reads first: cluster table, group descriptors, super block."""
+    """Return the offset of what the checker reads first: cluster table, group descriptors, superblock."""
     reserved_sectors = int.from_bytes(image[14:16], "little")
     return {"fat16": reserved_sectors * 512, "ext2": 4096, "ext4": 4096, "f2fs": 1024}[name]
 
@@ -37,20 +37,20 @@ def vital_offset(name: str, image: bytes) -> int:
 def test_what_a_guest_leaves_is_clean_and_damage_is_seen(
     index: int, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
-    wanted = run.prepare(load_study(study_file(STUDY)))[index]
+    repetition = run.prepare(load_study(study_file(STUDY)))[index]
     kept = tmp_path / "kept.img"
-    check = wanted.cell.filesystem.check
+    check = repetition.cell.filesystem.check
     assert check
     # The checker runs as always; a copy of the image is taken on the way.
     cell = dataclasses.replace(
-        wanted.cell,
-        filesystem=dataclasses.replace(wanted.cell.filesystem, check=f"cp --sparse=always {{image}} {kept}"),
+        repetition.cell,
+        filesystem=dataclasses.replace(repetition.cell.filesystem, check=f"cp --sparse=always {{image}} {kept}"),
     )
-    measure(dataclasses.replace(wanted, cell=cell), tmp_path / "work")
-    assert verdict(wanted.cell, kept) == ""
+    measure(dataclasses.replace(repetition, cell=cell), tmp_path / "work")
+    assert verdict(repetition.cell, kept) == ""
     with kept.open("r+b") as image:
         offset = vital_offset(NAMES[index], image.read(512))
         for copy in (offset, offset + 4096):
             image.seek(copy)
             image.write(bytes(range(256)) * 4)
-    assert verdict(wanted.cell, kept)
+    assert verdict(repetition.cell, kept)

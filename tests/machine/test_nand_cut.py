@@ -25,11 +25,11 @@ def rounds(
     study_file: StudyWriter, folder: Path, stack: str, seed: int, cuts: int, chip: str = "large pages", **more: object
 ) -> str:
     write_profiles(folder, chip)
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="rounds", medium="small")))
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem="rounds", medium="small")))
     work = folder / "work"
     work.mkdir()
     settings = {"CUTS": cuts, "SEED": seed, "FILL": FILL[chip], **more}
-    return run_rounds(wanted, work, STACKS[stack], 120 + 60 * cuts, **settings)
+    return run_rounds(repetition, work, STACKS[stack], 120 + 60 * cuts, **settings)
 
 
 def test_a_few_cuts(study_file: StudyWriter, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def geometry(rig: Rig) -> tuple[int, int]:
 
 
 def verify(rig: Rig, left: Tree, read: Tree) -> None:
-    """What the guest has made of the folder is what the reader finds, and no rule of the chip is broken."""
+    """Check that the reader finds what the guest made of the directory, and that no rule of the chip is broken."""
     assert "to be deleted" not in left
     assert left.keys() >= {"folder/renamed", "folder/new-link", "new/noise", "new/zeros"}
     assert left["same"].bytes == 12345
@@ -140,11 +140,11 @@ def test_jffs2_goes_to_the_guest_and_back(new_chip: NewChip, folder: Path, tmp_p
         "/usr/sbin/nandwrite -q -p --skip-all-ffs /dev/mtd0 /job/image\n"
     )
     outcome = boot(rig, beside={"image": image.read_bytes()}, format=put, prepare=CHANGE, measure=AGAIN)
-    found = listed(outcome, "found")
+    listing = listed(outcome, "found")
     content = image.read_bytes()
-    assert found == of_jffs2(content[at : at + block_bytes] for at in range(0, len(content), block_bytes))
+    assert listing == of_jffs2(content[at : at + block_bytes] for at in range(0, len(content), block_bytes))
     # mkfs.jffs2 gives entries the time of what they name, and a folder has its newest entry's time
-    assert without_folders_times(found) == without_folders_times(of_folder(folder))
+    assert without_folders_times(listing) == without_folders_times(of_folder(folder))
     verify(rig, listed(outcome, "left"), of_jffs2(used_blocks(rig)))
 
 

@@ -53,8 +53,8 @@ def measured(study_file: StudyWriter, measure: Measure, folder: Path, name: str,
     kernel, server, version, transport = CELLS[name]
     body = STUDY.format(kernel=kernel, server=server, version=version, transport=transport) + more
     top = {"filesystem": "ext2", "medium": "usb-stick-2g:interface=sata", "board": "arm64-2x1000"}
-    (wanted,) = run.prepare(load_study(study_file(body, **top)))
-    finished: Finished = measure(wanted, folder, limit_s=900)
+    (repetition,) = run.prepare(load_study(study_file(body, **top)))
+    finished: Finished = measure(repetition, folder, limit_s=900)
     return finished
 
 
@@ -100,16 +100,16 @@ def test_a_link_is_as_busy_as_its_speed_makes_it_and_limits_when_it_is_full(
     study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     """The load asks for some 3 Mbit/s from the server."""
-    found = {
+    rates = {
         mbit: measured(
             study_file, measure, tmp_path / f"{mbit}", "v3-tcp", f"link_mbit = {mbit}"
         ).result.measurement.metrics
         for mbit in (2, 10, 20)
     }
-    busy = {mbit: metrics["busy_link_percent"] for mbit, metrics in found.items()}
+    busy = {mbit: metrics["busy_link_percent"] for mbit, metrics in rates.items()}
     assert busy[10] == pytest.approx(2 * busy[20], rel=0.05)
     assert busy[2] > 95
-    assert limit.limit(found[2], "either", pio=False) == "link"
+    assert limit.limit(rates[2], "either", pio=False) == "link"
 
 
 def test_a_repetition_repeats_to_the_bit(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:

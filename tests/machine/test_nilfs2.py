@@ -21,7 +21,7 @@ STUDY = """
 
 
 def test_it_writes_a_log(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
-    (wanted,) = run.prepare(load_study(study_file(STUDY)))
-    metrics = measure(wanted, tmp_path / "work").result.measurement.metrics
+    (repetition,) = run.prepare(load_study(study_file(STUDY)))
+    metrics = measure(repetition, tmp_path / "work").result.measurement.metrics
     # A block of data brings those of its log with it: the segment's summary, and the file's and the inode's own.
     assert metrics["medium_written_bytes"] > 2 * metrics["requested_bytes"] > 0

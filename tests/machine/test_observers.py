@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the emulator notes of a guest beside its results changes none of them (image/emulator.py, OBSERVERS)."""
+"""The emulator's notes of a guest change none of its results (image/emulator.py, OBSERVERS)."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def test_a_guest_gives_the_same_bytes_unobserved(
 
 
 def outcome(rig: guest_rig.Rig) -> Outcome:
-    found = guest_rig.boot(rig)
-    assert found.status == "measured"
-    return found
+    outcome_ = guest_rig.boot(rig)
+    assert outcome_.status == "measured"
+    return outcome_
 
 
 def unobserved(command: list[str]) -> list[str]:

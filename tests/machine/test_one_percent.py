@@ -100,12 +100,12 @@ def kernel(name: str) -> str:
 
 
 def measured(home: Path, study: Path, names: list[str], out: str) -> str:
-    """What the run says of these revisions and of the base, beside each other."""
+    """Run the study on these revisions and on the base, and return the output."""
     kernels = [f"./linux@{BASE}", *map(kernel, names)]
     (home / "my.toml").write_text(study.read_text())
     with one_percent.busy_host():
         done = kernel_tree.flashbed(
-            home, "run", "my.toml", *(word for one in kernels for word in ("--kernel", one)), "--out", out
+            home, "run", "my.toml", *(word for version in kernels for word in ("--kernel", version)), "--out", out
         )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -120,8 +120,8 @@ def keys(home: Path, out: str) -> dict[str, str]:
 @pytest.mark.long
 def test_one_percent_is_found_ten_times_out_of_ten(home: Path, study_file: StudyWriter) -> None:
     study = study_file(one_percent.STUDY, name="my", filesystem="ext2", seeds=3)
-    said = measured(home, study, list(SLOWER), "slower")
-    assert said.count("1 of 1 changed lines ran, first in") == len(SLOWER), said
+    answer = measured(home, study, list(SLOWER), "slower")
+    assert answer.count("1 of 1 changed lines ran, first in") == len(SLOWER), answer
     for name in SLOWER:
         done = kernel_tree.flashbed(home, "compare", f"slower@kernel=./linux@{BASE}", f"slower@kernel={kernel(name)}")
         one_percent.check_found(done, name)

@@ -114,13 +114,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured(home: Path, out: str) -> None:
-    """One guest at a time, for the CPUs are busy."""
+    """Measure one guest at a time, because the CPUs are busy."""
     with one_percent.busy_host():
         own_cache.said(home, "run", "my.toml", "--jobs", "1", "--out", out)
 
 
 def measured_with(home: Path, file: str, change: Callable[[Path], object], out: str) -> None:
-    """Of the module with one of its files changed; the file is as it was again."""
+    """Measure the module with one of its files changed, and restore the file."""
     path = home / own_module.SOURCE / file
     kept = path.read_text()
     change(path)

@@ -81,15 +81,15 @@ def start_script(debian: Path, program: Path, folder: Path) -> Path:
 
 
 def test_the_libraries_are_others(debian: Path) -> None:
-    said = run(other_debian.inside(debian, [paths.cache_root()], ["ldd", emulator.program()]))
-    libraries = [path.lstrip("/") for path in SHARED_LIBRARY.findall(said)]
+    output = run(other_debian.inside(debian, [paths.cache_root()], ["ldd", emulator.program()]))
+    libraries = [path.lstrip("/") for path in SHARED_LIBRARY.findall(output)]
     assert any("libglib-2.0" in path for path in libraries)
     for path in libraries:
         assert digest_file((debian / path).resolve()) != digest_file((Path("/") / path).resolve()), path
 
 
 def test_the_compiler_gives_the_same_bytes_there(debian: Path, tmp_path: Path) -> None:
-    """It has its own loader and its own libraries, whatever the host has."""
+    """The compiler has its own loader and libraries, whatever the host has."""
     cache = open_cache()
     environment = toolchain.compiler(cache, open_archive()).environment()
     program = environment["PATH"].partition(":")[0] + f"/{toolchain.PREFIX}gcc"
@@ -106,8 +106,8 @@ def test_same_bytes_on_other_libraries(
     cell: str, debian: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, top = CELLS[cell]
-    (wanted,) = prepare(load_study(study_file(body, **top)))
-    here = bytes_of(measure(wanted, tmp_path / "here", LONGEST_S))
+    (repetition,) = prepare(load_study(study_file(body, **top)))
+    here = bytes_of(measure(repetition, tmp_path / "here", LONGEST_S))
     script = start_script(debian, emulator.program(), tmp_path)
     monkeypatch.setattr(emulator, "program", lambda: script)
-    assert differing(here, bytes_of(measure(wanted, tmp_path / "there", LONGEST_S))) == []
+    assert differing(here, bytes_of(measure(repetition, tmp_path / "there", LONGEST_S))) == []

@@ -68,8 +68,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results(home: Path, folder: str) -> dict[str, dict[str, Any]]:
-    told = json.loads((home / folder / "results.json").read_text())
-    return {row["pattern"]: row for row in told["repetitions"]}
+    report = json.loads((home / folder / "results.json").read_text())
+    return {row["pattern"]: row for row in report["repetitions"]}
 
 
 @pytest.mark.long
@@ -95,8 +95,8 @@ def test_a_patch_against_the_base(home: Path, study_file: StudyWriter) -> None:
     # The next patch compiles what it changes, and nothing else
     [work] = (home / "cache/kernels").glob("linux-*")
     before = {path: path.stat().st_mtime_ns for path in (work / "linux").rglob("*.o")}
-    told = said(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
-    assert "the changed line never ran in any guest" in told
+    report = said(home, "run", "my.toml", "--kernel", "./linux@v6.1:patch=never.patch", "--out", "never")
+    assert "the changed line never ran in any guest" in report
     changed = {path for path, time in before.items() if path.stat().st_mtime_ns != time}
     assert work / "linux/fs/ext2/inode.o" in changed
     assert len(changed) < 20, sorted(changed)

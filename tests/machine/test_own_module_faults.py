@@ -29,14 +29,14 @@ def home(tmp_path: Path, study_file: StudyWriter) -> Path:
 
 
 def told(home: Path, status: int) -> str:
-    """What a run says that ends with this status."""
+    """Run the study, check its exit status, and return its output."""
     done = own_cache.flashbed(home, "run", "my.toml", "--out", "report")
     assert done.returncode == status, done.stdout + done.stderr
     return done.stderr.rstrip("\n")
 
 
 def where(home: Path, key: str) -> str:
-    """As messages name a line of the profile: by the first one that begins with the key's last word."""
+    """Return the name of a profile's line in messages: the first line that begins with the key's last word."""
     lines = (home / "profiles/filesystems/mine.toml").read_text().splitlines()
     number = next(at for at, line in enumerate(lines, start=1) if line.startswith(key.rpartition(".")[2]))
     return f"profiles/filesystems/mine.toml:{number}: {key}: "
@@ -75,8 +75,8 @@ def test_a_source_that_is_not_built(home: Path, file: str, before: str, after: s
 
 def refuses(home: Path) -> str:
     spoilt(home, own_module.SUPER, "\terr = register_filesystem(&mine_type);\n", "\terr = -EBUSY;\n")
-    said = f"the guest's kernel did not take mine, made from {home / own_module.SOURCE} (Device or resource busy): "
-    return f"{where(home, 'module')}{said}"
+    message = f"the guest's kernel did not take mine, made from {home / own_module.SOURCE} (Device or resource busy): "
+    return f"{where(home, 'module')}{message}"
 
 
 def has_another_name(home: Path) -> str:
@@ -86,10 +86,10 @@ def has_another_name(home: Path) -> str:
 
 @pytest.mark.parametrize("spoil", [refuses, has_another_name])
 def test_a_module_that_the_guest_refuses(home: Path, spoil: Callable[[Path], str]) -> None:
-    said = spoil(home)
+    message = spoil(home)
     lines = told(home, 1).splitlines()
     assert "1 of 2 repetitions have no measurement" in lines[-2]
-    assert lines[-1].startswith(said)
+    assert lines[-1].startswith(message)
 
     # What was measured before stays, and the next run goes on
     replace_once(home / "my.toml", ', "mine"]', "]")

@@ -52,7 +52,9 @@ def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
     first = told(home)
     [row] = first["repetitions"]
     assert row["mounted"].startswith("mine rw,")
-    [(kept, digest)] = [(one, one.environment["module-mine"]) for one in run.prepare(load_study(study))]
+    [(repetition, digest)] = [
+        (planned, planned.environment["module-mine"]) for planned in run.prepare(load_study(study))
+    ]
     assert first["manifest"]["modules of your own"] == {"mine": f"{own_module.SOURCE} {digest[:12]}"}
     assert digest[:12] in (home / "report/report.html").read_text()
 
@@ -65,7 +67,9 @@ def test_a_file_system_of_ones_own_is_measured_and_its_source_is_in_its_key(
     slower = f"\tfor (int turn = 0; turn < 9999; turn++) barrier();\n{RETURN}"
     replace_once(home / "elsewhere/file.c", RETURN, slower)
     [changed] = run.prepare(load_study(study))
-    assert {name for name in kept.environment if kept.environment[name] != changed.environment[name]} == {"module-mine"}
+    assert {name for name in repetition.environment if repetition.environment[name] != changed.environment[name]} == {
+        "module-mine"
+    }
     assert ALL_BEFORE not in said(home, "run", "my.toml", "--out", "report")
     assert told(home)["repetitions"][0]["counted"]["cpu_ns"] > row["counted"]["cpu_ns"]
     assert told(home)["manifest"]["modules of your own"] != first["manifest"]["modules of your own"]
@@ -77,13 +81,15 @@ def test_a_changed_copy_takes_the_place_of_the_labs(home: Path, study_file: Stud
     source = own_module.scheduler(home, "cfq")
     replace_once(source / "cfq_main.c", "MODULE_LICENSE(", 'MODULE_VERSION("mine");\nMODULE_LICENSE(')
     rig = guest_rig.new(study, home / "guest")
-    assert rig.wanted.key != labs.key
+    assert rig.planned.key != labs.key
     assert guest_rig.boot(rig, measure=VERSION).files["version"] == b"mine\n"
 
 
 def test_a_scheduler_of_ones_own_is_in_the_queue(home: Path, study_file: StudyWriter, measure: Measure) -> None:
     own_module.scheduler(home)
-    [wanted] = run.prepare(load_study(study_file(guest_rig.STUDY, filesystem="ext2", scheduler="mine:slice_idle=0")))
-    finished = measure(wanted, home / "guest")
+    [repetition] = run.prepare(
+        load_study(study_file(guest_rig.STUDY, filesystem="ext2", scheduler="mine:slice_idle=0"))
+    )
+    finished = measure(repetition, home / "guest")
     assert b"/queue/scheduler:" in finished.files["out/scheduler.txt"]
     assert b"[mine]" in finished.files["out/scheduler.txt"]

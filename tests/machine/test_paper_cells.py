@@ -34,7 +34,7 @@ def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
 
 def judged(report: Report, begins: str) -> Judgement:
     """The claim whose text begins so."""
-    (judgement,) = [one for one in report.judgements() if one.claim.text.startswith(begins)]
+    (judgement,) = [judgement_ for judgement_ in report.judgements() if judgement_.claim.text.startswith(begins)]
     return judgement
 
 
@@ -58,10 +58,10 @@ def test_choi2014_tells_a_write_that_memory_keeps_from_one_that_is_flushed() -> 
             "allocate": ["true"],
         },
     )
-    reached, asked = report.results.numbers("medium_written_bytes"), report.results.numbers("requested_bytes")
+    reached, requested = report.results.numbers("medium_written_bytes"), report.results.numbers("requested_bytes")
     flush = list(report.results.axes).index("flush")
     for cell, by_seed in reached.items():
-        share = by_seed[1] / asked[cell][1]
+        share = by_seed[1] / requested[cell][1]
         assert (share < 0.1) if cell[flush] == "none" else (share >= 1), cell
     # What is flushed runs at the stick's own speed, whatever the size of a request. What memory takes does not.
     claim = "The size of a request hardly matters for writes of either file system"

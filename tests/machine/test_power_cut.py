@@ -78,7 +78,7 @@ try >/out/after
 
 
 class Fate(NamedTuple):
-    """What became of a part of a write (emulator/lab-medium-notes.h)."""
+    """The fate of a part of a write (emulator/lab-medium-notes.h)."""
 
     sequence: int
     offset_bytes: int
@@ -88,7 +88,7 @@ class Fate(NamedTuple):
 
 @dataclass(frozen=True)
 class Cut:
-    """What the emulator noted of a power cut, and what came of the machine."""
+    """The emulator's notes of a power cut, and the machine's outcome."""
 
     outcome: Outcome
     unreadable_sectors: int
@@ -125,7 +125,7 @@ def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: Unpack[Scr
 
 
 def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, **scripts: Unpack[Scripts]) -> Cut:
-    """The same with the first seed whose course `accept` takes."""
+    """Cut the power with the first seed whose course `accept` takes."""
     before = rig.folder / "before"
     before.mkdir()
     files = (rig.files.state, rig.files.data)

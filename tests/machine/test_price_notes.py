@@ -25,12 +25,12 @@ CELL = """
 def test_instructions_of_a_phase_are_the_time_for_which_the_guest_was_busy(
     study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
-    (wanted,) = run.prepare(load_study(study_file(CELL, board="arm64-1000", medium="null-2g")))
-    finished = measure(wanted, tmp_path / "run")
-    found = dict(cell_price.phases((tmp_path / "run" / PRICE).read_text()))
-    assert list(found) == list(cell_price.PHASES)
-    assert all(spent.cpu_s > 0 for spent in found.values())
+    (repetition,) = run.prepare(load_study(study_file(CELL, board="arm64-1000", medium="null-2g")))
+    finished = measure(repetition, tmp_path / "run")
+    phases = dict(cell_price.phases((tmp_path / "run" / PRICE).read_text()))
+    assert list(phases) == list(cell_price.PHASES)
+    assert all(spent.cpu_s > 0 for spent in phases.values())
     busy_ns = cpu_load.busy_ns({name: finished.files[f"out/{name}"] for name in (cpu_load.BEFORE, cpu_load.MEASURED)})
     # A thousand million a second; the step is told and its output opened outside of the two looks
-    assert 0 < found["measure"].instructions - busy_ns < 0.1 * busy_ns
+    assert 0 < phases["measure"].instructions - busy_ns < 0.1 * busy_ns
     assert not [name for name in finished.files if "price" in name]

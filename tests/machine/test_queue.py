@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel knows of a medium's queue is what its profile says: units, cache, rotation, how many queues."""
+"""The kernel's view of a medium's queue is that of its profile: units, cache, rotation, number of queues."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ STUDY = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "6
 @pytest.mark.long
 def test_a_part_of_a_chip_is_a_device(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     medium = "slc-nand-64m:factory_bad_blocks=0,used_bytes=8M"
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
-    finished = measure(wanted, tmp_path / "part")
+    (planned,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
+    finished = measure(planned, tmp_path / "part")
     assert finished.files["out/empty.txt"].decode().splitlines()[-1].split()[1] == "8192"
 
 
 @pytest.mark.long
 def test_a_part_that_ends_within_a_block_is_refused(study_file: StudyWriter, tmp_path: Path) -> None:
     medium = "slc-nand-64m:used_bytes=8200k"
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
+    (planned,) = run.prepare(load_study(study_file(STUDY, filesystem="jffs2", medium=medium)))
     (tmp_path / "part").mkdir()
-    finished = repetition.execute(wanted, tmp_path / "part", 300, threading.Event())
+    finished = repetition.execute(planned, tmp_path / "part", 300, threading.Event())
     assert not finished.result.is_measured
     assert b"used_bytes=8396800: must be whole blocks of 16384" in finished.files["console.log"]

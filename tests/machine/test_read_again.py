@@ -64,5 +64,5 @@ def test_what_cannot_be_read_any_more_has_failed_and_says_so(
     _change_code(monkeypatch, broken)
     [row] = run.rows(run.stored(study))
     assert row.outcome == "failed"
-    told = f"its output cannot be read: it has no 'idle.before'; remove {record.folder} to measure it again"
-    assert row.reason == told
+    message = f"its output cannot be read: it has no 'idle.before'; remove {record.folder} to measure it again"
+    assert row.reason == message

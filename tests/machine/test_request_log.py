@@ -35,8 +35,8 @@ STUDY = """
 def test_what_was_measured_is_in_the_log(
     study_file: StudyWriter, measure: Measure, tmp_path: Path, stack: dict[str, str]
 ) -> None:
-    (wanted,) = run.prepare(load_study(study_file(STUDY, **stack)))
-    finished = measure(wanted, tmp_path / "work")
+    (repetition,) = run.prepare(load_study(study_file(STUDY, **stack)))
+    finished = measure(repetition, tmp_path / "work")
     for name, data in finished.files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

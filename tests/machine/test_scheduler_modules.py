@@ -37,12 +37,12 @@ def test_only_its_own_module_is_in_a_guest(study_file: StudyWriter) -> None:
         file = "64k"
     """
     none, anticipatory, cfq = run.prepare(load_study(study_file(study, filesystem="ext2")))
-    for wanted, module in ((anticipatory, "anticipatory"), (cfq, "cfq")):
-        own = {name for name in wanted.environment if not name.startswith(DRIVERS)} - set(none.environment)
+    for planned, module in ((anticipatory, "anticipatory"), (cfq, "cfq")):
+        own = {name for name in planned.environment if not name.startswith(DRIVERS)} - set(none.environment)
         assert own == {f"module-{module}"}
     assert none.environment["base"] == anticipatory.environment["base"] == cfq.environment["base"]
     assert len({none.key, anticipatory.key, cfq.key}) == 3
-    archives = [repetition.program_set(wanted.cell) for wanted in (none, anticipatory, cfq)]
-    contents = [b"".join(part.read_bytes() for part in none.image.archives(wanted)) for wanted in archives]
+    archives = [repetition.program_set(planned.cell) for planned in (none, anticipatory, cfq)]
+    contents = [b"".join(part.read_bytes() for part in none.image.archives(program_set)) for program_set in archives]
     for content, modules in zip(contents, ((), ("anticipatory",), ("cfq",)), strict=True):
         assert all((f"lib/flashbed/{name}.ko".encode() in content) == (name in modules) for name in OURS)

@@ -167,17 +167,17 @@ def guest(study_file: StudyWriter, tmp_path: Path) -> Guest:
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:
         top = {"filesystem": "ext2", "medium": MEDIUM, "scheduler": scheduler}
-        (wanted,) = run.prepare(load_study(study_file(guest_rig.STUDY, **top)))
+        (repetition,) = run.prepare(load_study(study_file(guest_rig.STUDY, **top)))
         script = f"{measure}\nstatus=$?\nbusybox dmesg >/out/dmesg\nexit $status\n"
         files = {"measure": script, **{f"{name}.fio": text for name, text in jobs.items()}}
-        finished = guest_rig.finish(wanted, tmp_path, {name: text.encode() for name, text in files.items()})
+        finished = guest_rig.finish(repetition, tmp_path, {name: text.encode() for name, text in files.items()})
         out = {name.removeprefix("out/"): data.decode() for name, data in finished.files.items() if "out/" in name}
         assert "measure.txt" in out, finished.result.reason
         assert "failed" not in out, out["failed"] + out["measure.txt"]
         out["check"] = str(finished.result.check)
         # The lab says when a stall is to be told, and the kernel repeats it
-        told = [line for line in out["dmesg"].splitlines() if "rcu_cpu_stall_timeout" not in line]
-        assert not TROUBLE.search("\n".join(told)), out["dmesg"][-3000:]
+        messages = [line for line in out["dmesg"].splitlines() if "rcu_cpu_stall_timeout" not in line]
+        assert not TROUBLE.search("\n".join(messages)), out["dmesg"][-3000:]
         return out
 
     return boot
@@ -270,10 +270,10 @@ def test_tunables(guest: Guest, name: str) -> None:
     lines = out["values"].splitlines()
     assert len(lines) == 5 * len(OURS[name])
     for line in lines:
-        tunable, before, value, said, after = line.split()
+        tunable, before, value, accepted, after = line.split()
         default, lowest, highest = OURS[name][tunable]
         allowed = value != "x" and lowest <= int(value) <= highest
         assert int(before) == default, line
-        assert (said, after) == (("taken", value) if allowed else ("refused", before)), line
+        assert (accepted, after) == (("taken", value) if allowed else ("refused", before)), line
     if name == "anticipatory":
         assert len(out["est_time"].splitlines()) == 3

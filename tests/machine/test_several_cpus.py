@@ -50,10 +50,10 @@ def test_a_lock_is_passed_on_as_fast_as_it_is_held(cpus: int, lock: str) -> None
 @pytest.mark.parametrize("cpus", [2, 8])
 @pytest.mark.parametrize("mips", [520, 1000, 3000])
 def test_a_cpu_is_busy_for_what_it_says_and_the_others_go_on(cpus: int, mips: int) -> None:
-    wanted = 123_457
-    busy, *others = bare_metal.run(Machine(cpus, mips=mips), bare_metal.built("busy"), cpus, 1, wanted)
+    busy_ns = 123_457
+    busy, *others = bare_metal.run(Machine(cpus, mips=mips), bare_metal.built("busy"), cpus, 1, busy_ns)
     slack = 2 * SLICE * 1000 / mips
-    assert abs(busy[0] - wanted) <= slack
+    assert abs(busy[0] - busy_ns) <= slack
     assert all(abs(ns - 1e9 / mips) <= slack for [ns] in others)
 
 
@@ -64,11 +64,11 @@ def test_a_cpu_alone_is_busy_to_the_nanosecond() -> None:
     assert took - around in (12_344, 12_345)  # the instruction itself is a part of it, and none of nothing
 
 
-@pytest.mark.parametrize("asked", [2**63 - 1, 2**63, 2**64 - 1])
-def test_a_cpu_is_busy_for_a_second_at_most(asked: int) -> None:
+@pytest.mark.parametrize("busy_ns", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_cpu_is_busy_for_a_second_at_most(busy_ns: int) -> None:
     """Any program can execute the hint, with anything in X0. From 2^63 on the number is negative: nothing is asked."""
-    [[took]] = bare_metal.run(Machine(1), bare_metal.built("busy"), 1, 1, asked)
-    assert abs(took - (1_000_000_000 if asked < 2**63 else 0)) <= 1_000
+    [[took]] = bare_metal.run(Machine(1), bare_metal.built("busy"), 1, 1, busy_ns)
+    assert abs(took - (1_000_000_000 if busy_ns < 2**63 else 0)) <= 1_000
 
 
 @pytest.mark.parametrize(("cpus", "busy"), [(1, 0), (2, 1), (8, 0), (8, 7), pytest.param(120, 60, marks=LONG)])

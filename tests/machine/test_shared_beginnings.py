@@ -134,16 +134,16 @@ def test_the_same_bytes_on_other_kernels_and_layers(
 
 def as_from_power_on(study: Path, measure: Measure, folder: Path) -> Finished:
     """The last repetition of the study, which gives the same bytes alone as with the beginning that all share."""
-    wanted = run.prepare(load_study(study))
-    shared = all_shared(wanted)
-    assert [found.result.outcome for found in shared] == ["measured"] * len(wanted)
-    alone = measure(wanted[-1], folder / "alone", limit_s=900)
+    repetitions = run.prepare(load_study(study))
+    shared = all_shared(repetitions)
+    assert [finished.result.outcome for finished in shared] == ["measured"] * len(repetitions)
+    alone = measure(repetitions[-1], folder / "alone", limit_s=900)
     assert differing(bytes_of(alone), bytes_of(shared[-1])) == []
     return alone
 
 
-def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:
-    """What these come to with one beginning, and no guest from power-on."""
+def all_shared(repetitions: Sequence[Repetition]) -> list[Finished]:
+    """Run the repetitions from one beginning, and none from power-on."""
     begun = []
     begin = repetition.begin
 
@@ -156,12 +156,12 @@ def all_shared(wanted: Sequence[Repetition]) -> list[Finished]:
         patch.object(repetition, "begin", noted),
         patch.object(qemu, "run", side_effect=AssertionError("from power-on")),
     ):
-        found = []
-        for one in wanted:
-            site.announce(one, more=one is not wanted[-1])
-            found.append(site.attempt(one, LIMITS, threading.Event()))
+        results = []
+        for member in repetitions:
+            site.announce(member, more=member is not repetitions[-1])
+            results.append(site.attempt(member, LIMITS, threading.Event()))
     assert len(begun) == 1
-    return found
+    return results
 
 
 FOREVER = b"while :; do :; done\n"
@@ -187,19 +187,19 @@ def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
 def machines(folder: Path) -> list[int]:
     """The emulators of this host that were started with files of the folder, forked ones too."""
     processes = []
-    for one in Path("/proc").glob("[0-9]*"):
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words, status = (one / "cmdline").read_bytes(), (one / "status").read_text()
+            words, status = (entry / "cmdline").read_bytes(), (entry / "status").read_text()
         except OSError:
             continue
         is_one = words.startswith(b"/") and b"qemu-system" in words.split(b"\0")[0] and str(folder).encode() in words
         if is_one and "State:\tZ" not in status:
-            processes.append(int(one.name))
+            processes.append(int(entry.name))
     return processes
 
 
 def gone_on(begun: Beginning, folder: Path, limit_s: float = 900, stop: threading.Event | None = None) -> Outcome:
-    """What a guest comes to that goes on for ever."""
+    """Continue a guest that never ends, and return its outcome."""
     folder.mkdir()
     endless = Job({}, {"measure": FOREVER}).packed_load()
     return begun.run(endless, folder, limit_s, stop or threading.Event())
@@ -302,7 +302,7 @@ def test_a_beginning_that_fails_fails_each_as_it_would_alone(two: Sequence[Repet
         shared = all_shared(two)
         (tmp_path / "alone").mkdir()
         alone = repetition.execute(two[1], tmp_path / "alone", 900, threading.Event())
-    assert [found.result.reason for found in shared] == ["step prepare: exit status 3: no space left"] * 2
+    assert [finished.result.reason for finished in shared] == ["step prepare: exit status 3: no space left"] * 2
     assert differing(bytes_of(alone), bytes_of(shared[1])) == []
 
 

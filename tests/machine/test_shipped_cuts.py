@@ -23,11 +23,11 @@ Coordinates = dict[str, str]
 
 def kinds(study: str) -> Iterator[Coordinates]:
     """The cells that write, one for each medium, file system and translation, in the order of the plan."""
-    seen = set()
+    kinds_seen = set()
     for cell in cutting(study):
         kind = tuple(cell.coordinates.get(axis) for axis in ("medium", "filesystem", "translation"))
-        if cell.coordinates["pattern"] == "randwrite" and kind not in seen:
-            seen.add(kind)
+        if cell.coordinates["pattern"] == "randwrite" and kind not in kinds_seen:
+            kinds_seen.add(kind)
             yield dict(cell.coordinates)
 
 
@@ -54,12 +54,12 @@ def test_the_studies_that_cut_are_here() -> None:
 @pytest.mark.parametrize(("study", "coordinates"), CASES, ids=[" ".join((s, *c.values())) for s, c in CASES])
 def test_a_cell_ends(measure: Measure, tmp_path: Path, study: str, coordinates: Coordinates) -> None:
     shipped = run.prepare(load_study(paths.studies() / f"{study}.toml"))
-    (wanted,) = [
+    (planned,) = [
         repetition
         for repetition in shipped
         if repetition.cell.coordinates == coordinates and repetition.cell.seed == shipped[0].cell.seed
     ]
-    finished = measure(wanted, tmp_path / "cell", limit_s=600)
+    finished = measure(planned, tmp_path / "cell", limit_s=600)
     assert "the power is: off" in finished.files["out/cut.txt"].decode()
     if coordinates["translation"] != "mtdblock":  # it writes blocks back as a whole, and may lose what was safe
         assert finished.result.measurement.metrics["mount_after_cut_s"] > 0

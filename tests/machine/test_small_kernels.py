@@ -25,9 +25,9 @@ pytestmark = pytest.mark.long
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kernel_that_serves_is_small(name: str) -> None:
-    found = packing.sizes(building.build(name))
-    assert found.server <= MOST_BYTES
-    assert found.image <= found.server
+    sizes_of_kernel = packing.sizes(building.build(name))
+    assert sizes_of_kernel.server <= MOST_BYTES
+    assert sizes_of_kernel.image <= sizes_of_kernel.server
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,10 +57,10 @@ def test_a_kernel_that_was_priced_is_the_same_as_one_that_was_compiled_from_noth
     name: str, option: str, tmp_path: Path
 ) -> None:
     target = architecture.named(name)
-    wanted = fragment.read(building.nas_fragments(name))
-    prices.sweep(target, wanted, [option], anew=True)
-    change = OptionChange(option, prices.SWITCHED[wanted[option].value])
-    settings = wanted.changed(*change)
+    fragment_ = fragment.read(building.nas_fragments(name))
+    prices.sweep(target, fragment_, [option], anew=True)
+    change = OptionChange(option, prices.SWITCHED[fragment_[option].value])
+    settings = fragment_.changed(*change)
     priced = Bench(target).stored(settings, change)
     source, _ = building.unpacked_source(stores.open_cache(), stores.open_archive())
     building.configure(target, source.folder, tmp_path / "objects", settings)
@@ -80,9 +80,9 @@ def test_all_bytes_of_it_have_a_folder(name: str) -> None:
 
 def test_an_option_has_a_price_and_it_is_kept() -> None:
     target = architecture.named("arm64")
-    wanted = fragment.read(building.nas_fragments("arm64"))
-    [priced] = prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], anew=True)
+    fragment_ = fragment.read(building.nas_fragments("arm64"))
+    [priced] = prices.sweep(target, fragment_, ["CONFIG_UNIX98_PTYS"], anew=True)
     assert priced.figures.why_not == ""
     assert priced.figures.image is not None
     assert 0 < priced.figures.image < 50_000
-    assert prices.sweep(target, wanted, ["CONFIG_UNIX98_PTYS"], stored=True, anew=True) == [priced]
+    assert prices.sweep(target, fragment_, ["CONFIG_UNIX98_PTYS"], stored=True, anew=True) == [priced]

@@ -71,8 +71,8 @@ def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FioJob:
 
     def measured(text: str) -> Finished:
         (tmp_path / "rates.fio").write_text(text)
-        (wanted,) = run.prepare(load_study(study_file(RATES, filesystem="ext2", medium=STICK, seeds=1)))
-        return measure(wanted, tmp_path / wanted.key)
+        (planned,) = run.prepare(load_study(study_file(RATES, filesystem="ext2", medium=STICK, seeds=1)))
+        return measure(planned, tmp_path / planned.key)
 
     return measured
 
@@ -84,11 +84,11 @@ def test_an_even_load_is_steady_and_warmed_up(job: FioJob) -> None:
     assert warmed.result.measurement.metrics["warm_up_s"] == 5
     assert warmed.result.measurement.metrics["runtime_s"] == pytest.approx(3, abs=0.02)
     # 3 s of requests, and 8 s of them
-    reads = [one.result.measurement.medium["measured"]["host_reads"] for one in (plain, warmed)]
+    reads = [run_.result.measurement.medium["measured"]["host_reads"] for run_ in (plain, warmed)]
     assert reads[1] == pytest.approx(reads[0] * 8 / 3, rel=0.02)
-    for one in (plain, warmed):
-        (series,) = one.result.measurement.series
-        assert sum(series.parts) == pytest.approx(one.result.measurement.metrics["requested_bytes"], rel=0.001)
+    for finished in (plain, warmed):
+        (series,) = finished.result.measurement.series
+        assert sum(series.parts) == pytest.approx(finished.result.measurement.metrics["requested_bytes"], rel=0.001)
 
 
 def test_a_think_time_is_kept_behind_a_warm_up(job: FioJob) -> None:
@@ -115,18 +115,20 @@ def used_kib(df: bytes) -> int:
 def test_allocate_decides_whether_a_write_gives_blocks_to_the_file(
     study_file: StudyWriter, tmp_path: Path, filesystem: str
 ) -> None:
-    """What `df` has in use before and after, and what the medium counts."""
+    """Compare the blocks that `df` has in use before and after, and the medium's counters."""
     writes = {}
-    for wanted in run.prepare(load_study(study_file(WRITES, filesystem=filesystem, medium="usb-stick-2g", seeds=1))):
-        measure = repetition.job(wanted.cell, wanted.image).load["measure"]
+    for planned in run.prepare(load_study(study_file(WRITES, filesystem=filesystem, medium="usb-stick-2g", seeds=1))):
+        measure = repetition.job(planned.cell, planned.image).load["measure"]
         changed = {"measure": b"df -kP /mnt >/out/before.txt\n" + measure}
-        finished = guest_rig.finish(wanted, tmp_path / wanted.key, changed)
+        finished = guest_rig.finish(planned, tmp_path / planned.key, changed)
         assert finished.result.is_measured, finished.result.reason
-        said = wanted.cell.coordinates
+        coordinates = planned.cell.coordinates
         grown = used_kib(finished.files["out/space.txt"]) - used_kib(finished.files["out/before.txt"])
-        expected = FILE_KIB if said["allocate"] == "true" else 0
-        assert expected <= grown <= expected + 16, said  # nodes and indirect blocks
-        writes[said["pattern"], said["allocate"]] = finished.result.measurement.medium["synced"]["host_writes"]
+        expected = FILE_KIB if coordinates["allocate"] == "true" else 0
+        assert expected <= grown <= expected + 16, coordinates  # nodes and indirect blocks
+        writes[coordinates["pattern"], coordinates["allocate"]] = finished.result.measurement.medium["synced"][
+            "host_writes"
+        ]
     if filesystem.startswith("ext2"):
         requests = FILE_KIB // 4
         # Data, inode, and a bitmap or an indirect block; or data alone, with the inode once a second

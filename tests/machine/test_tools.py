@@ -18,8 +18,8 @@ def test_bonnie_plus_with_two_processes(
     fresh_cache: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
     workload = '[workload]\ntool = "bonnie++"\nfile = "1M"\nprocesses = 2\nseeks = 50\n'
-    [wanted] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
-    metrics = measure(wanted, tmp_path / "cell").result.measurement.metrics
+    [repetition] = run.prepare(load_study(study_file(workload, filesystem="ext2")))
+    metrics = measure(repetition, tmp_path / "cell").result.measurement.metrics
     assert metrics["requested_bytes"] == 2 * (6 * MIB + 50 * 8192)
     assert 0 < metrics["char_output"] < metrics["char_input"]
     for name in ("char_output", "block_output"):  # a flush ends each, so nothing stays in memory
@@ -33,10 +33,10 @@ def test_iozones_sequence(fresh_cache: Path, study_file: StudyWriter, measure: M
     workload = '[axes]\nremount = [true, false]\n[workload]\ntool = "iozone"\nfile = "4M"\ninclude_flush = true\n'
     cold, warm = run.prepare(load_study(study_file(workload, filesystem="ext2")))
     first, second = (measure(w, tmp_path / w.key).result.measurement.metrics for w in (cold, warm))
-    for found in (first, second):
-        assert 100 <= found["write_reached_percent"] < 110
-        assert 100 <= found["rewrite_reached_percent"] < 110
-        assert found["reread_reached_percent"] == 0
+    for finished in (first, second):
+        assert 100 <= finished["write_reached_percent"] < 110
+        assert 100 <= finished["rewrite_reached_percent"] < 110
+        assert finished["reread_reached_percent"] == 0
     assert 100 <= first["read_reached_percent"] < 110
     assert second["read_reached_percent"] == 0
     assert first["write_s"] == second["write_s"] == pytest.approx(4 / first["write_bandwidth"])

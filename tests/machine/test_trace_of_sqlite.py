@@ -74,7 +74,11 @@ def test_the_medium_gets_the_same_requests(
     assert metrics["differing_calls"] == 0
     assert metrics["written_bytes"] == imported.trace.moved("write", "pwrite")
     assert len(replayed[RECORDS]) == 32 * len(imported.trace.calls)
-    wanted, found = asked(original), asked(replayed)
-    assert sum(wanted.values()) > 0
-    for name, count in wanted.items():
-        assert found[name] == pytest.approx(count, rel=TOLERANCE, abs=1), (name, wanted, found)
+    expected, replayed_requests = asked(original), asked(replayed)
+    assert sum(expected.values()) > 0
+    for name, count in expected.items():
+        assert replayed_requests[name] == pytest.approx(count, rel=TOLERANCE, abs=1), (
+            name,
+            expected,
+            replayed_requests,
+        )

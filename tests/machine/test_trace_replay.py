@@ -44,7 +44,7 @@ path 2 none missing
 def test_a_guest_makes_the_calls_of_a_trace(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     (tmp_path / "a.trace").write_text(TRACE)
     cells = run.prepare(load_study(study_file(STUDY)))
-    results: list[Result] = [measure(wanted, tmp_path / wanted.key).result for wanted in cells]
+    results: list[Result] = [measure(repetition, tmp_path / repetition.key).result for repetition in cells]
     for result in results:
         metrics = result.measurement.metrics
         assert (metrics["write_calls"], metrics["written_bytes"]) == (COMMITS, COMMITS * 4096)

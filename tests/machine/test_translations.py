@@ -41,9 +41,9 @@ def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Finis
 
     def call(translation: str, filesystem: str, medium: str = "slc-nand-64m") -> Finished:
         study = study_file(WORKLOAD, translation=translation, filesystem=filesystem, medium=medium)
-        (wanted,) = run.prepare(load_study(study))
-        done = measure(wanted, tmp_path / "work")
-        inspection = wanted.image.media_tool.inspect(tmp_path / "work" / "state.bin")
+        (repetition,) = run.prepare(load_study(study))
+        done = measure(repetition, tmp_path / "work")
+        inspection = repetition.image.media_tool.inspect(tmp_path / "work" / "state.bin")
         done.files["inspect.json"] = json.dumps(asdict(inspection)).encode()
         return done
 

@@ -25,8 +25,8 @@ STUDY = 'workload = { tool = "fio", pattern = "randwrite", request = "4k", file 
 def test_a_medium_is_measured(
     medium: str, filesystem: str, mounted: str, study_file: StudyWriter, measure: Measure, tmp_path: Path
 ) -> None:
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
-    result = measure(wanted, tmp_path / "cell").result
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem=filesystem, medium=medium)))
+    result = measure(repetition, tmp_path / "cell").result
     assert result.outcome == "measured"
     assert result.check == ""
     assert "xfs" in result.measurement.mounted
@@ -36,11 +36,11 @@ def test_a_medium_is_measured(
 
 def test_the_checker_sees_damage(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:
     """Else a clean verdict would say nothing. The first group's header of free space is put out of order."""
-    (wanted,) = run.prepare(load_study(study_file(STUDY, filesystem="xfs")))
-    assert measure(wanted, tmp_path / "cell").result.is_measured
+    (repetition,) = run.prepare(load_study(study_file(STUDY, filesystem="xfs")))
+    assert measure(repetition, tmp_path / "cell").result.is_measured
     (data,) = (tmp_path / "cell").rglob("data.img")
-    assert verdict(wanted.cell, data) == ""
+    assert verdict(repetition.cell, data) == ""
     with data.open("r+b") as image:
         image.seek(512)  # AGF: behind the superblock, a sector each
         image.write(b"\xff" * 64)
-    assert verdict(wanted.cell, data)
+    assert verdict(repetition.cell, data)

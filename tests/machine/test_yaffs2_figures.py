@@ -63,10 +63,10 @@ def test_a_scan_out_of_proportion_is_found() -> None:
 @pytest.mark.parametrize("large", [True, False])
 def test_a_checkpoint_is_believed_only_where_one_can_be(large: bool) -> None:
     chip = "slc-nand-256m" if large else "slc-nand-64m"
-    found = replace(SCANNED, by_checkpoint=True, summaries=3)
-    row = replace(SMALL, chip=chip, clean=found, cut=replace(SCANNED, summaries=3 * large))
+    mount = replace(SCANNED, by_checkpoint=True, summaries=3)
+    row = replace(SMALL, chip=chip, clean=mount, cut=replace(SCANNED, summaries=3 * large))
     assert len(list(yaffs2_checks.wrong_mounts([row]))) == (0 if large else 1)
-    assert len(list(yaffs2_checks.wrong_mounts([replace(row, cut=found)]))) == (1 if large else 3)
+    assert len(list(yaffs2_checks.wrong_mounts([replace(row, cut=mount)]))) == (1 if large else 3)
 
 
 PAGE = """\

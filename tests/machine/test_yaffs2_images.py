@@ -48,7 +48,7 @@ def test_unyaffs_unpacks_what_the_module_wrote(study_file: StudyWriter, tmp_path
     (tmp_path / "to").mkdir()
     done = subprocess.run(["unyaffs", "-b", "-c", "2", "-s", "64", "image", "to"], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    found, sums, sizes, targets = set[str](), 0, 0, 0
+    paths_found, sums, sizes, targets = set[str](), 0, 0, 0
     for line in listed:
         first, *words = line.split()
         if first.startswith("./") and len(words) == 4:  # name, mode, owner, links, device
@@ -60,7 +60,7 @@ def test_unyaffs_unpacks_what_the_module_wrote(study_file: StudyWriter, tmp_path
                 assert status.st_nlink == int(words[2]), line
             if os.getuid() == 0:
                 assert f"{status.st_uid}:{status.st_gid}" == words[1], line
-            found.add(str(path.relative_to(tmp_path / "to")))
+            paths_found.add(str(path.relative_to(tmp_path / "to")))
         elif len(first) == 32 and len(words) == 1:
             assert hashlib.md5((tmp_path / "to" / words[0]).read_bytes()).hexdigest() == first, line
             sums += 1
@@ -72,7 +72,7 @@ def test_unyaffs_unpacks_what_the_module_wrote(study_file: StudyWriter, tmp_path
             assert str((tmp_path / "to" / first).readlink()) == words[0]
             targets += 1
     unpacked = {str(path.relative_to(tmp_path / "to")) for path in (tmp_path / "to").rglob("*")}
-    assert found - {"."} == unpacked
+    assert paths_found - {"."} == unpacked
     assert sums == sizes > 270
     assert targets == 1
 

@@ -105,8 +105,8 @@ def stress(study_file: StudyWriter, tmp_path: Path) -> Stress:
             measure=NOTHING,
         )
         kernel = outcome.files["dmesg"].decode(errors="replace")
-        found = [line for line in kernel.splitlines() if any(complaint in line for complaint in COMPLAINTS)]
-        assert not found, kernel[-5000:]
+        complaints = [line for line in kernel.splitlines() if any(complaint in line for complaint in COMPLAINTS)]
+        assert not complaints, kernel[-5000:]
         assert not outcome.files.get("leaks"), outcome.files["leaks"].decode()
         return outcome
 

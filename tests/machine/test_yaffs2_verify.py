@@ -79,7 +79,7 @@ def test_what_fio_wrote_is_read_back(study_file: StudyWriter, tmp_path: Path, ch
     for name, job in done(outcome.files["fio.json"].decode()).items():
         assert job["write"]["io_bytes"] > 0, name
         assert job["read"]["io_bytes"] >= job["write"]["io_bytes"], f"{name}: all that was written has been read back"
-    told = raw_chip.yaffs_counters(outcome.files["statistics"].decode().splitlines())
-    assert told["chunks_lost"] == 0
-    assert (told["retired_blocks"] > 0) == bool(faults)
-    assert len(raw_chip.marked_blocks(rig)) >= len(bad_before) + told["retired_blocks"]
+    counters = raw_chip.yaffs_counters(outcome.files["statistics"].decode().splitlines())
+    assert counters["chunks_lost"] == 0
+    assert (counters["retired_blocks"] > 0) == bool(faults)
+    assert len(raw_chip.marked_blocks(rig)) >= len(bad_before) + counters["retired_blocks"]

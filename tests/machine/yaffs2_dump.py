@@ -61,8 +61,8 @@ def read(dump: Path) -> Live:
     live, dead, limits = Live(), set[int](), dict[int, int]()
     for sequence, block in sorted(blocks, reverse=True, key=lambda pair: pair[0]):
         for page in reversed(block):
-            found, object_id, chunk, _ = _tags(page)
-            if found != sequence or object_id == SUMMARY:
+            state, object_id, chunk, _ = _tags(page)
+            if state != sequence or object_id == SUMMARY:
                 continue
             if chunk:
                 within = (chunk - 1) * PAGE < limits.get(object_id, 1 << 62)

@@ -104,16 +104,16 @@ def _found(pattern: str, text: str) -> int:
 
 @contextlib.contextmanager
 def machine(
-    architecture: str, folder: Path, said: str, ports: Ports, netdev: str = "", limit_s: float = LIMIT_S
+    architecture: str, folder: Path, text: str, ports: Ports, netdev: str = "", limit_s: float = LIMIT_S
 ) -> Iterator[tuple[Console, list[str]]]:
     """Run a machine with these settings. Yield its console, and its log, which grows. `netdev` replaces QEMU's own
     network.
     """
-    (folder / "nas.toml").write_text(said)
-    wanted = settings.read(folder / "nas.toml")
-    appliance = building.build(wanted, architecture, folder / "nas")
-    images = disks.images(wanted.disks, folder, SIZE_BYTES)
-    command = qemu.command(appliance, images, ports.forwarded(wanted), "127.0.0.1", ["-serial", "stdio"])
+    (folder / "nas.toml").write_text(text)
+    settings_ = settings.read(folder / "nas.toml")
+    appliance = building.build(settings_, architecture, folder / "nas")
+    images = disks.images(settings_.disks, folder, SIZE_BYTES)
+    command = qemu.command(appliance, images, ports.forwarded(settings_), "127.0.0.1", ["-serial", "stdio"])
     if netdev:
         command[command.index("-netdev") + 1] = netdev
     log: list[str] = []

@@ -62,10 +62,10 @@ def client_of(ports: Ports, dice: random.Random) -> Client:
     return Client(Server("127.0.0.1", ports.nfs, ports.mount, ports.portmap), dice)
 
 
-def pc(wanted: Settings, image: Path, ports: Ports) -> list[str]:
+def pc(settings: Settings, image: Path, ports: Ports) -> list[str]:
     """Return a machine with a SATA disk and Intel's network card, without firmware."""
     forwarded = "".join(
-        f",hostfwd={port.protocol}:127.0.0.1:{port.outside}-:{port.inside}" for port in ports.forwarded(wanted)
+        f",hostfwd={port.protocol}:127.0.0.1:{port.outside}-:{port.inside}" for port in ports.forwarded(settings)
     )
     return [
         *("qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-accel", "tcg", "-m", "128M", "-nodefaults"),

@@ -70,9 +70,9 @@ def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], w
 def served(text: str, folder: Path) -> tuple[list[str], list[Path]]:
     """Return the command of an appliance with these settings, and the images of its disks."""
     (folder / "nas.toml").write_text(text)
-    wanted = settings.read(folder / "nas.toml")
-    appliance = appliance_building.build(wanted, "x86_64", folder / "nas")
-    images = disks.images(wanted.disks, folder / "nas", 64 << 20)
+    settings_ = settings.read(folder / "nas.toml")
+    appliance = appliance_building.build(settings_, "x86_64", folder / "nas")
+    images = disks.images(settings_.disks, folder / "nas", 64 << 20)
     return qemu.command(appliance, images, [], "127.0.0.1", ["-serial", "stdio"]), images
 
 

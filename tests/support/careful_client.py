@@ -29,7 +29,7 @@ LIMIT_S = 120
 
 @dataclass
 class File:
-    """What a client knows of a file: the confirmed content of each block, and other possible contents."""
+    """A client's knowledge of a file: the confirmed content of each block, and other possible contents."""
 
     handle: bytes
     sure: list[bytes] = field(default_factory=lambda: [bytes(BLOCK)] * BLOCKS)

@@ -47,8 +47,8 @@ def ratios(*numbers: float, request: str = "4k") -> Results:
     return results({"a": {request: [10 * number for number in numbers]}, "b": {request: [10.0] * len(numbers)}})
 
 
-def said(wanted: Claim, results: Results) -> str:
-    return evidence(judge(wanted, results), Words(results.axes))
+def said(claim_: Claim, results: Results) -> str:
+    return evidence(judge(claim_, results), Words(results.axes))
 
 
 EVERYWHERE = 7.0

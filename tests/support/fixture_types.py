@@ -23,7 +23,7 @@ class StudyWriter(Protocol):
 class Measure(Protocol):
     """Measure a repetition within `limit_s` in a new directory, and return the result."""
 
-    def __call__(self, wanted: Repetition, folder: Path, limit_s: float = 300) -> Finished: ...
+    def __call__(self, planned: Repetition, folder: Path, limit_s: float = 300) -> Finished: ...
 
 
 class NewChip(Protocol):

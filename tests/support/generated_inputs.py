@@ -86,8 +86,8 @@ def _shipped_profiles() -> list[tuple[Kind, dict[str, Any]]]:
 def _small(study: dict[str, Any], *, refers: bool) -> dict[str, Any]:
     """Return a shipped study with only a few cells, so that running it takes no time."""
     axes = {name: values[:2] for name, values in study.get("axes", {}).items()}
-    kept = {key: value for key, value in study.items() if refers or key not in REFERS}
-    return {**kept, "axes": axes, "seeds": 1}
+    keys_kept = {key: value for key, value in study.items() if refers or key not in REFERS}
+    return {**keys_kept, "axes": axes, "seeds": 1}
 
 
 @st.composite

@@ -56,32 +56,32 @@ class GuestFailed(RuntimeError):
 class Rig:
     """A cell and the files that its guest starts from. A second boot finds the medium as the first one left it."""
 
-    wanted: Repetition
+    planned: Repetition
     files: qemu.Files
     folder: Path
 
     @property
     def cell(self) -> Cell:
-        return self.wanted.cell
+        return self.planned.cell
 
     @property
     def tool(self) -> MediaTool:
-        return self.wanted.image.media_tool
+        return self.planned.image.media_tool
 
 
-def new(wanted: Path | Repetition, folder: Path) -> Rig:
+def new(planned: Path | Repetition, folder: Path) -> Rig:
     """Return the rig of a study's only repetition, or of a prepared one, in `folder`, which is created. The medium is
     as the study wants it: new, or in its condition.
     """
-    if isinstance(wanted, Path):
-        (wanted,) = run.prepare(load_study(wanted))
+    if isinstance(planned, Path):
+        (planned,) = run.prepare(load_study(planned))
     folder.mkdir(exist_ok=True)
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
-    root = wanted.image.root(repetition.program_set(wanted.cell))
-    kernel, load = wanted.image.kernel.image, folder / qemu.LOAD
+    root = planned.image.root(repetition.program_set(planned.cell))
+    kernel, load = planned.image.kernel.image, folder / qemu.LOAD
     files = qemu.Files(kernel, initramfs, state, data, emulator.program(), load=load, root=root)
-    cell_medium.make_medium(wanted.cell, wanted.image, StoredMedium(folder))
-    return Rig(wanted, files, folder)
+    cell_medium.make_medium(planned.cell, planned.image, StoredMedium(folder))
+    return Rig(planned, files, folder)
 
 
 def outcome_of(
@@ -99,14 +99,14 @@ def outcome_of(
     `beside` are other files of /job. `medium_options`, such as "record=1,cut=0", go to the emulator's medium after its
     own. `ram_bytes` replaces the board's memory. If `calls`, the emulator notes system calls.
     """
-    cell_job = repetition.job(rig.cell, rig.wanted.image)
+    cell_job = repetition.job(rig.cell, rig.planned.image)
     environment = cell_job.beginning["cell.env"] + NO_FILLER
-    setup = repetition.machine_setup(rig.cell, rig.wanted.image)
+    setup = repetition.machine_setup(rig.cell, rig.planned.image)
     if medium_options:
         setup = replace(setup, medium_options=f"{setup.medium_options},{medium_options}")
     changed = {name: str(text).encode() for name, text in scripts.items()} | dict(beside or {})
     job = cell_job.changed({**changed, "cell.env": environment})
-    rig.wanted.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)
+    rig.planned.image.write_initramfs(repetition.program_set(rig.cell), job.beginning, rig.files.initramfs)
     assert rig.files.load is not None
     rig.files.load.write_bytes(job.packed_load())
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
@@ -135,12 +135,12 @@ def boot(
     return outcome
 
 
-def finish(wanted: Repetition, folder: Path, changed: Mapping[str, bytes], limit_s: float = 300) -> Finished:
+def finish(planned: Repetition, folder: Path, changed: Mapping[str, bytes], limit_s: float = 300) -> Finished:
     """Run a whole repetition, with its checker and its metrics, but with other files in /job. Create the directory."""
     folder.mkdir(exist_ok=True)
-    job = repetition.job(wanted.cell, wanted.image).changed(changed)
+    job = repetition.job(planned.cell, planned.image).changed(changed)
     with patch.object(repetition, "job", lambda cell, image: job):
-        return repetition.execute(wanted, folder, limit_s, threading.Event())
+        return repetition.execute(planned, folder, limit_s, threading.Event())
 
 
 def words(outcome: Outcome, name: str) -> dict[str, int]:

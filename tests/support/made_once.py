@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What takes seconds to make and tests only read: made once in a run of pytest, whichever of its processes asks first.
+"""Make what takes seconds, and what tests only read, once in a run of pytest, in whichever process asks first.
 
 A fixture of a module is made in each process that runs one of the module's tests.
 """

@@ -15,9 +15,9 @@ def make(*words: str, folder: Path = REPOSITORY, **variables: str) -> subprocess
     """Return the finished process. Its environment is this process's without the variables of an enclosing make."""
     # A make that runs the tests must not affect this one
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    given = {"VENV": sys.prefix, **variables}
+    arguments = {"VENV": sys.prefix, **variables}
     return subprocess.run(
-        ["make", *words, *(f"{name}={value}" for name, value in given.items())],
+        ["make", *words, *(f"{name}={value}" for name, value in arguments.items())],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -30,7 +30,7 @@ WORSE = 5
 
 
 class Change(NamedTuple):
-    """One more line in the path of a write, before the line `before`, which the file has once."""
+    """A further line in the path of a write, before the line `before`, which the file has once."""
 
     file: str
     before: str

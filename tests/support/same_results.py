@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a change of the lab changes a result: the same cells before and after, results.csv compared byte for byte.
+"""Compare results before and after a change of the lab: the same cells, results.csv byte for byte.
 
     .venv/bin/python tests/support/same_results.py BEFORE AFTER [STUDY...]
 

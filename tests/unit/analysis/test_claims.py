@@ -98,9 +98,9 @@ def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
     # With a, the small file is twice as fast and the large one a tenth slower: 1 + 110 s against 2 + 100 s is 1.088
     # times, and the geometric mean of the ratios 0.5 and 1.1 is 0.742. The two means give opposite verdicts
     results_ = times({"1M": [1.0, 1.0], "16M": [110.0, 110.0]}, {"1M": [2.0, 2.0], "16M": [100.0, 100.0]})
-    wanted = a_against_b("<", metric="write_s", cells="average")
-    assert judge(wanted, results_).verdict == "holds"
-    in_time = judge(wanted.model_copy(update={"average": "time"}), results_)
+    claim_ = a_against_b("<", metric="write_s", cells="average")
+    assert judge(claim_, results_).verdict == "holds"
+    in_time = judge(claim_.model_copy(update={"average": "time"}), results_)
     (finding,) = in_time.findings
     assert finding.ratio is not None
     assert finding.geometric is not None
@@ -112,11 +112,11 @@ def test_an_average_of_seconds_is_another_than_one_of_ratios() -> None:
 
 
 def test_an_average_needs_every_cell_with_a_common_seed() -> None:
-    wanted = a_against_b("<", metric="write_s", cells="average", average="time")
+    claim_ = a_against_b("<", metric="write_s", cells="average", average="time")
     apart = times({"1M": [1.0], "16M": [1.0, 2.0]}, {"1M": [2.0], "16M": [2.0, 3.0]})
-    assert judge(wanted, apart).findings[0].left.numbers == {1: 1.0}  # the seed that both sizes have
+    assert judge(claim_, apart).findings[0].left.numbers == {1: 1.0}  # the seed that both sizes have
     planned = [((name, file), 1) for name in "ab" for file in ("1M", "16M")]
-    judged = judge(wanted, results_of(apart.axes, [], planned))
+    judged = judge(claim_, results_of(apart.axes, [], planned))
     assert (judged.verdict, judged.findings[0].reason) == ("cannot be decided", "missing: was not run")
 
 
@@ -150,9 +150,9 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
 
 
 def test_an_explanation_is_shown_only_with_its_verdict() -> None:
-    wanted = a_against_b(why={"holds": "a keeps a map."})
-    assert judge(wanted, ratios(2.0)).why == "a keeps a map."
-    assert judge(wanted, ratios(0.5)).why == ""
+    claim_ = a_against_b(why={"holds": "a keeps a map."})
+    assert judge(claim_, ratios(2.0)).why == "a keeps a map."
+    assert judge(claim_, ratios(0.5)).why == ""
 
 
 def test_a_failed_cell_leaves_a_claim_open_and_says_why() -> None:
@@ -207,8 +207,8 @@ def test_along_an_axis(speeds: list[float], relation: str, by: str, expected: st
     data = results(
         {"a": dict(zip(("64k", "4k", "16k"), ([s] for s in (speeds[2], speeds[0], speeds[1])), strict=True))}
     )
-    wanted = claim(along="request", relation=relation, **({"by": by} if by else {}))
-    assert judge(wanted, data).verdict == expected
+    claim_ = claim(along="request", relation=relation, **({"by": by} if by else {}))
+    assert judge(claim_, data).verdict == expected
 
 
 def test_identical_to_the_last_digit() -> None:

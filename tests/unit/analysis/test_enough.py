@@ -81,7 +81,7 @@ def test_a_verdict_on_part_of_the_settings_says_so_in_each_field() -> None:
 
 
 def test_fewer_than_half_of_the_settings_decide_nothing() -> None:
-    """One of four settings decides for b: no value is best, and both figures are over the same four."""
+    """If one of four settings decides for b, no value is best, and both figures are over the same four."""
     fields, line, text = answered({
         "a": sizes(8.0, 8.0, (8.0, RISES), (8.0, RISES)),
         "b": sizes(2.0, (2.0, RISES), 2.0, (2.0, RISES)),

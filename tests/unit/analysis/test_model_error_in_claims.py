@@ -143,19 +143,19 @@ def test_seeds_that_disagree_come_before_the_error_and_no_error_makes_or_breaks_
 
 def test_the_whole_interval_of_the_seeds_is_widened() -> None:
     # The band begins at 3. With an error of 1.3, 2.2 to 2.4 becomes 1.69 to 3.12; 2.2 to 2.25 ends at 2.93
-    known = by_first(a=Source("disk", "sequential write", 1.3), b=None)
-    wanted = a_against_b(">", "at least 3 times")
-    assert judge(wanted, ratios(2.2, 2.4), known).verdict == "within the model's error"
-    assert judge(wanted, ratios(2.2, 2.25), known).verdict == "does not hold"
+    error_of = by_first(a=Source("disk", "sequential write", 1.3), b=None)
+    claim_ = a_against_b(">", "at least 3 times")
+    assert judge(claim_, ratios(2.2, 2.4), error_of).verdict == "within the model's error"
+    assert judge(claim_, ratios(2.2, 2.25), error_of).verdict == "does not hold"
 
 
 def test_one_case_that_is_refuted_decides_and_one_within_the_error_opens() -> None:
-    def a_and_b(*found: float) -> Any:
-        sizes = dict(zip(("4k", "16k", "64k"), found, strict=False))
+    def a_and_b(*values: float) -> Any:
+        sizes = dict(zip(("4k", "16k", "64k"), values, strict=False))
         return results({"a": {size: [number] for size, number in sizes.items()}, "b": {size: [1.0] for size in sizes}})
 
-    def verdict(*found: float, cells: str = "every") -> str:
-        return judge(a_against_b(cells=cells), a_and_b(*found), ONE_MEDIUM).verdict
+    def verdict(*values: float, cells: str = "every") -> str:
+        return judge(a_against_b(cells=cells), a_and_b(*values), ONE_MEDIUM).verdict
 
     assert verdict(1.5, 0.99) == "within the model's error"
     assert verdict(1.5, 0.99, 0.5) == "does not hold"
@@ -191,8 +191,8 @@ def test_a_mean_of_times_weighs_each_error_by_its_time() -> None:
     ]
     results_ = results_of({"filesystem": ("a", "b"), "file": ("1M", "16M")}, rows)
     by_cell = {("a", "1M"): RANDOM, ("a", "16M"): STICK}
-    wanted = a_against_b("<", metric="write_s", cells="average", average="time")
-    (finding,) = judge(wanted, results_, lambda cell, metric: by_cell.get((cell[0], cell[1]))).findings
+    claim_ = a_against_b("<", metric="write_s", cells="average", average="time")
+    (finding,) = judge(claim_, results_, lambda cell, metric: by_cell.get((cell[0], cell[1]))).findings
     by_hand = math.sqrt((0.9 * math.log(1.5)) ** 2 + (0.1 * math.log(2)) ** 2 + math.log(1.03) ** 2)
     assert finding.error is not None
     assert finding.error.above == pytest.approx(math.exp(by_hand)) == pytest.approx(1.45153, abs=1e-5)
@@ -227,10 +227,10 @@ def test_the_kind_of_load_is_what_the_medium_saw(
 
 
 def test_a_medium_has_the_error_of_its_class() -> None:
-    known = model_error("usb-stick-2g", "sequential write")
-    assert known is not None
+    error_of = model_error("usb-stick-2g", "sequential write")
+    assert error_of is not None
     assert of_medium("usb-stick-2g:used_bytes=1G", "sequential write") == Source(
-        "usb-stick-2g", "sequential write", known.factor
+        "usb-stick-2g", "sequential write", error_of.factor
     )
     assert of_medium("null-2g", "random read") is None
     # No figure was published of random reads of CF cards: a factor of 2, as for any other device of a class
@@ -280,9 +280,9 @@ def test_what_the_error_leaves_open_is_told_with_whose_it_is() -> None:
 
 
 def test_the_words_on_a_refuted_claim_explain_figures_that_the_error_leaves_open() -> None:
-    wanted = a_against_b(why={"does not hold": "b keeps a map."})
-    assert judge(wanted, ratios(0.99), ONE_MEDIUM).why == "b keeps a map."
-    assert judge(wanted, ratios(1.02), ONE_MEDIUM).why == ""  # the figures support the claim
+    claim_ = a_against_b(why={"does not hold": "b keeps a map."})
+    assert judge(claim_, ratios(0.99), ONE_MEDIUM).why == "b keeps a map."
+    assert judge(claim_, ratios(1.02), ONE_MEDIUM).why == ""  # the figures support the claim
     own = a_against_b(why={"does not hold": "b keeps a map.", "within the model's error": "A hair's breadth."})
     assert judge(own, ratios(0.99), ONE_MEDIUM).why == "A hair's breadth."
 

@@ -19,15 +19,15 @@ end 101000000 2700000000
 
 
 def test_a_phase_lasts_until_the_next_one_begins() -> None:
-    found = dict(cell_price.phases(NOTES))
-    assert {phase: round(spent.cpu_s, 6) for phase, spent in found.items()} == {
+    phases = dict(cell_price.phases(NOTES))
+    assert {phase: round(spent.cpu_s, 6) for phase, spent in phases.items()} == {
         "boot": 1.0,
         "mkfs": 0.5,
         "prepare": 0.1,
         "measure": 1.0,
         "end": 0.1,
     }
-    assert [spent.instructions for spent in found.values()] == [40_000_000, 20_000_000, 10_000_000, 30_000_000, 10**6]
+    assert [spent.instructions for spent in phases.values()] == [40_000_000, 20_000_000, 10_000_000, 30_000_000, 10**6]
 
 
 def test_a_step_that_comes_again_ended_a_phase_at_its_first_time() -> None:

@@ -66,39 +66,39 @@ class MadeUp(Beginning):
 
     is_gone = False
 
-    def __init__(self, wanted: Any) -> None:
-        self.of = group(wanted)
+    def __init__(self, planned: Any) -> None:
+        self.of = group(planned)
 
     def close(self) -> None:
         pass
 
 
-def group(wanted: Any) -> int:
-    return int(wanted.cell.label) // GROUP
+def group(planned: Any) -> int:
+    return int(planned.cell.label) // GROUP
 
 
-def note(wanted: Any, event: str) -> None:
+def note(planned: Any, event: str) -> None:
     with Path(os.environ[ATTEMPTS]).open("a") as file:
-        file.write(f"{os.getpid()} {wanted.key} {event}\n")
+        file.write(f"{os.getpid()} {planned.key} {event}\n")
 
 
-def begin(wanted: Any, *_: object) -> MadeUp:
-    note(wanted, BEGINS)
-    return MadeUp(wanted)
+def begin(planned: Any, *_: object) -> MadeUp:
+    note(planned, BEGINS)
+    return MadeUp(planned)
 
 
 def execute(
-    wanted: Any, _folder: Path, _limit_s: float, _stop: threading.Event, _host: object = None, begun: Any = None
+    planned: Any, _folder: Path, _limit_s: float, _stop: threading.Event, _host: object = None, begun: Any = None
 ) -> Finished:
     """Return a result whose data depend on all files that came with the order, and on the cell."""
-    assert begun is None or begun.of == group(wanted)
-    note(wanted, FROM_POWER_ON if begun is None else FROM_BEGINNING)
+    assert begun is None or begun.of == group(planned)
+    note(planned, FROM_POWER_ON if begun is None else FROM_BEGINNING)
     time.sleep(float(os.environ.get(SECONDS, "0.02")))
-    image = wanted.image
+    image = planned.image
     files = [image.kernel.image, image.kernel.symbols, *image.archives(NO_PROGRAMS), image.media_tool.program]
-    data = hashlib.sha256(b"".join(path.read_bytes() for path in files) + wanted.key.encode()).hexdigest()
-    result = made_up_result(wanted.key, wanted.cell.coordinates)
-    return Finished(result, {"out/data": data.encode(), "console.log": wanted.cell.label.encode()})
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in files) + planned.key.encode()).hexdigest()
+    result = made_up_result(planned.key, planned.cell.coordinates)
+    return Finished(result, {"out/data": data.encode(), "console.log": planned.cell.label.encode()})
 
 
 NO_PROGRAMS = ProgramSet((), ())
@@ -135,19 +135,19 @@ def main() -> None:
     install()
     image = made_up_image(Path(cache) / "made-up")
     keys = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(cells)]
-    wanted: list[Any] = [
+    repetitions: list[Any] = [
         Repetition(cell(number), image, {}, key, f"beginning-{number // GROUP}") for number, key in enumerate(keys)
     ]
     store, limits = Store(paths.cache_root() / "results"), attempt.Limits(60, 0)
     try:
         if workers == "here":
             with attempt.this_host(4) as site:
-                records = list(scheduler.measure(store, wanted, site, limits))
+                records = list(scheduler.measure(store, repetitions, site, limits))
         else:
             from flashbed.cluster import connecting
 
             with connecting.connected(workers) as cluster:
-                records = list(scheduler.measure(store, wanted, cluster, limits))
+                records = list(scheduler.measure(store, repetitions, cluster, limits))
     except FlashbedError as error:
         sys.exit(f"{type(error).__name__}: {error.message}")
     print(json.dumps([record.result.outcome for record in records]))

@@ -66,8 +66,8 @@ def tree(root: Path) -> dict[str, bytes]:
 def attempts(file: Path, *kinds: str) -> list[list[str]]:
     """Return process and cell of each event of these kinds; without `kinds`, of each attempt."""
     lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
-    wanted = kinds or (made_up_cells.FROM_BEGINNING, made_up_cells.FROM_POWER_ON)
-    return [words[:2] for words in lines if words[2] in wanted]
+    expected_kinds = kinds or (made_up_cells.FROM_BEGINNING, made_up_cells.FROM_POWER_ON)
+    return [words[:2] for words in lines if words[2] in expected_kinds]
 
 
 @pytest.mark.parametrize(("cells", "seconds"), [(100, "0.3"), pytest.param(1000, "0.04", marks=pytest.mark.long)])

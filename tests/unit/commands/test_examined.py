@@ -14,7 +14,7 @@ from flashbed.image import apt
 
 
 def check_of(subject: str) -> HostCheck:
-    return next(one for one in doctor.examine() if one.subject == subject)
+    return next(check for check in doctor.examine() if check.subject == subject)
 
 
 def test_debian_s_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

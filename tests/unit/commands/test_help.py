@@ -18,9 +18,9 @@ def commands(group: Any) -> Iterator[Any]:
 
 
 def test_a_paragraph_of_help_is_one_line() -> None:
-    found = list(commands(typer.main.get_command(cli.app)))
-    assert len(found) > 15
-    for command in found:
+    helps = list(commands(typer.main.get_command(cli.app)))
+    assert len(helps) > 15
+    for command in helps:
         paragraphs = command.help.split("\n\n")
         assert all(paragraph.endswith((".", ")")) for paragraph in paragraphs), command.name
         assert [paragraph for paragraph in paragraphs if "\n" in paragraph] == [], command.name

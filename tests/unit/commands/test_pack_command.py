@@ -37,8 +37,8 @@ def test_one_that_is_stopped_says_that_there_is_no_pack(tmp_path: Path, monkeypa
     monkeypatch.setattr(run, "run", stopped)
     with pytest.raises(InterruptedByUser) as caught:
         on_packs.pack_command("quick", tmp_path / "x.flashbed")
-    told = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
-    assert caught.value.message == told
+    message = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"
+    assert caught.value.message == message
 
 
 def test_a_verification_that_is_stopped_promises_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

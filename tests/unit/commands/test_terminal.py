@@ -69,11 +69,11 @@ def test_a_page_that_cannot_be_written_is_told_before_the_work(
     for place, name in ((report, "of_one"), (report, "of_two"), (result_set, "pairs")):
         monkeypatch.setattr(place, name, _never)
     (tmp_path / "file").write_text("a file\n")
-    for file, told in ((tmp_path, "is a folder"), (tmp_path / "file" / "page.html", "file is no folder")):
+    for file, message in ((tmp_path, "is a folder"), (tmp_path / "file" / "page.html", "file is no folder")):
         done = CliRunner().invoke(app, [*command, "--html", str(file)])
         assert isinstance(done.exception, InputError)
         assert done.exception.message.startswith(f"--html {file}: ")
-        assert told in done.exception.message
+        assert message in done.exception.message
     assert (tmp_path / "file").read_text() == "a file\n"
 
 
@@ -149,15 +149,15 @@ def test_foreign_text_does_not_reach_the_terminal_raw(capfd: pytest.CaptureFixtu
     with progress.stage(HOSTILE) as stage:
         stage.note(HOSTILE)
     logger = logging.getLogger("hostile")
-    logger.addHandler(told := logging.StreamHandler(sys.stderr))
-    told.setFormatter(terminal.PlainFormatter())
+    logger.addHandler(handler := logging.StreamHandler(sys.stderr))
+    handler.setFormatter(terminal.PlainFormatter())
     logger.warning("%s", HOSTILE)
     with pytest.raises(SystemExit):
         cli._leave(HOSTILE, 1)
-    said = capfd.readouterr()
-    assert said.out.count(SHOWN) == 5
-    assert said.err.count(SHOWN) == 4
-    assert (said.out + said.err).replace("\n", "").isprintable()
+    output = capfd.readouterr()
+    assert output.out.count(SHOWN) == 5
+    assert output.err.count(SHOWN) == 4
+    assert (output.out + output.err).replace("\n", "").isprintable()
 
 
 def test_an_artefact_goes_as_it_is_into_a_pipe_and_as_text_to_a_terminal(

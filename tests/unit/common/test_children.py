@@ -52,7 +52,7 @@ def test_children_end_with_the_lab(tmp_path: Path, number: signal.Signals, makef
     parent.send_signal(number)
     parent.communicate()
     assert time.monotonic() - begin < 10
-    while any(is_running(one) for one in ids):
+    while any(is_running(pid) for pid in ids):
         assert time.monotonic() - begin < 3
         time.sleep(0.01)
 

@@ -19,8 +19,8 @@ from tests.support.facts import Facts
 
 
 def disk(monkeypatch: pytest.MonkeyPatch, free: int, files: int = 1000, free_files: int = 1000) -> None:
-    told = SimpleNamespace(f_bavail=free, f_frsize=1, f_files=files, f_favail=free_files)
-    monkeypatch.setattr(os, "statvfs", lambda _: told)
+    free_space = SimpleNamespace(f_bavail=free, f_frsize=1, f_files=files, f_favail=free_files)
+    monkeypatch.setattr(os, "statvfs", lambda _: free_space)
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
@@ -57,9 +57,9 @@ def test_many_refusals_of_one_copy_are_one_sentence(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(shutil.Error) as refused:
         shutil.copytree(tmp_path / "from", tmp_path / "to", copy_function=full)
-    said = host_refusal(tmp_path, refused.value).message
-    assert said == no_room(tmp_path).message
-    assert "[" not in said
+    message = host_refusal(tmp_path, refused.value).message
+    assert message == no_room(tmp_path).message
+    assert "[" not in message
 
 
 def test_of_many_lines_the_first_are_told_and_how_many_more(tmp_path: Path) -> None:

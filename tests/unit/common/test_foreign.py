@@ -51,10 +51,10 @@ def test_text_is_printable(text: str) -> None:
 
 @given(TEXT)
 def test_a_line_is_one_and_short(text: str) -> None:
-    said = foreign.line(text)
-    assert said.isprintable()
-    assert len(said) <= foreign.MOST_OF_A_LINE + 3
-    assert "  " not in said
+    line = foreign.line(text)
+    assert line.isprintable()
+    assert len(line) <= foreign.MOST_OF_A_LINE + 3
+    assert "  " not in line
 
 
 def test_escapes_are_shown_by_their_number() -> None:

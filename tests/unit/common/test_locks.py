@@ -45,10 +45,10 @@ def hold() -> Iterator[Holder]:
     """`hold(path, "lock")` starts a process that holds it. `first_output` waits for its first line."""
     begun = []
 
-    def call(path: Path, what: str, *before: str) -> subprocess.Popen[str]:
+    def call(path: Path, statement: str, *before: str) -> subprocess.Popen[str]:
         source = str(Path(locks.__file__).parent.parent)
         environment = {**os.environ, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [*before, sys.executable, "-c", HOLDER, str(path), what]
+        command = [*before, sys.executable, "-c", HOLDER, str(path), statement]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         begun.append(process)
         return process

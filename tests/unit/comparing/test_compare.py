@@ -36,26 +36,26 @@ def test_students_t_is_that_of_the_tables(t: float, freedom: int, expected: floa
 
 
 def test_a_change_of_the_same_share_with_each_seed_is_telling() -> None:
-    """One percent, where the seeds lie thirty apart: pairs of seeds tell what the two sides alone would not."""
+    """Pairs of seeds show a change of 1 %, although the seeds differ by 30 %."""
     before = {1: 10.0, 2: 11.5, 3: 13.0}
-    found = change.change_of(
+    comparison = change.change_of(
         before,
         {seed: value * share for (seed, value), share in zip(before.items(), (1.0099, 1.01, 1.0101), strict=True)},
     )
-    assert found is not None
-    assert found.mean == pytest.approx(0.01, rel=1e-3)
-    assert (found.least, found.most) == pytest.approx((0.0099, 0.0101))
-    assert found.by_seed == pytest.approx(0.3, abs=0.001)
-    assert found.is_telling
+    assert comparison is not None
+    assert comparison.mean == pytest.approx(0.01, rel=1e-3)
+    assert (comparison.least, comparison.most) == pytest.approx((0.0099, 0.0101))
+    assert comparison.by_seed == pytest.approx(0.3, abs=0.001)
+    assert comparison.is_telling
 
 
 def test_a_shuffle_is_not() -> None:
-    found = change.change_of({1: 10.0, 2: 10.2, 3: 9.9}, {1: 10.2, 2: 9.9, 3: 10.05})
-    assert found is not None
-    assert not found.is_telling
+    comparison = change.change_of({1: 10.0, 2: 10.2, 3: 9.9}, {1: 10.2, 2: 9.9, 3: 10.05})
+    assert comparison is not None
+    assert not comparison.is_telling
     # By hand: logs of 1.02, 33/34 and 67/66 have the mean 0.0016625 and the deviation 0.027397, so t = 0.1051; and with
     # two degrees of freedom the chance is 1 - t / sqrt(2 + t * t).
-    assert found.chance == pytest.approx(0.92589, abs=1e-5)
+    assert comparison.chance == pytest.approx(0.92589, abs=1e-5)
 
 
 def by_seed(values: Sequence[float]) -> dict[int, float]:
@@ -74,14 +74,14 @@ def by_seed(values: Sequence[float]) -> dict[int, float]:
 def test_a_report_and_a_comparison_of_the_same_seeds(percent: tuple[float, ...], ahead: bool, telling: bool) -> None:
     """docs/compare.md has these figures."""
     before, after = by_seed([100.0] * len(percent)), by_seed(percent)
-    found = change.change_of(before, after)
-    assert found is not None
-    assert (is_ahead(ratio([(after, before)])), found.is_telling) == (ahead, telling)
+    comparison = change.change_of(before, after)
+    assert comparison is not None
+    assert (is_ahead(ratio([(after, before)])), comparison.is_telling) == (ahead, telling)
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 4, 5])
 def test_seeds_of_equal_builds_agree_by_chance_as_often_as_the_docs_say(seeds: int) -> None:
-    """Whatever the sizes, each seed is up or down: of all ways, all up and all down."""
+    """Each seed goes up or down. Of all combinations, all up and all down agree."""
     sizes = [1.01, 1.2, 1.05, 1.5, 1.02][:seeds]
     ways = list(product((1, -1), repeat=seeds))
     agree = sum(seeds_agree(spread([size**way for size, way in zip(sizes, ways_of, strict=True)])) for ways_of in ways)
@@ -91,31 +91,31 @@ def test_seeds_of_equal_builds_agree_by_chance_as_often_as_the_docs_say(seeds: i
 def test_what_a_report_finds_undecided_is_no_change() -> None:
     """By Student's test alone these seven seeds would be one; one in 116 that are drawn by chance is as clear."""
     after = by_seed([109, 108, 108, 109, 100, 100, 110])
-    found = change.change_of(by_seed([100] * 7), after)
-    assert found is not None
-    assert found.chance == pytest.approx(0.00867, abs=1e-5)
-    assert not found.is_telling
+    comparison = change.change_of(by_seed([100] * 7), after)
+    assert comparison is not None
+    assert comparison.chance == pytest.approx(0.00867, abs=1e-5)
+    assert not comparison.is_telling
 
 
 @given(st.lists(st.floats(0.5, 2), min_size=2, max_size=12))
 def test_seeds_agree_wherever_a_comparison_finds_a_change(after: list[float]) -> None:
-    found = change.change_of(by_seed([1.0] * len(after)), by_seed(after))
+    comparison = change.change_of(by_seed([1.0] * len(after)), by_seed(after))
     rule = ratio([(by_seed(after), by_seed([1.0] * len(after)))])
-    assert found is None or not found.is_telling or (rule is not None and seeds_agree(rule))
+    assert comparison is None or not comparison.is_telling or (rule is not None and seeds_agree(rule))
 
 
 def test_the_same_is_no_change_and_one_seed_tells_nothing_of_chance() -> None:
     assert change.change_of({1: 2.0, 2: 3.0}, {1: 2.0, 2: 3.0, 3: 9.0}) is None
-    found = change.change_of({1: 2.0}, {1: 3.0})
-    assert found is not None
-    assert (found.chance, found.is_telling) == (None, False)
-    assert found.mean == pytest.approx(0.5)
+    comparison = change.change_of({1: 2.0}, {1: 3.0})
+    assert comparison is not None
+    assert (comparison.chance, comparison.is_telling) == (None, False)
+    assert comparison.mean == pytest.approx(0.5)
 
 
 def test_from_zero_is_without_end() -> None:
-    found = change.change_of({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0})
-    assert found is not None
-    assert math.isinf(found.mean)
+    comparison = change.change_of({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0})
+    assert comparison is not None
+    assert math.isinf(comparison.mean)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_keys_may_differ_and_nothing_else(tmp_path: Path) -> None:
     def rename(row: Row) -> None:
         row["key"] = "another"
 
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", rename))
-    assert all(cell.is_same for cell in found.cells)
-    assert list(presentation.lines(found, [], []))[-1] == "same bytes: 2 cells, 6 repetitions"
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", rename))
+    assert all(cell.is_same for cell in comparison.cells)
+    assert list(presentation.lines(comparison, [], []))[-1] == "same bytes: 2 cells, 6 repetitions"
 
 
 def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
@@ -155,14 +155,14 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
         if row["filesystem"] == "f2fs":
             row["counted"]["cpu_ns"] += 10_000 + row["seed"]
 
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", slow))
-    assert [cell.is_same for cell in found.cells] == [True, False]
-    asked = limits.default([found])
-    assert [limit.metric for limit in asked] == ["bandwidth", "latency_mean_us", "cpu_time"]
-    [bad] = limits.broken(asked, found)
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", slow))
+    assert [cell.is_same for cell in comparison.cells] == [True, False]
+    limits_ = limits.default([comparison])
+    assert [limit.metric for limit in limits_] == ["bandwidth", "latency_mean_us", "cpu_time"]
+    [bad] = limits.broken(limits_, comparison)
     assert bad.metric == "cpu_time"
     assert bad.share == pytest.approx(0.01, rel=1e-3)
-    assert presentation.broken_line(found, bad) == ("f2fs: CPU time is worse by 1 % (3 seeds); begins with code")
+    assert presentation.broken_line(comparison, bad) == ("f2fs: CPU time is worse by 1 % (3 seeds); begins with code")
 
 
 def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> N
         row["counted"]["cpu_ns"] += 1_600 + row["seed"]
         row["metrics"]["bandwidth"] *= 0.9994
 
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", rebuilt))
-    assert all(change.is_telling for cell in found.cells for change in cell.changes.values())
-    assert list(limits.broken(limits.default([found]), found)) == []
-    assert len(list(limits.broken(limits.parse(["cpu_time=0", "bandwidth=0"]), found))) == 4
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", rebuilt))
+    assert all(change.is_telling for cell in comparison.cells for change in cell.changes.values())
+    assert list(limits.broken(limits.default([comparison]), comparison)) == []
+    assert len(list(limits.broken(limits.parse(["cpu_time=0", "bandwidth=0"]), comparison))) == 4
 
 
 def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> None:
@@ -183,33 +183,35 @@ def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> N
         row["metrics"]["bandwidth"] *= 1.05
         row["metrics"]["latency_mean_us"] *= 1.01 + row["seed"] / 1e5
 
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", faster))
-    assert list(limits.broken(limits.parse(["bandwidth=0", "latency_mean_us=2 %"]), found)) == []
-    assert len(list(limits.broken(limits.parse(["latency_mean_us=0.5"]), found))) == 2
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", faster))
+    assert list(limits.broken(limits.parse(["bandwidth=0", "latency_mean_us=2 %"]), comparison)) == []
+    assert len(list(limits.broken(limits.parse(["latency_mean_us=0.5"]), comparison))) == 2
 
 
 def test_a_shuffle_breaks_no_limit_and_one_seed_does(tmp_path: Path) -> None:
     def shuffled(row: Row) -> None:
         row["metrics"]["bandwidth"] *= {1: 0.9, 2: 1.1, 3: 0.95}[row["seed"]]
 
-    asked = limits.parse(["bandwidth=1"])
-    assert list(limits.broken(asked, of(write(tmp_path / "a"), write(tmp_path / "b", shuffled)))) == []
+    limits_ = limits.parse(["bandwidth=1"])
+    assert list(limits.broken(limits_, of(write(tmp_path / "a"), write(tmp_path / "b", shuffled)))) == []
     one = of(write(tmp_path / "c", seeds=[1]), write(tmp_path / "d", shuffled, seeds=[1]))
-    assert len(list(limits.broken(asked, one))) == 2
+    assert len(list(limits.broken(limits_, one))) == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "said"),
+    ("text", "kind", "message"),
     [
         ("bandwith=2", InputError, "bandwith: no figure of these results; did you mean"),
         ("requested_bytes=2", InputError, "neither more nor less"),
         ("flush_max_us=2", limits.NotComparable, "nothing could break it"),
     ],
 )
-def test_a_limit_that_nothing_can_break_is_refused(tmp_path: Path, text: str, kind: type[Exception], said: str) -> None:
-    found = of(write(tmp_path / "a"), write(tmp_path / "b"))
-    with pytest.raises(kind, match=said.split(";")[0]):
-        limits.check(limits.parse([text]), [found])
+def test_a_limit_that_nothing_can_break_is_refused(
+    tmp_path: Path, text: str, kind: type[Exception], message: str
+) -> None:
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b"))
+    with pytest.raises(kind, match=message.split(";")[0]):
+        limits.check(limits.parse([text]), [comparison])
 
 
 @pytest.mark.parametrize("text", ["bandwidth", "bandwidth=", "bandwidth=-1", "bandwidth=nan", "bandwidth=inf"])
@@ -220,27 +222,27 @@ def test_a_limit_wants_a_number(text: str) -> None:
 
 def test_two_values_of_an_axis_are_two_sets(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
-    found = of(f"{folder}@filesystem=ext2", f"{folder}@filesystem=f2fs")
-    assert [cell.place for cell in found.cells] == [()]
-    assert "filesystem: ext2 / f2fs" in list(result_set.other_inputs(found.a, found.b))
+    comparison = of(f"{folder}@filesystem=ext2", f"{folder}@filesystem=f2fs")
+    assert [cell.place for cell in comparison.cells] == [()]
+    assert "filesystem: ext2 / f2fs" in list(result_set.other_inputs(comparison.a, comparison.b))
 
 
 def test_a_path_and_a_value_may_have_what_parts_them(tmp_path: Path) -> None:
     """An @, as in somebody's folder or a revision; a comma, as between two patches."""
     kernels = ("./linux@v6.1..mine", "6.1:patch=x.patch,patch=y.patch")
     folder = write(tmp_path / "me@work/a@b", filesystems=kernels)
-    found = of(f"{folder}@filesystem={kernels[0]}", f"{folder}@filesystem={kernels[1]}")
-    assert [cell.place for cell in found.cells] == [()]
-    assert "filesystem: {} / {}".format(*kernels) in list(result_set.other_inputs(found.a, found.b))
+    comparison = of(f"{folder}@filesystem={kernels[0]}", f"{folder}@filesystem={kernels[1]}")
+    assert [cell.place for cell in comparison.cells] == [()]
+    assert "filesystem: {} / {}".format(*kernels) in list(result_set.other_inputs(comparison.a, comparison.b))
     assert len(of(folder, folder).cells) == 2
 
 
 def test_what_the_sets_were_not_measured_with_alike(tmp_path: Path) -> None:
     a = write(tmp_path / "a")
     b = write(tmp_path / "b", kernel="6.12", inputs={"kernel": "def", "board: b": {"mips": 2000}, "more": 1})
-    found = of(a, b)
-    assert len(found.cells) == 2
-    assert list(result_set.other_inputs(found.a, found.b)) == [
+    comparison = of(a, b)
+    assert len(comparison.cells) == 2
+    assert list(result_set.other_inputs(comparison.a, comparison.b)) == [
         "kernel: 6.1 / 6.12",
         "kernel: abc / def",
         "board: b, mips: 1000 / 2000",
@@ -249,8 +251,8 @@ def test_what_the_sets_were_not_measured_with_alike(tmp_path: Path) -> None:
 
 
 def test_what_only_one_has_is_counted(tmp_path: Path) -> None:
-    found = of(write(tmp_path / "a", seeds=[1, 2]), write(tmp_path / "b", seeds=[2, 3, 4], filesystems=["ext2"]))
-    assert (len(found.cells), found.only_a, found.only_b) == (1, 3, 2)
+    comparison = of(write(tmp_path / "a", seeds=[1, 2]), write(tmp_path / "b", seeds=[2, 3, 4], filesystems=["ext2"]))
+    assert (len(comparison.cells), comparison.only_a, comparison.only_b) == (1, 3, 2)
 
 
 def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
@@ -258,9 +260,9 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
         if row["seed"] == 2:
             row |= {"outcome": "failed", "metrics": dict.fromkeys(row["metrics"])}
 
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
-    assert found.cells[0].other_texts == ("outcome: A says measured, B says failed (seed 2)",)
-    assert list(presentation.lost_lines(found)) == [
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
+    assert comparison.cells[0].other_texts == ("outcome: A says measured, B says failed (seed 2)",)
+    assert list(presentation.lost_lines(comparison)) == [
         "ext2: measured in A, and in B failed with seed 2",
         "f2fs: measured in A, and in B failed with seed 2",
     ]
@@ -278,16 +280,16 @@ def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
         row["check"] = None
 
     clean, broken = write(tmp_path / "a"), write(tmp_path / "b", damaged)
-    told = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
-    assert list(presentation.lost_lines(of(clean, broken))) == [told]
+    message = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
+    assert list(presentation.lost_lines(of(clean, broken))) == [message]
     assert list(presentation.lost_lines(of(broken, broken))) == []
     assert list(presentation.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
-    for part, said in (("filesystem=ext3", "has no value ext3"), ("file=1", "no axis"), ("ext2", "AXIS=VALUE")):
-        with pytest.raises(InputError, match=said):
+    for part, message in (("filesystem=ext3", "has no value ext3"), ("file=1", "no axis"), ("ext2", "AXIS=VALUE")):
+        with pytest.raises(InputError, match=message):
             result_set.read_all(f"{folder}@{part}")
 
 
@@ -304,9 +306,9 @@ def test_what_is_no_set_is_told_with_what_is_one(tmp_path: Path, text: str) -> N
 @pytest.mark.parametrize("change", [{"durable": 5}, {"limit": 5}, {"seed": "1"}, {"seed": [1]}, {"filesystem": 5}])
 def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, object]) -> None:
     file = write(tmp_path / "one") / "results.json"
-    said = json.loads(file.read_text())
-    said["repetitions"][0] |= change
-    file.write_text(json.dumps(said))
+    document = json.loads(file.read_text())
+    document["repetitions"][0] |= change
+    file.write_text(json.dumps(document))
     with pytest.raises(InputError, match="is no set of results, or a damaged one"):
         result_set.read_all(str(file))
 
@@ -314,9 +316,9 @@ def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, o
 @pytest.mark.parametrize("metric", [{}, "a text", {"title": 1, "unit": "us", "better": None}, {"better": "faster"}])
 def test_a_set_whose_metrics_are_none_is_damaged(tmp_path: Path, metric: object) -> None:
     file = write(tmp_path / "one") / "results.json"
-    said = json.loads(file.read_text())
-    said["metrics"]["bandwidth"] = metric
-    file.write_text(json.dumps(said))
+    document = json.loads(file.read_text())
+    document["metrics"]["bandwidth"] = metric
+    file.write_text(json.dumps(document))
     with pytest.raises(InputError, match="is no set of results, or a damaged one"):
         result_set.read_all(str(file))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison says first, and what has a limit although nobody chose one."""
+"""The first lines of a comparison, and the limits that hold by default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def of(a: Path, b: Path) -> Compared:
 
 
 def flushes_twice(row: Row) -> None:
-    """As a file system does that flushes before a write and behind it."""
+    """Double the flushes, as a file system does that flushes before and after a write."""
     share = 0.18 if row["filesystem"] == "f2fs" else 0.11
     row["counted"]["host_flushes"] *= 2
     row["counted"]["cpu_ns"] = round(row["counted"]["cpu_ns"] * (1.118 + row["seed"] / 1e5))
@@ -26,10 +26,10 @@ def flushes_twice(row: Row) -> None:
 
 
 def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_path: Path) -> None:
-    found = of(write(tmp_path / "a"), write(tmp_path / "b", flushes_twice))
-    asked = limits.default([found])
-    bad = list(limits.broken(asked, found))
-    assert [(one.metric, dict(one.cell.place)["filesystem"]) for one in bad] == [
+    comparison = of(write(tmp_path / "a"), write(tmp_path / "b", flushes_twice))
+    limits_ = limits.default([comparison])
+    bad = list(limits.broken(limits_, comparison))
+    assert [(break_.metric, dict(break_.cell.place)["filesystem"]) for break_ in bad] == [
         ("bandwidth", "f2fs"),
         ("bandwidth", "ext2"),
         ("latency_mean_us", "f2fs"),
@@ -37,15 +37,15 @@ def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_
         ("cpu_time", "ext2"),
         ("cpu_time", "f2fs"),
     ]
-    told = list(presentation.lines(found, asked, bad))
-    at = told.index("2 of 2 cells differ (6 repetitions)")
-    assert told[at + 1 : at + 5] == [
+    lines = list(presentation.lines(comparison, limits_, bad))
+    at = lines.index("2 of 2 cells differ (6 repetitions)")
+    assert lines[at + 1 : at + 5] == [
         "Bandwidth: worse in 2 of 2 cells, up to -18 % (f2fs)",
         "Mean latency: worse in 2 of 2 cells, up to +22 % (f2fs)",
         "CPU time: worse in 2 of 2 cells, up to +11.8 % (ext2)",
         Facts("2 cells begin with flushes", "CPU time +11.8 %", "flushes +100 %"),
     ]
-    rows = presentation.table(found, []).rows
+    rows = presentation.table(comparison, []).rows
     assert [row[:2] for row in rows[:3]] == [("f2fs", "Bandwidth"), ("ext2", "Bandwidth"), ("f2fs", "Mean latency")]
 
 
@@ -56,8 +56,8 @@ def test_a_step_of_a_percentile_breaks_no_limit(tmp_path: Path) -> None:
         return lambda row: row["metrics"].update(latency_p99_us=1000.0 * share)
 
     for share, count in ((1.016, 0), (1.032, 2)):
-        found = of(write(tmp_path / f"a{share}", p99(1.0)), write(tmp_path / f"b{share}", p99(share)))
-        assert len(list(limits.broken(limits.default([found]), found))) == count
+        comparison = of(write(tmp_path / f"a{share}", p99(1.0)), write(tmp_path / f"b{share}", p99(share)))
+        assert len(list(limits.broken(limits.default([comparison]), comparison))) == count
 
 
 def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_differs(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_diffe
 
         return change
 
-    found = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
-    rows = [row[:2] for row in presentation.table(found, []).rows]
+    comparison = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
+    rows = [row[:2] for row in presentation.table(comparison, []).rows]
     assert [(cell, text.partition(":")[0]) for cell, text in rows] == [
         ("f2fs", "fresh"),
         ("f2fs", "Bandwidth"),
@@ -81,4 +81,4 @@ def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_diffe
         ("ext2", "fresh"),
         ("f2fs", "steady"),
     ]
-    assert not any(cell.is_same for cell in found.cells)
+    assert not any(cell.is_same for cell in comparison.cells)

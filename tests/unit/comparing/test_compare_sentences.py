@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comparison says, line by line."""
+"""The lines of a comparison."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def of(a: Path, b: Path) -> Compared:
     return compare(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
 
 
-def _lines(found: Compared) -> list[str]:
-    asked = limits.default([found])
-    broken = list(limits.broken(asked, found))
-    rows = presentation.table(found, [limit.metric for limit in asked]).rows
-    return [*presentation.lines(found, asked, broken), *map(presentation.row_line, rows)]
+def _lines(comparison: Compared) -> list[str]:
+    limits_ = limits.default([comparison])
+    broken = list(limits.broken(limits_, comparison))
+    rows = presentation.table(comparison, [limit.metric for limit in limits_]).rows
+    return [*presentation.lines(comparison, limits_, broken), *map(presentation.row_line, rows)]
 
 
 def test_what_is_told_otherwise_is_told_as_each_side_says_it(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_one_is_one_and_two_are_two(tmp_path: Path) -> None:
     ]
     worst = of(one, write(tmp_path / "c", fails, seeds=[1], filesystems=["ext2"]))
     assert _lines(worst)[-1] == "  ext2: outcome: A says measured, B says failed (seed 1)"
-    told = _lines(of(two, write(tmp_path / "d", slow, seeds=[1])))
-    assert told[2] == "2 of 2 cells differ (2 repetitions)"
-    assert told[6] == Facts("2 moved", "2 of them beyond", "by chance, 0.02")
-    assert Facts("CPU time +1 %", "1 seed 0 % apart", "one seed", "code +1 %").within(told[7])
+    lines = _lines(of(two, write(tmp_path / "d", slow, seeds=[1])))
+    assert lines[2] == "2 of 2 cells differ (2 repetitions)"
+    assert lines[6] == Facts("2 moved", "2 of them beyond", "by chance, 0.02")
+    assert Facts("CPU time +1 %", "1 seed 0 % apart", "one seed", "code +1 %").within(lines[7])

@@ -61,17 +61,17 @@ def main() -> None:
             made.append(SimpleNamespace(key=key, cell=cell, image=image, beginning=""))
         return made
 
-    def execute(wanted: Any, _folder: Path, _limit_s: float, stop: threading.Event, *_: object) -> Finished:
+    def execute(planned: Any, _folder: Path, _limit_s: float, stop: threading.Event, *_: object) -> Finished:
         with (Path(cache) / "measured").open("a") as file:
-            file.write(f"{wanted.cell.label}\n")
+            file.write(f"{planned.cell.label}\n")
         while seconds < 0 and not (Path(cache) / "go").exists():
             time.sleep(0.01)
         time.sleep(max(seconds, 0))
-        attempts[wanted.key] = attempts.get(wanted.key, 0) + 1
+        attempts[planned.key] = attempts.get(planned.key, 0) + 1
         outcome = {"fail": "failed", "killed": "killed"}.get(outcome_wanted, "measured")
-        if outcome_wanted == "killed once" and attempts[wanted.key] == 1:
+        if outcome_wanted == "killed once" and attempts[planned.key] == 1:
             outcome = "killed"
-        result = made_up_result(wanted.key, wanted.cell.coordinates, outcome, outcome_wanted)
+        result = made_up_result(planned.key, planned.cell.coordinates, outcome, outcome_wanted)
         return Finished(result, {"out/data": outcome_wanted.removesuffix(" once").encode(), "console.log": b"end"})
 
     patch.object(run, "prepare", prepare).start()

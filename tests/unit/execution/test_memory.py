@@ -124,7 +124,7 @@ def test_limits_of_control_groups_count(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("in_memory", "wanted"),
+    ("in_memory", "place"),
     [
         ("measured", "in memory"),
         ("failed", "in memory"),
@@ -135,7 +135,7 @@ def test_limits_of_control_groups_count(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_a_cell_that_does_not_fit_in_memory_runs_on_the_disk(
-    ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: str | Exception, wanted: str | None
+    ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: str | Exception, place: str | None
 ) -> None:
     def executed(*words: Any) -> SimpleNamespace:
         folder: Path = words[-1]
@@ -151,12 +151,12 @@ def test_a_cell_that_does_not_fit_in_memory_runs_on_the_disk(
     of_cell: Any = SimpleNamespace(cell=cell)
     stop = threading.Event()
     with memory.scratch(1) as host:
-        if wanted is None:
+        if place is None:
             with pytest.raises(InterruptedByUser):
                 repetition.execute(of_cell, tmp_path, 1.0, stop, host)
         else:
             finished: Any = repetition.execute(of_cell, tmp_path, 1.0, stop, host)
-            assert finished.where == wanted
+            assert finished.where == place
 
 
 def test_the_content_of_a_raw_chip_includes_spare_areas_and_unused_blocks() -> None:

@@ -27,20 +27,20 @@ class MadeUp(Beginning):
 
     is_gone = False
 
-    def __init__(self, wanted: Any) -> None:
-        self.wanted, self.closed = wanted, False
+    def __init__(self, planned: Any) -> None:
+        self.planned, self.closed = planned, False
 
     def close(self) -> None:
         self.closed = True
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[MadeUp]:
+def beginnings_made(monkeypatch: pytest.MonkeyPatch) -> list[MadeUp]:
     """Return the list of all beginnings that the test makes."""
     beginnings: list[MadeUp] = []
 
-    def begin(wanted: Any, *_: object) -> MadeUp:
-        beginnings.append(MadeUp(wanted))
+    def begin(planned: Any, *_: object) -> MadeUp:
+        beginnings.append(MadeUp(planned))
         return beginnings[-1]
 
     monkeypatch.setattr(repetition, "begin", begin)
@@ -85,43 +85,45 @@ def come_briefly(shared: Beginnings, *cells: Any) -> list[Any]:
     return beginnings
 
 
-def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_a_beginning_is_made_by_the_first_and_ends_with_the_last(
+    shared: Beginnings, beginnings_made: list[MadeUp]
+) -> None:
     first, second, third = all_of("a1", "a2", "a3")
     with ExitStack() as held:
         begun = come(shared, held, first, more=True)
     with ExitStack() as held:
-        assert come(shared, held, second, more=True) is begun is made[0]
-    assert not made[0].closed
+        assert come(shared, held, second, more=True) is begun is beginnings_made[0]
+    assert not beginnings_made[0].closed
     with ExitStack() as held:
         assert come(shared, held, third, more=False) is begun
-        assert not made[0].closed
-    assert made[0].closed
+        assert not beginnings_made[0].closed
+    assert beginnings_made[0].closed
     assert (
         come_briefly(shared, *all_of("b1", "-1", "-2")) == [None] * 3
     )  # one repetition alone, and two that share no beginning
-    assert len(made) == 1
+    assert len(beginnings_made) == 1
 
 
-def test_a_beginning_stays_for_an_announced_repetition(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_a_beginning_stays_for_an_announced_repetition(shared: Beginnings, beginnings_made: list[MadeUp]) -> None:
     first, last = all_of("a1", "a2")
     with ExitStack() as held:
         come(shared, held, first, more=True)
         shared.announce(last.key, last.beginning, more=False)
-    assert not made[0].closed
+    assert not beginnings_made[0].closed
     with ExitStack() as held:
-        assert taken(shared, held, last) is made[0]
-    assert made[0].closed
+        assert taken(shared, held, last) is beginnings_made[0]
+    assert beginnings_made[0].closed
 
 
 def test_a_second_attempt_and_one_that_was_not_announced_run_from_power_on(
-    shared: Beginnings, made: list[MadeUp]
+    shared: Beginnings, beginnings_made: list[MadeUp]
 ) -> None:
     first, other, last = all_of("a1", "a2", "a3")
     with ExitStack() as held:
-        assert come(shared, held, first, more=True) is made[0]
+        assert come(shared, held, first, more=True) is beginnings_made[0]
         assert taken(shared, held, first) is None
         assert taken(shared, held, other) is None
-        assert come(shared, held, last, more=False) is made[0]
+        assert come(shared, held, last, more=False) is beginnings_made[0]
 
 
 def test_a_failed_beginning_fails_all_and_a_killed_one_is_not_used(
@@ -139,61 +141,69 @@ def test_a_failed_beginning_fails_all_and_a_killed_one_is_not_used(
     assert begun == [outcomes["a"]] * 2 + [None] * 4
 
 
-def test_a_beginning_without_its_emulator_is_not_used(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_a_beginning_without_its_emulator_is_not_used(shared: Beginnings, beginnings_made: list[MadeUp]) -> None:
     first, second, third = all_of("a1", "a2", "a3")
     with ExitStack() as held:
-        assert come(shared, held, first, more=True) is made[0]
-        made[0].is_gone = True
+        assert come(shared, held, first, more=True) is beginnings_made[0]
+        beginnings_made[0].is_gone = True
     with ExitStack() as held:
         assert come(shared, held, second, more=True) is None
         assert come(shared, held, third, more=False) is None
-    assert len(made) == 1
-    assert made[0].closed
+    assert len(beginnings_made) == 1
+    assert beginnings_made[0].closed
 
 
-def test_repetitions_of_another_run_do_not_keep_a_beginning_for_ever(shared: Beginnings, made: list[MadeUp]) -> None:
+def test_repetitions_of_another_run_do_not_keep_a_beginning_for_ever(
+    shared: Beginnings, beginnings_made: list[MadeUp]
+) -> None:
     a, b, c = all_of("a1", "b1", "c1")
     with ExitStack() as held:
         come(shared, held, b, more=True)
         for item in (a, c):  # no second repetition of "a" comes
             with ExitStack() as briefly:
                 come(shared, briefly, item, more=True)
-        assert [(item.wanted.beginning, item.closed) for item in made] == [("b", False), ("a", True), ("c", False)]
+        assert [(item.planned.beginning, item.closed) for item in beginnings_made] == [
+            ("b", False),
+            ("a", True),
+            ("c", False),
+        ]
     shared.close()
-    assert all(item.closed for item in made)
+    assert all(item.closed for item in beginnings_made)
 
 
 @pytest.fixture
-def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, made: list[MadeUp]) -> list[tuple[str, bool]]:
+def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, beginnings_made: list[MadeUp]) -> list[tuple[str, bool]]:
     """Make the disk too small for a guest while there is a beginning. Return the list of the guests that ran: the key,
     and True if it ran from a beginning.
     """
     guests: list[tuple[str, bool]] = []
 
-    def execute(wanted: Any, _folder: Path, _limit_s: float, _stop: object, _host: object, begun: object = None) -> str:
-        guests.append((wanted.key, begun is not None))
-        if not all(beginning.closed for beginning in made):
+    def execute(
+        planned: Any, _folder: Path, _limit_s: float, _stop: object, _host: object, begun: object = None
+    ) -> str:
+        guests.append((planned.key, begun is not None))
+        if not all(beginning.closed for beginning in beginnings_made):
             raise repetition.TooLargeError("no room")
-        return str(wanted.key)
+        return str(planned.key)
 
     monkeypatch.setattr(repetition, "execute", execute)
     return guests
 
 
-def attempted(shared: Beginnings, work: Path, wanted: Any, *, more: bool = False) -> Any:
+def attempted(shared: Beginnings, work: Path, planned: Any, *, more: bool = False) -> Any:
     site = attempt.ThisHost(2, work, memory.NONE, shared)
-    site.announce(wanted, more=more)
-    return site.attempt(wanted, attempt.Limits(1, 1 << 62), threading.Event())
+    site.announce(planned, more=more)
+    return site.attempt(planned, attempt.Limits(1, 1 << 62), threading.Event())
 
 
 def test_without_room_beside_beginnings_guests_run_from_power_on(
-    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], made: list[MadeUp], tmp_path: Path
+    shared: Beginnings, full_beside_beginnings: list[tuple[str, bool]], beginnings_made: list[MadeUp], tmp_path: Path
 ) -> None:
     cells = all_of("a1", "a2", "a3", "-1")
     keys = [attempted(shared, tmp_path, cell, more=cell.key in ("a1", "a2")) for cell in cells]
     assert keys == ["a1", "a2", "a3", "-1"]
     assert full_beside_beginnings == [("a1", True), ("a1", False), ("a2", False), ("a3", False), ("-1", False)]
-    assert len(made) == 1
+    assert len(beginnings_made) == 1
 
 
 def test_without_room_a_guest_waits_for_beginnings_in_use(
@@ -243,7 +253,7 @@ def test_waiting_for_room_can_be_stopped(
 
 
 def test_cells_with_one_beginning_follow_each_other_but_none_waits_for_another(
-    shared: Beginnings, made: list[MadeUp], tmp_path: Path
+    shared: Beginnings, beginnings_made: list[MadeUp], tmp_path: Path
 ) -> None:
     """The beginning of "a" is ready after four cells were handed out."""
     queue = Queue(Store(tmp_path), all_of("a1", "b1", "-1", "a2", "-2", "b2", "a3"))

@@ -19,7 +19,7 @@ def sample(folder: Path, *pairs: tuple[str, str]) -> Study:
 
 
 def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str, Any]:
-    """What fio writes, as far as it is read."""
+    """Return the part of fio's output that the lab reads."""
     idle = {"total_ios": 0, "runtime": 0, "io_bytes": 0, "lat_ns": {"mean": 0, "max": 0, "N": 0}}
     busy = {
         "total_ios": megabytes * 256,

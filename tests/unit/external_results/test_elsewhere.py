@@ -79,14 +79,16 @@ def test_a_job_of_the_users_has_its_variables_put_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "message"),
     [
         ({"filesytem": ["fat16"]}, '--where: "filesytem" is no axis of sample; did you mean "filesystem"?'),
         ({"filesystem": ["fat61"]}, '--where: "fat61" is not on the axis "filesystem"'),
     ],
 )
-def test_a_selection_that_is_none_is_told(study: Study, tmp_path: Path, where: dict[str, list[str]], said: str) -> None:
-    with pytest.raises(InputError, match=said.replace("?", r"\?")):
+def test_a_selection_that_is_none_is_told(
+    study: Study, tmp_path: Path, where: dict[str, list[str]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message.replace("?", r"\?")):
         jobs.export(narrowed(study, where), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -183,7 +185,8 @@ def test_the_file_system_that_a_study_fixes_is_part_of_its_jobs(tmp_path: Path) 
     table_ = ('columns = ["filesystem"]', "columns = []")
     fixed = [("seeds      = 2", f'filesystem = "{name}"\nseeds = 2') for name in ("fat16", "ext2")]
     first, second = (
-        {job.name for job in jobs.jobs(sample(tmp_path, one, pair, answer, *rest, table_))} for one in fixed
+        {job.name for job in jobs.jobs(sample(tmp_path, filesystem, pair, answer, *rest, table_))}
+        for filesystem in fixed
     )
     assert len(first) == len(second) == 8
     assert not first & second
@@ -225,21 +228,21 @@ def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: 
     old = Path(os.environ["FLASHBED_CACHE"]) / "elsewhere" / "sample" / "Windows XP"
     old.mkdir(parents=True)
     (old / "rows.json").write_text("[]")
-    [told] = results.kept(study).left_out
-    assert told.startswith("Results of Windows XP, imported by an older flashbed, are left out: ")
+    [message] = results.kept(study).left_out
+    assert message.startswith("Results of Windows XP, imported by an older flashbed, are left out: ")
     results.take_in(study, exported, "Windows XP")
     assert results.kept(study).left_out == []
     (tmp_path / "moved").mkdir()
     moved = sample(tmp_path / "moved")
     study.path.unlink()
-    [_, told] = results.kept(moved).left_out
-    assert told.startswith(
+    [_, message] = results.kept(moved).left_out
+    assert message.startswith(
         f"Results of Windows XP were imported into {study.path}, which is gone. If it was moved here"
     )
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "message"),
     [
         ("no JSON", "is not what fio writes with --output-format=json; remove it, and run the job again"),
         ("another tool's", "is not what fio writes with --output-format=json"),
@@ -251,10 +254,10 @@ def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: 
         ("another job's", r"is of another job \(write-4k-seed9-000000000000, not "),
     ],
 )
-def test_a_file_that_does_not_fit_is_named(study: Study, exported: Path, how: str, said: str) -> None:
+def test_a_file_that_does_not_fit_is_named(study: Study, exported: Path, how: str, message: str) -> None:
     files = run_elsewhere(exported)
     broken(files[3], how)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         results.take_in(study, exported, "Windows XP")
     assert caught.value.message.startswith(f"{files[3]}: ")
     assert results.kept(study).results == []

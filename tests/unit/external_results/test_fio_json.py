@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fio measured elsewhere: counts that none can be are refused, with the file and what is wrong in it."""
+"""fio's results from elsewhere: impossible counts are refused, with the file and the fault."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_no_count(way: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ways", "told"),
+    ("ways", "message"),
     [
         ({"write.total_ios": 0}, r"jobs\[0\]\.write: \d+ bytes in 0 requests, and fio's largest has 4294967295"),
         ({"write.io_bytes": 2**62, "write.total_ios": 5}, "4611686018427387904 bytes in 5 requests"),
@@ -61,18 +61,18 @@ def test_no_count(way: str, value: Any) -> None:
         ({"write.lat_ns.min": 5, "write.lat_ns.max": 4}, r"write\.lat_ns: its min is above its max"),
     ],
 )
-def test_counts_that_cannot_be_together(ways: dict[str, int], told: str) -> None:
+def test_counts_that_cannot_be_together(ways: dict[str, int], message: str) -> None:
     document = copy.deepcopy(SOUND)
     for way, value in ways.items():
         document = json.loads(changed(way, value, document))
-    with pytest.raises(WorkloadOutputError, match=told):
+    with pytest.raises(WorkloadOutputError, match=message):
         output.read_json(json.dumps(document).encode())
 
 
 def test_what_a_job_was_told_is_text() -> None:
     """A job with runtime=5s has an option of the name of a count."""
-    said = {**SOUND, "jobs": [{**SOUND["jobs"][0], "job options": {"runtime": "5s"}}]}
-    assert output.read_json(json.dumps(said).encode()) == said
+    fio_output = {**SOUND, "jobs": [{**SOUND["jobs"][0], "job options": {"runtime": "5s"}}]}
+    assert output.read_json(json.dumps(fio_output).encode()) == fio_output
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"])

@@ -69,9 +69,9 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize("what", [*LOST])
-def test_what_is_lost_is_seen(bed: Bed, what: str) -> None:
-    act, problem = LOST[what]
+@pytest.mark.parametrize("file_kind", [*LOST])
+def test_what_is_lost_is_seen(bed: Bed, file_kind: str) -> None:
+    act, problem = LOST[file_kind]
     act(bed)
     assert [text for text in judge(bed).lost if problem in text], judge(bed).lost
 
@@ -112,7 +112,7 @@ def test_a_process_that_is_left_is_seen(bed: Bed) -> None:
 
 
 def test_qemu_that_is_asked_for_its_version_is_no_guest() -> None:
-    """It ends at once, so killing it would kill nothing."""
+    """Such a QEMU ends at once, so a kill would hit nothing."""
     assert not processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 --version ").is_guest
     assert processes.Process(1, "qemu-system-aar", "qemu-system-aarch64 -machine virt -kernel /x/Image ").is_guest
     assert not processes.Process(1, "timeout", "timeout 900 qemu-system-aarch64 -kernel /x/Image ").is_guest

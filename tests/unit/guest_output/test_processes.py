@@ -199,7 +199,7 @@ def test_a_program_is_named_as_people_name_it(
 
 
 def test_a_shells_redirection(guest: MadeUpCalls) -> None:
-    """As busybox does it: it keeps the old descriptor, writes, and takes it back."""
+    """busybox keeps the old descriptor, writes, and restores it."""
     shell = guest.fork(guest.runner)
     guest.open(shell, "/out/measure.txt", 1)
     guest.open(shell, "/mnt/a", 3)
@@ -223,9 +223,9 @@ def test_pipes_sockets_and_events_are_no_named_files(guest: MadeUpCalls) -> None
     guest.call(program, Number.MEMFD_CREATE, 0x1234, text=b"cache\0", result=10)
     for descriptor in range(3, 11):
         guest.write(program, descriptor, b"x")
-    found = [(call.files[0].kind, call.files[0].path) for call in calls(guest)]
+    files = [(call.files[0].kind, call.files[0].path) for call in calls(guest)]
     pairs = [(Kind.PIPE, "pipe")] * 2 + [(Kind.SOCKET, "socket")] * 3
-    assert found == [*pairs, (Kind.EVENT, "eventfd"), (Kind.EVENT, "epoll"), (Kind.OTHER, "memfd:cache")]
+    assert files == [*pairs, (Kind.EVENT, "eventfd"), (Kind.EVENT, "epoll"), (Kind.OTHER, "memfd:cache")]
 
 
 def test_a_range_of_descriptors_is_closed(guest: MadeUpCalls) -> None:
@@ -288,8 +288,8 @@ def test_a_chroots_paths_are_those_of_the_guest(guest: MadeUpCalls) -> None:
     guest.open(child, "/mnt/child", 7)
     guest.write(child, 7, b"x")
     expected = {"/mnt/db": True, "/program/lib/x": False, "/program/etc": False, "/mnt/child": True}
-    found = [call.files[0] for call in calls(guest)]
-    assert {file.path: file.is_on_medium for file in found} == expected
+    files = [call.files[0] for call in calls(guest)]
+    assert {file.path: file.is_on_medium for file in files} == expected
     assert written(guest)[:2] == ["/mnt/db", "/mnt/db"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs waited for, from made-up notes of their calls."""
+"""The waits of programs, from made-up notes of their calls."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_each_operation_on_the_medium_has_its_calls_bytes_and_latencies(guest: M
     guest.call(program, Number.RENAMEAT, AT_FDCWD, 0, AT_FDCWD, 0, text=b"/mnt/a\0/mnt/b\0", took_ns=80)
     guest.call(program, Number.UNLINKAT, AT_FDCWD, text=b"/mnt/b\0", took_ns=90)
     guest.sync(program)
-    found = costs(guest)
-    assert {operation: (calls.calls, calls.moved_bytes) for operation, calls in found.operations.items()} == {
+    of_program = costs(guest)
+    assert {operation: (calls.calls, calls.moved_bytes) for operation, calls in of_program.operations.items()} == {
         Operation.READ: (1, 40),
         Operation.WRITE: (3, 15),
         Operation.FLUSH: (3, 0),
@@ -55,8 +55,8 @@ def test_each_operation_on_the_medium_has_its_calls_bytes_and_latencies(guest: M
         Operation.RENAME: (1, 0),
         Operation.UNLINK: (1, 0),
     }
-    assert found.written_bytes == 15
-    assert found.operations[Operation.WRITE].metrics("write") == {
+    assert of_program.written_bytes == 15
+    assert of_program.operations[Operation.WRITE].metrics("write") == {
         "write_calls": 3,
         "write_mean_us": 2.0,
         "write_p50_us": 2.0,
@@ -64,8 +64,8 @@ def test_each_operation_on_the_medium_has_its_calls_bytes_and_latencies(guest: M
         "write_p99_us": 3.0,
         "write_max_us": 3.0,
     }
-    own = found.spent_ns[Spent.OWN_CPU]
-    assert spent(found) == {
+    own = of_program.spent_ns[Spent.OWN_CPU]
+    assert spent(of_program) == {
         Spent.OWN_CPU: own,
         Spent.READ: 700,
         Spent.WRITE: 6000,
@@ -73,7 +73,9 @@ def test_each_operation_on_the_medium_has_its_calls_bytes_and_latencies(guest: M
         Spent.NAMES: 70 + 80 + 90,
     }
     assert own == 11 * GAP_NS  # before each call, and before the exit
-    assert found.window_ns == sum(found.spent_ns.values()) + 2 * GAP_NS  # the runner's clone and its child's birth
+    assert (
+        of_program.window_ns == sum(of_program.spent_ns.values()) + 2 * GAP_NS
+    )  # the runner's clone and its child's birth
 
 
 def test_an_operation_without_calls_has_no_latency(guest: MadeUpCalls) -> None:
@@ -87,8 +89,8 @@ def test_failed_calls_count_and_move_nothing(guest: MadeUpCalls) -> None:
     guest.call(program, Number.WRITE, 3, 0, 100, result=60, took_ns=5)
     guest.call(program, Number.OPENAT, AT_FDCWD, result=-2, text=b"/mnt/none\0")
     guest.sync(program)
-    found = costs(guest)
-    written, opened = found.operations[Operation.WRITE], found.operations[Operation.OPEN]
+    of_program = costs(guest)
+    written, opened = of_program.operations[Operation.WRITE], of_program.operations[Operation.OPEN]
     assert (written.calls, written.failed, written.moved_bytes) == (2, 1, 60)
     assert (opened.calls, opened.failed) == (2, 1)
 
@@ -99,14 +101,14 @@ def test_files_elsewhere_are_other_calls(guest: MadeUpCalls) -> None:
     guest.write(program, 3, b"x", took_ns=30)
     guest.call(program, Number.NEWFSTATAT, AT_FDCWD, text=b"/etc/x\0", took_ns=40)
     guest.sync(program)
-    found = costs(guest)
-    assert spent(found)[Spent.OTHER] == 90
-    assert found.written_bytes == 0
-    assert not any(calls.calls for calls in found.operations.values())
-    assert [(file.path, file.spent_ns, file.is_on_medium) for file in found.files] == [
+    of_program = costs(guest)
+    assert spent(of_program)[Spent.OTHER] == 90
+    assert of_program.written_bytes == 0
+    assert not any(calls.calls for calls in of_program.operations.values())
+    assert [(file.path, file.spent_ns, file.is_on_medium) for file in of_program.files] == [
         *(("/out/report", 50, False), ("/etc/x", 40, False))
     ]
-    assert found.files[0].calls[Operation.WRITE].moved_bytes == 1
+    assert of_program.files[0].calls[Operation.WRITE].moved_bytes == 1
 
 
 def test_waiting_is_for_time_processes_pipes_and_events(guest: MadeUpCalls) -> None:
@@ -116,18 +118,18 @@ def test_waiting_is_for_time_processes_pipes_and_events(guest: MadeUpCalls) -> N
     guest.call(program, Number.CLOCK_NANOSLEEP, took_ns=1000)
     guest.call(program, Number.FUTEX, took_ns=10_000)
     guest.sync(program)
-    found = costs(guest)
-    assert spent(found)[Spent.WAITING] == 11_100
-    assert not found.operations[Operation.READ].calls
+    of_program = costs(guest)
+    assert spent(of_program)[Spent.WAITING] == 11_100
+    assert not of_program.operations[Operation.READ].calls
 
 
 def test_page_faults_are_no_calls(guest: MadeUpCalls) -> None:
     program = measured(guest)
     guest.call(program, Number.FAULT, 0x1000, took_ns=500)
     guest.sync(program)
-    found = costs(guest)
-    assert spent(found)[Spent.FAULTS] == 500
-    assert found.processes[0].calls == 1
+    of_program = costs(guest)
+    assert spent(of_program)[Spent.FAULTS] == 500
+    assert of_program.processes[0].calls == 1
 
 
 def test_the_most_expensive_file_is_first(guest: MadeUpCalls) -> None:
@@ -138,9 +140,9 @@ def test_the_most_expensive_file_is_first(guest: MadeUpCalls) -> None:
     guest.call(program, Number.CLOSE, 4, took_ns=1)
     guest.call(program, Number.RENAMEAT2, AT_FDCWD, 0, AT_FDCWD, text=b"/mnt/b\0/mnt/c\0", took_ns=30)
     guest.sync(program)
-    found = costs(guest).files
-    assert [(file.path, file.spent_ns) for file in found] == [("/mnt/b", 106), ("/mnt/c", 30), ("/mnt/a", 15)]
-    assert {name: calls.calls for name, calls in found[0].calls.items()} == {Operation.OPEN: 1, Operation.WRITE: 1}
+    files = costs(guest).files
+    assert [(file.path, file.spent_ns) for file in files] == [("/mnt/b", 106), ("/mnt/c", 30), ("/mnt/a", 15)]
+    assert {name: calls.calls for name, calls in files[0].calls.items()} == {Operation.OPEN: 1, Operation.WRITE: 1}
 
 
 def test_a_copy_counts_where_the_medium_is(guest: MadeUpCalls) -> None:
@@ -150,10 +152,10 @@ def test_a_copy_counts_where_the_medium_is(guest: MadeUpCalls) -> None:
     guest.call(program, Number.SENDFILE, 3, 4, result=20, took_ns=200)
     guest.call(program, Number.COPY_FILE_RANGE, 3, 0, 3, 0, result=30, took_ns=400)
     guest.sync(program)
-    found = costs(guest)
-    moved = {name: calls.moved_bytes for name, calls in found.operations.items() if calls.moved_bytes}
+    of_program = costs(guest)
+    moved = {name: calls.moved_bytes for name, calls in of_program.operations.items() if calls.moved_bytes}
     assert moved == {Operation.READ: 10, Operation.WRITE: 50}
-    assert (spent(found)[Spent.READ], spent(found)[Spent.WRITE]) == (100, 600)
+    assert (spent(of_program)[Spent.READ], spent(of_program)[Spent.WRITE]) == (100, 600)
 
 
 def test_each_process_has_its_program_and_its_times(guest: MadeUpCalls) -> None:
@@ -185,15 +187,15 @@ def test_threads_add_up(guest: MadeUpCalls) -> None:
     program = measured(guest)
     threads = [guest.thread(program) for _ in range(2)]
     begun = [guest.begin(thread, Number.FSYNC, 3) for thread in threads]
-    for one in begun:
-        guest.end(one, took_ns=1000)
+    for sibling in begun:
+        guest.end(sibling, took_ns=1000)
     for thread in threads:
         guest.exit(thread, Number.EXIT)
     guest.sync(program)
-    found = costs(guest)
-    assert found.operations[Operation.FLUSH].took_ns == [1000 + GAP_NS, 2000]
-    assert spent(found)[Spent.FLUSH] == 3000 + GAP_NS
-    assert len(found.processes) == 1
+    of_program = costs(guest)
+    assert of_program.operations[Operation.FLUSH].took_ns == [1000 + GAP_NS, 2000]
+    assert spent(of_program)[Spent.FLUSH] == 3000 + GAP_NS
+    assert len(of_program.processes) == 1
 
 
 def test_a_thread_that_dies_in_a_call_waited_until_its_process_ended(guest: MadeUpCalls) -> None:
@@ -204,9 +206,9 @@ def test_a_thread_that_dies_in_a_call_waited_until_its_process_ended(guest: Made
     guest.call(program, Number.FSYNC, 3, took_ns=300)
     guest.sync(program, took_ns=99)
     guest.end(begun, took_ns=10**9, flags=Flag.OPEN)
-    found = costs(guest)
-    assert spent(found)[Spent.WAITING] == 300 + 2 * GAP_NS
-    assert found.processes[0].calls == 3  # open, clone, fsync
+    of_program = costs(guest)
+    assert spent(of_program)[Spent.WAITING] == 300 + 2 * GAP_NS
+    assert of_program.processes[0].calls == 3  # open, clone, fsync
 
 
 def test_a_call_that_has_not_ended_has_no_latency(guest: MadeUpCalls) -> None:
@@ -216,9 +218,9 @@ def test_a_call_that_has_not_ended_has_no_latency(guest: MadeUpCalls) -> None:
     guest.call(program, Number.NANOSLEEP, took_ns=500)
     guest.sync(program)
     guest.end(begun, flags=Flag.OPEN)
-    found = costs(guest)
-    assert not found.operations[Operation.FLUSH].calls
-    assert spent(found)[Spent.FLUSH] == 500 + 2 * GAP_NS
+    of_program = costs(guest)
+    assert not of_program.operations[Operation.FLUSH].calls
+    assert spent(of_program)[Spent.FLUSH] == 500 + 2 * GAP_NS
 
 
 def test_a_program_that_was_there_before_counts_from_the_beginning_on(guest: MadeUpCalls) -> None:
@@ -231,24 +233,30 @@ def test_a_program_that_was_there_before_counts_from_the_beginning_on(guest: Mad
     guest.end(begun, took_ns=100)
     guest.write(daemon, 3, b"in it", took_ns=7)
     guest.sync(program)
-    found = costs(guest)
-    assert found.written_bytes == 5
-    assert not found.operations[Operation.FLUSH].calls
-    assert [(process.program, process.begun_ns < 0) for process in found.processes] == [("daemon", True), ("", False)]
-    assert spent(found)[Spent.FLUSH] == 100 + 2 * GAP_NS
+    of_program = costs(guest)
+    assert of_program.written_bytes == 5
+    assert not of_program.operations[Operation.FLUSH].calls
+    assert [(process.program, process.begun_ns < 0) for process in of_program.processes] == [
+        ("daemon", True),
+        ("", False),
+    ]
+    assert spent(of_program)[Spent.FLUSH] == 100 + 2 * GAP_NS
 
 
 def test_the_measurement_ends_with_its_process(guest: MadeUpCalls) -> None:
-    """What the runner does until its next step is no program's."""
+    """The runner's calls until its next step belong to no program."""
     program = measured(guest)
     guest.exit(program)
     ended_ns = guest.now_ns
     other = guest.fork(guest.runner)
     guest.write(other, 1, b"counters", took_ns=50)
     guest.sync(other)
-    found = costs(guest)
-    assert [process.pid for process in found.processes] == [program.tid]
-    assert found.window_ns == ended_ns - system_calls.window(system_calls.notes(system_calls.trimmed(guest.data())))[0]
+    of_program = costs(guest)
+    assert [process.pid for process in of_program.processes] == [program.tid]
+    assert (
+        of_program.window_ns
+        == ended_ns - system_calls.window(system_calls.notes(system_calls.trimmed(guest.data())))[0]
+    )
 
 
 def test_programs_in_a_root_of_their_own_count_from_the_chroot_on(guest: MadeUpCalls) -> None:
@@ -266,11 +274,11 @@ def test_programs_in_a_root_of_their_own_count_from_the_chroot_on(guest: MadeUpC
     guest.exit(program)
     guest.sync(shell)
     data = system_calls.trimmed(guest.data())
-    found = program_calls.of_notes(data, ["/program", "/mnt/.root"])
-    assert [process.pid for process in found.processes] == [program.tid, child.tid]
-    assert found.written_bytes == 3
-    assert [process.calls for process in found.processes] == [2, 2]  # chdir and clone; chroot and write
-    assert spent(found)[Spent.OTHER] == 20 + 30
+    of_program = program_calls.of_notes(data, ["/program", "/mnt/.root"])
+    assert [process.pid for process in of_program.processes] == [program.tid, child.tid]
+    assert of_program.written_bytes == 3
+    assert [process.calls for process in of_program.processes] == [2, 2]  # chdir and clone; chroot and write
+    assert spent(of_program)[Spent.OTHER] == 20 + 30
     assert not program_calls.of_notes(data, ["/elsewhere"]).processes
 
 
@@ -311,9 +319,9 @@ def test_a_summary_has_the_times_and_the_files_that_cost_most(guest: MadeUpCalls
     for number in range(program_calls.MOST_FILES):
         guest.open(program, f"/mnt/{number}", 10 + number, took_ns=100 + number)
     guest.sync(program)
-    found = costs(guest)
-    summary = program_calls.summary(found)
-    assert summary.spent_ns == found.spent_ns
+    of_program = costs(guest)
+    summary = program_calls.summary(of_program)
+    assert summary.spent_ns == of_program.spent_ns
     assert summary.files[0] == CostlyFile("/mnt/a", 51_070, calls=3, read_bytes=0, written_bytes=5, flushes=1)
     assert [file.path for file in summary.files[1:3]] == ["/mnt/9", "/mnt/8"]
     assert len(summary.files) == program_calls.MOST_FILES

@@ -84,15 +84,15 @@ def test_too_few_words_measure_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["github/action.yml", "gitlab/flashbed.yml"])
 def test_the_templates_call_the_gate_and_keep_the_reports_of_a_failure(name: str) -> None:
-    said = yaml.safe_load((CI / name).read_text())
+    template = yaml.safe_load((CI / name).read_text())
     if name.startswith("github"):
-        steps = said["runs"]["steps"]
+        steps = template["runs"]["steps"]
         assert '/../gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS' in steps[2]["run"]
-        assert set(steps[2]["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in said["inputs"]}
+        assert set(steps[2]["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in template["inputs"]}
         assert steps[2]["env"]["FLASHBED_DEBIAN"] == "${{ inputs.debian }}"
         assert (steps[3]["if"], steps[3]["with"]["path"]) == ("always()", "flashbed-gate")
     else:
-        job = said[".flashbed-gate"]
+        job = template[".flashbed-gate"]
         assert job["script"][-1].endswith('/ci/gate" "$STUDY" "$TREE" "$BASE" "$HEAD" $LIMITS')
         assert (job["artifacts"]["when"], job["artifacts"]["paths"]) == ("always", ["flashbed-gate/"])
 
@@ -104,9 +104,9 @@ def test_the_lines_of_the_gitlab_job_run_in_its_container(tmp_path: Path) -> Non
         (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/calls\n')
         (tmp_path / name).chmod(0o755)
     lab = tmp_path / ".flashbed"
-    given = {"FLASHBED": str(lab), "FLASHBED_URL": "url", "STUDY": "my.toml", "TREE": ".", "BASE": "a", "HEAD": "b"}
-    assert given.keys() <= job["variables"].keys()
-    environment = {**given, "LIMITS": "--limit iops=1", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    variables = {"FLASHBED": str(lab), "FLASHBED_URL": "url", "STUDY": "my.toml", "TREE": ".", "BASE": "a", "HEAD": "b"}
+    assert variables.keys() <= job["variables"].keys()
+    environment = {**variables, "LIMITS": "--limit iops=1", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     # The clone is there; what makes it is a double
     lines = [line for line in job["before_script"] if not line.startswith("rm ")] + job["script"]
     (lab / "ci").mkdir(parents=True)

@@ -72,8 +72,8 @@ def test_the_map_beside_the_lab_names_every_folder_and_no_other() -> None:
 
 def test_what_the_map_tells_to_touch_is_there() -> None:
     text = (REPOSITORY / "docs/design.md").read_text().partition("## To add something")[2].partition("\n## ")[0]
-    asked = re.findall(r"^\| an? ([\w ]+?)(?:,[^|]*)? \|", text, re.MULTILINE)
-    assert asked[:7] == [
+    rows = re.findall(r"^\| an? ([\w ]+?)(?:,[^|]*)? \|", text, re.MULTILINE)
+    assert rows[:7] == [
         "parameter of a medium",
         "file system",
         "workload",
@@ -235,12 +235,12 @@ def test_no_c_file_is_longer_than_500_lines_without_a_reason() -> None:
 
 
 def test_no_function_is_longer_than_60_lines() -> None:
-    found = [
+    long_functions = [
         *((name, function) for name, text in tracked("*.py") for function in python_functions(text)),
         *((name, function) for name, text in tracked("*.c", "*.h") for function in c_functions(text)),
     ]
-    assert len(found) > 5000
-    names = [(f"{file}: {name}", length) for file, (name, length) in found]
+    assert len(long_functions) > 5000
+    names = [(f"{file}: {name}", length) for file, (name, length) in long_functions]
     assert [(name, length) for name, length in names if length > FUNCTION_LINES] == []
 
 
@@ -276,4 +276,4 @@ def test_no_two_rooms_have_a_class_of_one_name() -> None:
             if isinstance(node, ast.ClassDef):
                 rooms.setdefault(node.name, set()).add("/".join(Path(name).parts[1:3]))
     assert len(rooms) > 200
-    assert {name: found for name, found in rooms.items() if len(found) > 1} == {}
+    assert {name: rooms_of_name for name, rooms_of_name in rooms.items() if len(rooms_of_name) > 1} == {}

@@ -39,13 +39,15 @@ def ends_alike(message: str) -> bool:
 
 
 def test_messages_end_alike() -> None:
-    found = [(file.name, told) for file in sorted(LAB.rglob("*.py")) for told in messages(file.read_text())]
-    assert len([told for _, told in found if told != "x"]) > 200
-    assert [one for one in found if not ends_alike(one[1])] == []
+    messages_of_lab = [
+        (file.name, message) for file in sorted(LAB.rglob("*.py")) for message in messages(file.read_text())
+    ]
+    assert len([message for _, message in messages_of_lab if message != "x"]) > 200
+    assert [place for place in messages_of_lab if not ends_alike(place[1])] == []
 
 
 def test_one_that_ends_otherwise_would_be_found() -> None:
-    said = (
+    source = (
         'raise InputError(f"{path}: is none. Make {one}")\nraise SetupError("git is not there.")\n_log.warning("a; b")'
     )
-    assert [ends_alike(told) for told in messages(said)] == [False, False, True]
+    assert [ends_alike(message) for message in messages(source)] == [False, False, True]

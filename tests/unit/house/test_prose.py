@@ -59,9 +59,11 @@ def test_what_the_page_on_security_names_is_there() -> None:
 
 
 def test_a_page_counts_the_repetitions_that_its_study_has() -> None:
-    said = re.findall(r"^flashbed run (\w+) +#.* (\d+) repetitions", (REPOSITORY / "docs/logger.md").read_text(), re.M)
-    assert said
-    assert said == [(name, str(len(plan(load_study(paths.studies() / f"{name}.toml"))))) for name, _ in said]
+    stated = re.findall(
+        r"^flashbed run (\w+) +#.* (\d+) repetitions", (REPOSITORY / "docs/logger.md").read_text(), re.M
+    )
+    assert stated
+    assert stated == [(name, str(len(plan(load_study(paths.studies() / f"{name}.toml"))))) for name, _ in stated]
 
 
 def test_the_page_on_profiles_says_what_decides_the_cost_of_a_flush() -> None:

@@ -25,8 +25,8 @@ def like_devices() -> str:
 def rows() -> list[tuple[float, str]]:
     """Return the factor (above 1) by which each row of a profile's class is off, and its marks: fitted, wide."""
     text = like_devices().partition("\n### Other devices")[0]
-    found = [(float(ratio), marks) for ratio, marks in ROW.findall(text)]
-    return [(max(ratio, 1 / ratio), marks) for ratio, marks in found]
+    rows_ = [(float(ratio), marks) for ratio, marks in ROW.findall(text)]
+    return [(max(ratio, 1 / ratio), marks) for ratio, marks in rows_]
 
 
 def counts() -> dict[str, list[int]]:
@@ -51,8 +51,8 @@ def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
     assert f"the other {len(ratios) - near}" in text
     assert f"off by up to {max(ratios):.1f} times" in text
     marks = [marks for ratio, marks in rows() if ratio <= 1.3]
-    fitted, wide = (sum(word in said for said in marks) for word in ("fitted", "wide"))
-    assert f"fitted to {sum('fitted' in said for _, said in rows())} of the" in text
+    fitted, wide = (sum(word in words for words in marks) for word in ("fitted", "wide"))
+    assert f"fitted to {sum('fitted' in words for _, words in rows())} of the" in text
     assert f"{fitted} are fitted and {wide} wide" in text
     assert f"{len(marks) - fitted - wide} say something" in text
 

@@ -55,9 +55,9 @@ def test_no_licence_is_cited_that_is_of_a_part_only() -> None:
 def test_a_container_runs_what_the_makefile_has() -> None:
     script = containerfile.script()
     targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    asked = set(re.findall(r"\bmake (?!\()([\w-]+)", script.replace("install git make", "")))
-    assert asked == {"setup"}
-    assert asked <= set(targets)
+    made_targets = set(re.findall(r"\bmake (?!\()([\w-]+)", script.replace("install git make", "")))
+    assert made_targets == {"setup"}
+    assert made_targets <= set(targets)
     assert 'CMD ["make", "run"]' in containerfile.FILE.read_text()
     assert ".[cluster]" in script
     assert "cluster" in project()["optional-dependencies"]

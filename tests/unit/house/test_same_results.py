@@ -18,7 +18,7 @@ def test_other_keys_are_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "told"),
+    ("after", "lines"),
     [
         (BEFORE.replace(b"2.5", b"2.50"), ["line 2, bandwidth: '2.5' before, '2.50' after"]),
         (BEFORE.replace(b"write,1,k2,1.5\n", b""), ["2 rows before, 1 after"]),
@@ -27,8 +27,8 @@ def test_other_keys_are_no_difference() -> None:
         (b"pattern,key,seed,bandwidth\nread,k1,1,2.5\nwrite,k2,1,1.5\n", ["the columns have another order"]),
     ],
 )
-def test_any_other_byte_is_a_difference(after: bytes, told: list[str]) -> None:
-    assert list(differences(BEFORE, after))[: len(told)] == told
+def test_any_other_byte_is_a_difference(after: bytes, lines: list[str]) -> None:
+    assert list(differences(BEFORE, after))[: len(lines)] == lines
 
 
 def test_each_shipped_study_has_a_slice_that_the_study_has() -> None:

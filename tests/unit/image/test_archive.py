@@ -63,8 +63,8 @@ def test_a_package_alone_is_another_request_and_is_only_downloaded(archive: Arch
     (path,) = archive.fetch(["a"], alone)
     assert path.read_bytes() == b"package a"
     assert sorted(json.loads((archive.root / "packages.json").read_text())) == ["a", "alone a"]
-    asked = [line.split()[0] for line in apt_log.read_text().splitlines()]
-    assert asked == [
+    requests = [line.split()[0] for line in apt_log.read_text().splitlines()]
+    assert requests == [
         "indextargets",
         "update",
         "download",

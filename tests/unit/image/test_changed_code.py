@@ -191,8 +191,8 @@ def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: P
     )
     table = write(tmp_path / "System.map", "1000 T _text\n")
     lines = {"fs/one.c": [3], "fs/left-out.c": [1]}
-    found = locate(tmp_path, table, lines, lambda: os.environ, tmp_path, [module])
-    assert found.not_located == {"fs/left-out.c": "is no part of this kernel"}
-    assert (found.functions, found.modules) == ([], [text])
-    assert {address >> 4 for address in found.code["fs/one.c:3"]} == {1 << 36}
-    assert found.watched == [found.module_area]
+    located = locate(tmp_path, table, lines, lambda: os.environ, tmp_path, [module])
+    assert located.not_located == {"fs/left-out.c": "is no part of this kernel"}
+    assert (located.functions, located.modules) == ([], [text])
+    assert {address >> 4 for address in located.code["fs/one.c:3"]} == {1 << 36}
+    assert located.watched == [located.module_area]

@@ -104,7 +104,9 @@ def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
     before, after = digests(), after_change(name, tmp_path, monkeypatch)
     assert after.keys == before.keys
     assert after.built != before.built
-    assert {one for one in emulator.OBSERVERS if after.observers[one] != before.observers[one]} == {observer}
+    assert {
+        observer_ for observer_ in emulator.OBSERVERS if after.observers[observer_] != before.observers[observer_]
+    } == {observer}
 
 
 Fill = Callable[[Path, Callable[[], object], list[str]], None]
@@ -112,24 +114,24 @@ Fill = Callable[[Path, Callable[[], object], list[str]], None]
 
 def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fill: Fill) -> list[str]:
     """Return the order of events if `fill(folder, fetched, seen)` builds the emulator."""
-    seen: list[str] = []
+    events: list[str] = []
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
-    monkeypatch.setattr(emulator, "_fill", lambda root, folder, fetched: fill(folder, fetched, seen))
+    monkeypatch.setattr(emulator, "_fill", lambda root, folder, fetched: fill(folder, fetched, events))
     with emulator.beside():
-        seen.append("the rest")
-    return seen
+        events.append("the rest")
+    return events
 
 
 def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(folder: Path, fetched: Callable[[], object], seen: list[str]) -> None:
-        seen.append("fetched")
+    def fill(folder: Path, fetched: Callable[[], object], events: list[str]) -> None:
+        events.append("fetched")
         fetched()
-        while "the rest" not in seen:
+        while "the rest" not in events:
             time.sleep(0.001)
         (folder / emulator.PROGRAM).write_text("built")
-        seen.append("built")
+        events.append("built")
 
     assert beside(tmp_path, monkeypatch, fill) == ["fetched", "the rest", "built"]
     assert emulator.program().read_text() == "built"
@@ -146,11 +148,11 @@ def test_what_fails_at_once_lets_nothing_begin(tmp_path: Path, monkeypatch: pyte
 def test_what_fails_later_is_told_behind_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def fill(_folder: Path, fetched: Callable[[], object], seen: list[str]) -> None:
+    def fill(_folder: Path, fetched: Callable[[], object], events: list[str]) -> None:
         fetched()
-        while "the rest" not in seen:
+        while "the rest" not in events:
             time.sleep(0.001)
-        begun.extend(seen)
+        begun.extend(events)
         raise SetupError("does not compile")
 
     with pytest.raises(SetupError, match="does not compile"):

@@ -58,7 +58,7 @@ def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: 
     (base / "x.patch").write_text(PATCH)
     words = [f"./{folder}:patch=x.patch", f"./{folder}"] if folder != "bare.git" else []
     words += [f"./{folder}@two", f"./{folder}@one..two", f"./{folder}@HEAD~1:patch=x.patch"] if revisions else []
-    found = []
+    trees = []
     for word in words:
         choice = read(word, base)
         assert choice.tree
@@ -67,8 +67,8 @@ def all_that_the_lab_does(sources: Sources, base: Path, folder: str, revisions: 
         if source.before:
             sources.changes(source, source.before)
         assert sources.text(source, "Makefile")
-        found.append(source)
-    return found
+        trees.append(source)
+    return trees
 
 
 def test_the_traps_are_traps(tmp_path: Path, traps: Path) -> None:
@@ -115,12 +115,12 @@ def test_it_is_read_as_the_same_tree_without_traps_is(
     hostile_host(tmp_path, traps, monkeypatch)
     shutil.rmtree(linux / "tools")
     sources = Sources(tmp_path / "cache")
-    found = [read(f"./{name}", tmp_path).tree for name in ("linux", "tame")]
-    assert found[0]
-    assert found[1]
-    one, other = (sources.of_tree(tree) for tree in found if tree)
-    assert one.tree == other.tree
-    assert "+int more;" in sources.changes(one, str(one.before))
+    trees = [read(f"./{name}", tmp_path).tree for name in ("linux", "tame")]
+    assert trees[0]
+    assert trees[1]
+    hostile, other = (sources.of_tree(tree) for tree in trees if tree)
+    assert hostile.tree == other.tree
+    assert "+int more;" in sources.changes(hostile, str(hostile.before))
 
 
 def test_results_are_not_looked_up_by_a_source_that_is_not_allowed(

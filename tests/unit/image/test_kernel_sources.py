@@ -71,9 +71,9 @@ def test_why_it_is_not_known_what_a_tree_is_a_change_of(tmp_path: Path, sources:
     git(debian, "add", ".")
     git(debian, "commit", "--quiet", "--message", "one", "--allow-empty")
     (plain / ".gitignore").write_text((debian / ".gitignore").read_text())
-    found = of(sources, "./debian", tmp_path)
-    assert found.tree == of(sources, "./plain", tmp_path).tree  # all of it, and not what git has
-    assert "its .gitignore leaves out the tree itself, as Debian's does" in found.unknown
+    base = of(sources, "./debian", tmp_path)
+    assert base.tree == of(sources, "./plain", tmp_path).tree  # all of it, and not what git has
+    assert "its .gitignore leaves out the tree itself, as Debian's does" in base.unknown
     git(begun, "init", "--quiet")
     assert of(sources, "./begun", tmp_path).unknown.startswith("nothing is committed there yet")
     git(debian, "add", "--force", ".")
@@ -133,14 +133,14 @@ def test_only_what_differs_is_written_to_where_objects_are(tmp_path: Path, sourc
 
 
 def test_a_package_is_unpacked_once(tmp_path: Path, sources: Sources) -> None:
-    asked = []
+    unpacked = []
 
     def unpack(folder: Path) -> None:
-        asked.append(folder)
+        unpacked.append(folder)
         make(folder)
 
-    found = [sources.of_package("linux-source-6.1", version, unpack) for version in ("6.1.1-1", "6.1.1-1")]
-    assert found[0] == found[1]
-    assert len(asked) == 1
+    folders = [sources.of_package("linux-source-6.1", version, unpack) for version in ("6.1.1-1", "6.1.1-1")]
+    assert folders[0] == folders[1]
+    assert len(unpacked) == 1
     make(tmp_path / "plain")
-    assert found[0].tree == of(sources, "./plain", tmp_path).tree
+    assert folders[0].tree == of(sources, "./plain", tmp_path).tree

@@ -72,7 +72,7 @@ def test_the_version_of_a_file(name: str, version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("format = 2", r"the\.lock:1: format"),
         ('format = 1\nsuite = "book worm"', "suite"),
@@ -91,9 +91,9 @@ def test_the_version_of_a_file(name: str, version: str) -> None:
         (f'{FILES}"../a_1.deb" = {{ version = "1", {REST} }}', r"is no name of a file of Debian's archive$"),
     ],
 )
-def test_what_is_no_lock_is_told_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+def test_what_is_no_lock_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "the.lock").write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         lockfile.read(tmp_path / "the.lock")
 
 
@@ -138,7 +138,7 @@ def test_what_was_taken_stays_until_it_must_be_as_locked(
 def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
     archive_of({}).resolve(["e"])
     digest = package("e").sha256[:16]
-    for change, told in (
+    for change, message in (
         ({"sha256": DIGEST}, f"e_1_arm64.deb (SHA-256 0000000000000000..., here {digest}...)"),
         ({"size": 1}, "e_1_arm64.deb (1 bytes, here 9)"),
         (
@@ -150,20 +150,20 @@ def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pyte
         debian._told.clear()
         archive_of({"e": (replace(package("e"), **change),)}).resolve(["e"])
         words = "names the same versions for e as are used here, but other files: "
-        assert f"the.lock: {words}{told}; `--locked`" in caplog.text
+        assert f"the.lock: {words}{message}; `--locked`" in caplog.text
 
 
 def test_a_size_that_is_not_the_file_s_is_told(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (replace(package("a"), size=1),)}, strict=True)
-    told = r'the\.lock: files\."a_1_arm64\.deb"\.bytes: is 1, and the file with that SHA-256 has 9 bytes$'
-    with pytest.raises(InputError, match=told):
+    message = r'the\.lock: files\."a_1_arm64\.deb"\.bytes: is 1, and the file with that SHA-256 has 9 bytes$'
+    with pytest.raises(InputError, match=message):
         archive.resolve(["a"])
 
 
 def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "Debian|trixie|http://a.example/debian/\nDebian|trixie-security|http://b.example/debian-security/\n"
-    said += "Debian|trixie-updates|http://a.example/debian/\nUbuntu|noble|http://u.example/ubuntu/\n"
-    monkeypatch.setattr(apt, "run", lambda *_: said)
+    mirrors_text = "Debian|trixie|http://a.example/debian/\nDebian|trixie-security|http://b.example/debian-security/\n"
+    mirrors_text += "Debian|trixie-updates|http://a.example/debian/\nUbuntu|noble|http://u.example/ubuntu/\n"
+    monkeypatch.setattr(apt, "run", lambda *_: mirrors_text)
     monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
     known = apt.known_mirrors()
     assert known == Mirrors(("http://a.example/debian/",), ("http://b.example/debian-security/",))
@@ -205,7 +205,7 @@ def test_the_repository_s_lock_names_the_emulator_s_source() -> None:
     assert lock is not None
     files = lock.files("arm64", f"source {emulator.SOURCE}")
     assert files is not None
-    assert emulator.TARBALL in {one.sha256 for one in files}
+    assert emulator.TARBALL in {file.sha256 for file in files}
 
 
 def test_a_change_of_a_source_or_a_profile_is_told(
@@ -222,13 +222,13 @@ def test_a_change_of_a_source_or_a_profile_is_told(
     )
     lockfile.write(other)
     monkeypatch.setattr(lockfile, "shipped_path", lambda: other.path)
-    told = "written for other files than are here: guest, kernel/lost (not here), profile boards/arm64-1000"
+    message = "written for other files than are here: guest, kernel/lost (not here), profile boards/arm64-1000"
     try:
         inputs.keep_to(study, strict=False)
-        assert f"{told}; figures may be others" in caplog.text
+        assert f"{message}; figures may be others" in caplog.text
         with pytest.raises(SetupError) as error:
             inputs.keep_to(study, strict=True)
-        assert f"{told}. Take them back" in error.value.message
+        assert f"{message}. Take them back" in error.value.message
         assert lockfile.current_pins().strict
     finally:
         lockfile.choose_pins(None)

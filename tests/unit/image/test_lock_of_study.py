@@ -93,7 +93,7 @@ def test_a_module_is_the_same_wherever_it_lies(
 def test_the_repository_s_lock_does_not_know_what_a_study_brings(
     study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It does not, except for a profile that replaces one that the lock names."""
+    """The exception is a profile that replaces a profile of the lock."""
     inputs.keep_to(study, strict=True)
     assert not caplog.text
     write(tmp_path / LABS, f"{(paths.profiles().parent / LABS).read_text()}# mine\n")

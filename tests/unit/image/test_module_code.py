@@ -45,7 +45,7 @@ def test_no_two_modules_have_the_same_addresses(tmp_path: Path) -> None:
         (tmp_path / "one.c").write_text("".join(f"int f{name}(int a) {{ return a; }}\n" for name in range(functions)))
         command = ["cc", "-c", "-ffunction-sections", "-o", "one.o", "one.c"]
         subprocess.run(command, cwd=tmp_path, check=True)
-        found = sections_of(tmp_path / "one.o", number)
-        assert len(found) >= functions
-        bases += [section.base for section in found]
+        sections = sections_of(tmp_path / "one.o", number)
+        assert len(sections) >= functions
+        bases += [section.base for section in sections]
     assert len(set(bases)) == len(bases)

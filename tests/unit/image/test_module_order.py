@@ -37,8 +37,8 @@ def test_what_it_asks_for_softly_comes_before_it_too_and_by_another_name(modules
 
 
 def test_no_module_comes_twice_and_what_is_no_file_is_left_out(modules: dict[str, Path]) -> None:
-    wanted = ["lockd", "md-mod", "nfsd", "grace"]
-    assert loading.in_order(modules, wanted) == ["sunrpc", "lockd", "md_mod", "nfsd"]
+    requested = ["lockd", "md-mod", "nfsd", "grace"]
+    assert loading.in_order(modules, requested) == ["sunrpc", "lockd", "md_mod", "nfsd"]
 
 
 def test_a_package_says_what_its_kernel_answers_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

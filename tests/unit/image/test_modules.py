@@ -102,7 +102,7 @@ class KernelOf:
 
 
 @pytest.mark.parametrize(
-    ("options", "wanted", "chosen", "built", "loaded"),
+    ("options", "requests", "chosen", "built", "loaded"),
     [
         (("MTD", "MTD_UBI", "UBIFS_FS"), ["xhci_pci", "bfq-iosched", "fs-ext2"], None, [], []),
         (
@@ -119,15 +119,15 @@ def test_a_guest_loads_what_it_requests_with_what_that_needs(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     options: tuple[str, ...],
-    wanted: list[str],
+    requests: list[str],
     chosen: str | None,
     built: list[str],
     loaded: list[str],
 ) -> None:
-    asked: list[str] = []
+    modprobed: list[str] = []
 
     def build(_cache: object, _kernel: object, name: str) -> Entry:
-        asked.append(name)
+        modprobed.append(name)
         for module in MAKES[name]:
             (tmp_path / name).mkdir(exist_ok=True)
             (tmp_path / name / f"{module}.ko").touch()
@@ -138,37 +138,40 @@ def test_a_guest_loads_what_it_requests_with_what_that_needs(
     monkeypatch.setattr(loading, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else []))
     kernel: Any = KernelOf(*(f"CONFIG_{option}" for option in options))
     no_cache: Any = None
-    found = modules.loaded(no_cache, kernel, wanted, [Path("own.ko")] if chosen else [])
-    assert asked == built
-    assert [file.name for file in found] == [
+    archive = modules.loaded(no_cache, kernel, requests, [Path("own.ko")] if chosen else [])
+    assert modprobed == built
+    assert [file.name for file in archive] == [
         f"/lib/flashbed/kernel/cell/{number:02}-{name}.ko" for number, name in enumerate(loaded)
     ]
 
 
 def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLASHBED_CACHE", str(tmp_path))
-    wanted = guest_parts.ProgramSet(("dosfstools",), ("/sbin/mkfs.fat",), ("my-fat",))
+    program_set = guest_parts.ProgramSet(("dosfstools",), ("/sbin/mkfs.fat",), ("my-fat",))
     with pytest.raises(InputError, match=r'"my-fat": there is no such module .*exfat, ext4, f2fs'):
-        guest_image.build("6.1", [wanted])
+        guest_image.build("6.1", [program_set])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have() -> None:
     sets = inputs.sets_of_guests(NAS_KERNEL)
     assert sets
-    assert all("sfsload" in one.built and one.modules == () for one in sets)
+    assert all("sfsload" in program_set.built and program_set.modules == () for program_set in sets)
 
 
 def test_what_debian_s_kernel_runs_is_there_with_no_module_built() -> None:
     sets = inputs.sets_of_guests(DEBIAN_KERNEL)
-    assert {one.modules for one in sets} == {()}
-    assert any("sfsload" in one.built for one in sets)
-    assert "/sbin/mkfs.f2fs" in {program for one in sets for program in one.programs}
+    assert {program_set.modules for program_set in sets} == {()}
+    assert any("sfsload" in program_set.built for program_set in sets)
+    assert "/sbin/mkfs.f2fs" in {program for program_set in sets for program in program_set.programs}
 
 
 def test_any_other_kernel_is_built_for_with_every_module() -> None:
     chosen = modules.to_choose().keys() - {"program_region"}  # it needs a kernel that maps device memory
-    assert {one.modules for one in inputs.sets_of_guests("6.1")} == {(), *((module,) for module in chosen)}
+    assert {program_set.modules for program_set in inputs.sets_of_guests("6.1")} == {
+        (),
+        *((module,) for module in chosen),
+    }
 
 
 def test_only_the_modules_that_are_wanted_are_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_lock_is_that_of_the_folder_which_is_used() -> None:
 def test_lines_that_nobody_looked_for_are_not_known_and_nothing_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = source("/a/linux", before="0000")
+    tree = source("/a/linux", before="0000")
     cache = Cache(tmp_path / "image")
     entry = cache.entry("linux-own", {}, lambda folder: (folder / "Image").write_text("x"))
     monkeypatch.setattr(Sources, "changes", lambda *_: "")
@@ -82,7 +82,7 @@ def test_lines_that_nobody_looked_for_are_not_known_and_nothing_is_compiled(
     monkeypatch.setattr(changed_code, "locate", look)
 
     def changed(lines: bool) -> Changed | None:
-        return own_kernel._changed(cache, Kernel(entry, "linux"), wanted, "0000", CHOICE, "", lines)
+        return own_kernel._changed(cache, Kernel(entry, "linux"), tree, "0000", CHOICE, "", lines)
 
     assert changed(False) is None
     assert looked == []

@@ -75,11 +75,11 @@ def export(host: Host, to: Path) -> Path:
 
 def test_another_host_builds_nothing_of_what_is_taken_in(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
-        done = image_file.take_in(made)
+        done = image_file.take_in(exported)
         assert (len(done.new), done.known) == (3, ())
-        assert image_file.take_in(made).new == ()
+        assert image_file.take_in(exported).new == ()
         kernel, tool = importer.kernel(cache), importer.tool(cache, "clang 19")
     assert importer.built == []
     assert kernel.path("a/Image").read_bytes() == b"kernel"
@@ -92,9 +92,9 @@ def test_another_host_builds_nothing_of_what_is_taken_in(hosts: tuple[Host, Host
 
 def test_whoever_builds_on_top_of_an_entry_has_the_rest_of_it_made(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
-        image_file.take_in(made)
+        image_file.take_in(exported)
         kernel = importer.kernel(cache)
         kernel.mend()
     assert importer.built == ["kernel"]
@@ -102,37 +102,37 @@ def test_whoever_builds_on_top_of_an_entry_has_the_rest_of_it_made(hosts: tuple[
 
 
 def test_the_same_image_twice_has_the_same_bytes(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    made = export(hosts[0], tmp_path / "a.flashbed")
+    exported = export(hosts[0], tmp_path / "a.flashbed")
     (tmp_path / "again").mkdir()
-    assert export(hosts[0], tmp_path / "again/a.flashbed").read_bytes() == made.read_bytes()
+    assert export(hosts[0], tmp_path / "again/a.flashbed").read_bytes() == exported.read_bytes()
 
 
 def test_what_is_built_here_is_not_exchanged_for_it(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
         kernel = importer.kernel(cache)
-        done = image_file.take_in(made)
+        done = image_file.take_in(exported)
         assert (done.known, done.different) == ((kernel.folder.name,), ())
         assert importer.kernel(cache).path("a/large").exists()
 
 
 def test_what_was_built_here_with_other_bytes_is_told(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
         kernel = cache.entry("linux", {"config": "y"}, lambda folder: (folder / "Image").write_bytes(b"mine"))
-        assert image_file.take_in(made).different == (kernel.folder.name,)
+        assert image_file.take_in(exported).different == (kernel.folder.name,)
     assert kernel.path("Image").read_bytes() == b"mine"
 
 
 def test_an_entry_here_without_a_readable_manifest_is_replaced(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
         kernel = importer.kernel(cache)
         (kernel.folder / "MANIFEST.json").write_text("{")
-        assert kernel.folder.name in image_file.take_in(made).new
+        assert kernel.folder.name in image_file.take_in(exported).new
         assert importer.kernel(cache).path("a/Image").read_bytes() == b"kernel"
     assert importer.built == ["kernel"]
     assert [path.name for path in kernel.folder.parent.iterdir() if path.name.startswith(".")] == []
@@ -140,9 +140,9 @@ def test_an_entry_here_without_a_readable_manifest_is_replaced(hosts: tuple[Host
 
 def test_a_damaged_program_of_another_host_is_built_here(hosts: tuple[Host, Host], tmp_path: Path) -> None:
     maker, importer = hosts
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer as cache:
-        image_file.take_in(made)
+        image_file.take_in(exported)
         importer.tool(cache, "gcc 14").path("tool").write_text("#!/bin/sh\nexit 1\n")
         assert importer.tool(cache, "gcc 14").path("tool").read_bytes() == TRUE.read_bytes()
     assert importer.built == ["tool"]
@@ -154,9 +154,9 @@ def test_other_versions_that_were_noted_here_are_kept_and_told(hosts: tuple[Host
         (host.root / "debian-arm64").mkdir()
         notes = {"fio": [{"version": version}], f"of {version}": []}
         (host.root / "debian-arm64/packages.json").write_text(json.dumps(notes))
-    made = export(maker, tmp_path / "a.flashbed")
+    exported = export(maker, tmp_path / "a.flashbed")
     with importer:
-        assert image_file.take_in(made).other_packages == ("fio",)
+        assert image_file.take_in(exported).other_packages == ("fio",)
     noted = json.loads((importer.root / "debian-arm64/packages.json").read_text())
     assert noted == {"fio": [{"version": "2"}], "of 1": [], "of 2": []}
 
@@ -198,12 +198,12 @@ def test_an_image_that_would_write_elsewhere_is_refused(
 
 
 def test_a_damaged_image_takes_nothing_in(hosts: tuple[Host, Host], tmp_path: Path) -> None:
-    made = export(hosts[0], tmp_path / "a.flashbed")
-    data = bytearray(made.read_bytes())
+    exported = export(hosts[0], tmp_path / "a.flashbed")
+    data = bytearray(exported.read_bytes())
     data[len(data) // 2] ^= 1
-    made.write_bytes(bytes(data))
+    exported.write_bytes(bytes(data))
     with hosts[1], pytest.raises(InputError, match="damaged"):
-        image_file.take_in(made)
+        image_file.take_in(exported)
     assert list((hosts[1].root / "image").iterdir()) == []
 
 

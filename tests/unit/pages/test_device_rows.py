@@ -83,11 +83,13 @@ def test_another_device_may_be_off_by_any_factor_but_owes_a_reason(tmp_path: Pat
 def test_what_is_kept_back_is_chosen_by_a_hash_and_complained_of_by_nothing(tmp_path: Path) -> None:
     (row,) = rows_of(tmp_path, ROW)
     names = [replace(row, what=f"reads {number}") for number in range(100)]
-    kept = [one for one in names if one.kept_back]
-    assert kept == [one for one in names if int(hashlib.sha256(one.name.encode()).hexdigest(), 16) >> 255]
+    kept = [published for published in names if published.kept_back]
+    assert kept == [
+        published for published in names if int(hashlib.sha256(published.name.encode()).hexdigest(), 16) >> 255
+    ]
     assert 35 < len(kept) < 65
-    assert not any(one.faults(1e9) for one in kept)
-    assert not any(replace(one, held_out=False).kept_back for one in kept)
+    assert not any(published.faults(1e9) for published in kept)
+    assert not any(replace(published, held_out=False).kept_back for published in kept)
 
 
 def test_no_profile_names_the_source_of_a_held_out_row() -> None:

@@ -18,11 +18,11 @@ def tables() -> dict[str, Any]:
     return tomllib.loads(model_error.FILE.read_text())
 
 
-def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow:
-    said: dict[str, Any] = {
+def row(label: str, published: tuple[float, ...], **changed: object) -> DeviceRow:
+    values: dict[str, Any] = {
         "kind": "replay",
         "medium": "sd-good:used_bytes=1G",
-        "what": what,
+        "what": label,
         "low": min(published),
         "high": max(published),
         "published": published,
@@ -32,7 +32,7 @@ def row(what: str, published: tuple[float, ...], **changed: object) -> DeviceRow
         "why": "",
         "run": {"order": "random", "op": "write"},
     }
-    return DeviceRow(**{**said, **changed})
+    return DeviceRow(**{**values, **changed})
 
 
 def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
@@ -47,8 +47,8 @@ def test_the_error_is_over_all_figures_of_a_class_and_a_load() -> None:
         row("reads", (100.0,), run={"order": "random", "op": "read"}),
         row("c", (1.0,), device="Acme 64 GB", device_class="SD-NAND"),
     ]
-    found = {"a": 100.0, "b": 20.0, "fitted": 100.0, "a limit": 100.0, "reads": 100.0, "Acme 64 GB: c": 100.0}
-    text = page.text(rows, {f"sd-good:used_bytes=1G: {what}": figure for what, figure in found.items()})
+    measured = {"a": 100.0, "b": 20.0, "fitted": 100.0, "a limit": 100.0, "reads": 100.0, "Acme 64 GB: c": 100.0}
+    text = page.text(rows, {f"sd-good:used_bytes=1G: {label}": figure for label, figure in measured.items()})
     writes = '[sd-card."random write"]\nfactor = 4.0\nlowest = 0.25\nhighest = 2.0\nfigures = 3\n'
     assert writes in text
     assert "#   Acme 64 GB (SD-NAND)\n" in text
@@ -75,10 +75,10 @@ def test_a_shipped_medium_has_the_error_of_its_class() -> None:
 def test_every_class_and_load_of_the_file_is_one_that_the_rows_have() -> None:
     """`make accuracy` writes the file that the package reads."""
     assert page.FILE == model_error.FILE
-    told = {(name, kind) for name, said in tables().items() for kind in said if kind != "media"}
+    in_file = {(name, kind) for name, kinds in tables().items() for kind in kinds if kind != "media"}
     media = {medium: name for name, of_class in page.CLASSES.items() for medium in of_class}
-    assert told == {(media[one.profile], one.load) for one in load() if one.load and not one.fitted}
-    assert {kind for _, kind in told} <= set(LOADS)
+    assert in_file == {(media[row_.profile], row_.load) for row_ in load() if row_.load and not row_.fitted}
+    assert {kind for _, kind in in_file} <= set(LOADS)
 
 
 def test_only_ratios_may_differ_a_little() -> None:

@@ -50,11 +50,11 @@ def claim(text: str, number: int) -> str:
 
 
 def test_our_figures_stand_beside_the_printed_ones() -> None:
-    found = claim(one_page([lee2013()]), 9)
-    assert found.startswith("Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.\n")
-    assert "**Holds** (tables 3, 4 and 5)." in found
+    shown = claim(one_page([lee2013()]), 9)
+    assert shown.startswith("Writing takes YAFFS2 least, NILFS2 more, and JFFS2 far more.\n")
+    assert "**Holds** (tables 3, 4 and 5)." in shown
     # Means over the sizes of 1 to 16 MB, 6.2 times what 1 MB takes; the paper's 7.7825 by 13.6275 s.
-    line = next(line for line in found.splitlines() if "YAFFS2 against NILFS2, page FTL, constant bytes" in line)
+    line = next(line for line in shown.splitlines() if "YAFFS2 against NILFS2, page FTL, constant bytes" in line)
     assert line == (
         "| YAFFS2 against NILFS2, page FTL, constant bytes | – | 0.57 | 6.20 : 12.4 s | 0.50 | at most 0.99 | holds |"
     )
@@ -64,18 +64,18 @@ def test_our_figures_stand_beside_the_printed_ones() -> None:
 
 
 def test_figures_that_refute_their_own_sentence_are_told() -> None:
-    found = claim(one_page([lee2013()]), 2)  # 3.11 : 3.13 is 0.6 % less, where 1.5 % are claimed
-    assert Facts("paper's own figures do not bear", "anticipatory against CFQ", "0.99 times").within(found)
+    shown = claim(one_page([lee2013()]), 2)  # 3.11 : 3.13 is 0.6 % less, where 1.5 % are claimed
+    assert Facts("paper's own figures do not bear", "anticipatory against CFQ", "0.99 times").within(shown)
 
 
 def test_a_reason_stands_only_with_its_verdict() -> None:
     report = lee2013()
     assert "must have come from something else between its runs" in claim(one_page([report]), 1)
-    assert 1 not in [one.number for one in unexplained([report])]
+    assert 1 not in [claim_.number for claim_ in unexplained([report])]
     rows: list[dict[str, Any]] = [
-        dict(zip(report.results.axes, one.combination, strict=True))
-        | {"seed": one.seed, "outcome": "measured", "reason": "", "key": "k", **one.metrics}
-        for one in report.results.repetitions
+        dict(zip(report.results.axes, repetition.combination, strict=True))
+        | {"seed": repetition.seed, "outcome": "measured", "reason": "", "key": "k", **repetition.metrics}
+        for repetition in report.results.repetitions
     ]
     for row in rows:
         if row["scheduler"] == "anticipatory":
@@ -83,7 +83,7 @@ def test_a_reason_stands_only_with_its_verdict() -> None:
     turned = report_of(report.study, rows, {})
     assert "**Holds**" in claim(one_page([turned]), 1)
     assert "must have come from something else between its runs" not in claim(one_page([turned]), 1)
-    bare = replace(report.study, claims=tuple(one.model_copy(update={"why": {}}) for one in report.study.claims))
+    bare = replace(report.study, claims=tuple(claim_.model_copy(update={"why": {}}) for claim_ in report.study.claims))
     assert NOT_EXPLAINED in claim(one_page([replace(report, study=bare)]), 1)
 
 
@@ -119,17 +119,17 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(papers, "PAGE", written)
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
-    asked: list[str] = []
+    studies: list[str] = []
 
     def noted(inputs: ReportInputs) -> Report:
-        asked.append(inputs.study.name)
+        studies.append(inputs.study.name)
         return report_of(inputs.study, [], {})
 
     monkeypatch.setattr(papers, "report_of", noted)
     assert papers.main(["--only", "lee2013"]) == 1
     assert written.read_text() == stored
     assert papers.main(["--only", "lee2013", "--partial"]) == 0
-    assert set(asked) == {"lee2013"}
+    assert set(studies) == {"lee2013"}
     before, now = sections(stored), sections(written.read_text())
     assert list(before) == list(now)
     (own,) = [heading for heading in before if before[heading] != now[heading]]

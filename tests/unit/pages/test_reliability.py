@@ -106,8 +106,8 @@ def test_a_command_that_failed_is_told() -> None:
 
 
 def test_a_command_is_told_as_a_person_types_it() -> None:
-    one, last = records.measures()[0], records.measures()[-1]
-    assert one.text == "make -C media cuts"
+    first, last = records.measures()[0], records.measures()[-1]
+    assert first.text == "make -C media cuts"
     assert last.text.startswith("pytest -n 0 -m long")
 
 

@@ -74,8 +74,12 @@ def cells(line: str) -> list[str]:
 
 def test_a_sentence_is_judged_by_each_claim_that_names_it() -> None:
     slower, faster, by_far = sentences(report())
-    assert (slower.text, slower.first.number, [one.number for one in slower.others]) == ("YAFFS2 is slower.", 1, [2])
-    assert [one.number for one in slower.holds_otherwise] == [2]
+    assert (slower.text, slower.first.number, [judged_claim.number for judged_claim in slower.others]) == (
+        "YAFFS2 is slower.",
+        1,
+        [2],
+    )
+    assert [judged_claim.number for judged_claim in slower.holds_otherwise] == [2]
     assert (faster.text, faster.first.verdict, faster.others) == ("YAFFS2 is faster.", "holds", [])
     assert (by_far.first.verdict, by_far.others) == ("does not hold", [])
 
@@ -116,10 +120,12 @@ def test_another_study_may_add_a_condition() -> None:
 def test_each_sentence_of_another_study_is_there() -> None:
     studies = {study.name: study for study in papers.studies_after_papers()}
     for study in studies.values():
-        for one in study.claims:
-            if one.of_study:
-                of_papers = {other.sentence or other.text for other in studies[one.of_study].claims if not other.own}
-                assert one.sentence in of_papers, one.text
+        for judged_claim in study.claims:
+            if judged_claim.of_study:
+                of_papers = {
+                    other.sentence or other.text for other in studies[judged_claim.of_study].claims if not other.own
+                }
+                assert judged_claim.sentence in of_papers, judged_claim.text
 
 
 def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
@@ -131,15 +137,15 @@ def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
     order = [text.index(f"### {number}. ") for number in (1, 3, 5, 2, 4)]
     assert order == sorted(order)
     assert order[2] < text.index("*What follows is this lab's own") < order[3]
-    told = [one.source for one in shown(report(), report().judgements())]
-    assert told == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
+    sources = [sentence.source for sentence in shown(report(), report().judgements())]
+    assert sources == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
 
 
 def test_lines_of_a_page_that_was_written_before_are_found_again() -> None:
-    found = rows_in(wrapped(page(sentence_rows(report()), [section(report())])))
-    assert found == {"lee2013": sentence_rows(report())}
+    rows_found = rows_in(wrapped(page(sentence_rows(report()), [section(report())])))
+    assert rows_found == {"lee2013": sentence_rows(report())}
     assert rows_in("# Without a table\n\n## A study\n| a | b |\n") == {}
-    assert sentence_table(found["lee2013"]) == sentence_table(sentence_rows(report()))
+    assert sentence_table(rows_found["lee2013"]) == sentence_table(sentence_rows(report()))
 
 
 def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +202,7 @@ def test_a_condition_belongs_to_a_sentence(tmp_path: Path, first: str, second: s
     path = tmp_path / "my.toml"
     path.write_text(STUDY.replace("FIRST", first).replace("SECOND", second))
     if expected is None:
-        assert [one.own for one in load_study(path).claims] == [False, True]
+        assert [judged_claim.own for judged_claim in load_study(path).claims] == [False, True]
         return
     with pytest.raises(InputError) as caught:
         load_study(path)
@@ -212,6 +218,6 @@ def test_the_way_of_measuring_that_fits_the_paper_best_is_told() -> None:
         for place, relation in enumerate(relations)
     ]
     judged = report_with(tuple(claims)).judgements()
-    assert [one.verdict for one in judged[:4]] == ["does not hold"] * 3 + ["holds"]
+    assert [judgement.verdict for judgement in judged[:4]] == ["does not hold"] * 3 + ["holds"]
     assert modes(judged) == Facts("first of these", "1 of 4 hold at random", "0 of 3 hold in order")
     assert modes(judged[:3]) == ""

@@ -35,8 +35,8 @@ FLASH, CHIP = "usb-stick-2g", "slc-nand-64m"
 @pytest.fixture
 def cell(study_file: StudyWriter) -> CellOn:
     def of(medium: str, filesystem: str = "ext4") -> Cell:
-        (found,) = plan(load_study(study_file(WORKLOAD, medium=medium, filesystem=filesystem)))
-        return found
+        (cell_,) = plan(load_study(study_file(WORKLOAD, medium=medium, filesystem=filesystem)))
+        return cell_
 
     return of
 
@@ -67,22 +67,22 @@ def test_a_key_has_how_it_was_used_and_no_other_key_changes(cell: CellOn) -> Non
     assert aged["written_before"] == [list(words) for words in STEPS["used"]]
     assert aged != medium(f"{FLASH}:condition=aged,aged_passes=3")
     for condition in ("fresh", "full", "worn", "used"):
-        found = medium(f"{FLASH}:condition={condition}")
-        assert not [name for name in found if name.startswith("aged")]
+        used = medium(f"{FLASH}:condition={condition}")
+        assert not [name for name in used if name.startswith("aged")]
     assert "reclaims" not in cell_inputs(cell(FLASH))["filesystem"]
 
 
 def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell: CellOn) -> None:
     for medium, filesystem in ((CHIP, "ubifs"), ("hdd-35-7200-320g:used_bytes=1G", "ext4")):
-        found = cell(f"{medium}{',' if ':' in medium else ':'}condition=aged", filesystem)
-        assert cell_inputs(found)["medium"]["written_before"] == []
-        assert not found.medium.conditioned
-        assert "KEPT_FROM_MKFS=''" in guest_job.files(found)["cell.env"].decode()  # there may be no queue
+        aged = cell(f"{medium}{',' if ':' in medium else ':'}condition=aged", filesystem)
+        assert cell_inputs(aged)["medium"]["written_before"] == []
+        assert not aged.medium.conditioned
+        assert "KEPT_FROM_MKFS=''" in guest_job.files(aged)["cell.env"].decode()  # there may be no queue
     assert "KEPT_FROM_MKFS=yes" in guest_job.files(cell(f"{FLASH}:condition=aged"))["cell.env"].decode()
 
 
 @pytest.mark.parametrize(
-    ("medium", "filesystem", "file", "said"),
+    ("medium", "filesystem", "file", "refusal"),
     [
         (
             f"{FLASH}:condition=aged",
@@ -101,14 +101,14 @@ def test_a_chip_or_a_disk_is_written_by_its_file_system_alone(cell: CellOn) -> N
     ],
 )
 def test_what_cannot_be_is_told_with_its_line(
-    medium: str, filesystem: str, file: str, said: str, study_file: StudyWriter
+    medium: str, filesystem: str, file: str, refusal: str, study_file: StudyWriter
 ) -> None:
     text = WORKLOAD.replace("4M", file)
     path = study_file(text, medium=medium, filesystem=filesystem)
     with pytest.raises(InputError) as caught:
         load_study(path)
     place, _, message = caught.value.message.partition(": ")
-    assert (place.rpartition(":")[0], message) == (str(path), said)
+    assert (place.rpartition(":")[0], message) == (str(path), refusal)
 
 
 def test_a_kept_medium_has_no_file_system_to_use(fresh_cache: Path) -> None:
@@ -118,10 +118,10 @@ def test_a_kept_medium_has_no_file_system_to_use(fresh_cache: Path) -> None:
 
 def test_what_the_guest_printed() -> None:
     text = b"capacity_bytes 1000\nfiles 4\nfilled_bytes 790\nwritten_bytes 2790\n"
-    found = {"aged_files": 4.0, "aged_filled_percent": 79.0, "aged_written_bytes": 2790.0}
-    assert guest_filesystem.aging_metrics({"aged.txt": text}) == found
+    counts = {"aged_files": 4.0, "aged_filled_percent": 79.0, "aged_written_bytes": 2790.0}
+    assert guest_filesystem.aging_metrics({"aged.txt": text}) == counts
     assert guest_filesystem.aging_metrics({"aged.txt": text + b"extents 6\n"}) == {
-        **found,
+        **counts,
         "aged_extents_per_file": 1.5,
     }
     assert guest_filesystem.aging_metrics({}) == {}

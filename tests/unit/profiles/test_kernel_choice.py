@@ -11,9 +11,9 @@ from tests.support.made_up_kernel import PATCH, commit, git, make
 
 
 def problem(text: str, base: Path) -> str:
-    with pytest.raises(KernelProblem) as told:
+    with pytest.raises(KernelProblem) as refusal:
         read(text, base)
-    return str(told.value)
+    return str(refusal.value)
 
 
 @pytest.mark.parametrize("text", ["6.1", "6.12", "6.1-debug", "6.1-nas", "6.1-debian"])

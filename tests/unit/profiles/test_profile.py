@@ -217,8 +217,8 @@ def test_what_cannot_stand_behind_an_interface(selector: str, expected: str | No
         ("sata", 4096, 'must be 512 behind interface = "sata", not 4096; or take another interface'),
         ("sd", 4096, 'must be 512 behind interface = "sd", not 4096'),
         ("emmc", 1024, 'must be 512 or 4096 behind interface = "emmc", not 1024'),
-        *((one, 4096, None) for one in ("emmc", "nvme", "usb", "plain")),
-        *((one, 512, None) for one in ("sata", "sd", "emmc")),
+        *((interface, 4096, None) for interface in ("emmc", "nvme", "usb", "plain")),
+        *((interface, 512, None) for interface in ("sata", "sd", "emmc")),
     ],
 )
 def test_sectors_that_an_interface_does_not_know(
@@ -259,8 +259,8 @@ def test_what_fits_on_a_medium(selector: str, size: int, fits: bool) -> None:
 
 
 def test_a_misfit_names_both_numbers() -> None:
-    told = shipped().filesystem("f2fs").misfit(40 << 20, 1, "cf-40m")
-    assert told == "needs at least 52M, and cf-40m has 40M"
+    message = shipped().filesystem("f2fs").misfit(40 << 20, 1, "cf-40m")
+    assert message == "needs at least 52M, and cf-40m has 40M"
 
 
 @pytest.mark.parametrize("kind", list(FOLDERS))

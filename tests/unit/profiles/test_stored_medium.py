@@ -60,10 +60,10 @@ def test_a_digest_does_not_see_holes(
 @pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0", lambda data: b"\1" + data[1:]])
 def test_every_change_changes_the_digest(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
     data = bytes(3 * PIECE_BYTES)
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_bytes(data)
-    other.write_bytes(change(data))
-    assert stored_medium.digest(one) != stored_medium.digest(other)
+    first, second = tmp_path / "one", tmp_path / "other"
+    first.write_bytes(data)
+    second.write_bytes(change(data))
+    assert stored_medium.digest(first) != stored_medium.digest(second)
 
 
 def test_where_a_medium_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

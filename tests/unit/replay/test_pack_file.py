@@ -156,10 +156,10 @@ def test_modules_in_a_pack_import_only_each_other() -> None:
     rooms = {name.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for name in making.travelling()}
     for name in making.TRAVELS:
         for node in ast.walk(ast.parse((making.PACKAGE / name).read_text())):
-            for wanted in _imported(node):
-                top = wanted.partition(".")[0]
-                assert top in sys.stdlib_module_names | {"flashbed", "rich"}, (name, wanted)
-                assert top != "flashbed" or wanted in rooms or wanted.rpartition(".")[0] in rooms, (name, wanted)
+            for imported in _imported(node):
+                top = imported.partition(".")[0]
+                assert top in sys.stdlib_module_names | {"flashbed", "rich"}, (name, imported)
+                assert top != "flashbed" or imported in rooms or imported.rpartition(".")[0] in rooms, (name, imported)
 
 
 def _imported(node: ast.AST) -> list[str]:

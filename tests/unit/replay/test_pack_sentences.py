@@ -98,11 +98,11 @@ def labelled(cell: int, seed: int) -> Recipe:
 
 
 @given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
-def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
+def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, sample_size: int) -> None:
     """A study has all cells with the first seed, then all with the second."""
     study = [labelled(cell, seed) for seed in range(seeds) for cell in range(cells)]
-    chosen = [int(chosen_recipe.cell) for chosen_recipe in verifying.sample(study, wanted)]
-    assert len(chosen) == len(set(chosen)) == min(cells, wanted)
+    chosen = [int(chosen_recipe.cell) for chosen_recipe in verifying.sample(study, sample_size)]
+    assert len(chosen) == len(set(chosen)) == min(cells, sample_size)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
 

@@ -47,29 +47,29 @@ def test_a_guest_killed_after_its_beginning_runs_from_power_on(tmp_path: Path, m
 
 @pytest.mark.parametrize("calls", [True, False])
 def test_the_emulator_notes_what_the_recipe_says(calls: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = replace(recipe(), check=None, calls=calls)
-    assert Recipe.from_json(one.to_json()) == one
+    recipe_ = replace(recipe(), check=None, calls=calls)
+    assert Recipe.from_json(recipe_.to_json()) == recipe_
     folder = tmp_path / "files"
     folder.mkdir()
     files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed")), folder)
-    files.take(one.files, [])
-    asked: list[qemu.Observers] = []
+    files.take(recipe_.files, [])
+    observed: list[qemu.Observers] = []
 
     def run(*_: object, observers: qemu.Observers) -> Outcome:
-        asked.append(observers)
+        observed.append(observers)
         return Outcome("measured", "")
 
     monkeypatch.setattr(qemu, "run", run)
     beginnings = Beginnings(1, tmp_path)
-    assert playing.play(one, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings).status == "measured"
+    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings).status == "measured"
     beginnings.close()
-    assert asked == [qemu.Observers(samples=False, calls=calls)]
+    assert observed == [qemu.Observers(samples=False, calls=calls)]
 
 
 def test_a_recipe_of_an_older_pack_has_no_calls() -> None:
-    told = recipe().to_json()
-    del told["calls"]
-    assert Recipe.from_json(told) == recipe()
+    document = recipe().to_json()
+    del document["calls"]
+    assert Recipe.from_json(document) == recipe()
 
 
 def test_the_files_of_a_medium_have_the_names_that_a_measurement_gave_them() -> None:

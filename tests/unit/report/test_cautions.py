@@ -35,8 +35,8 @@ def swallowed(**workload: str) -> str:
     """Return the cautions of a study whose bytes memory kept."""
     study = replace(made_up_study(), claims=(), workload=workload)
     report = report_of(study, rows_of(made_up_frame(study)), {})
-    given = cautions(report, flows(report.results, report.fixed))
-    return "\n".join(caution.text for caution in given)
+    warnings = cautions(report, flows(report.results, report.fixed))
+    return "\n".join(caution.text for caution in warnings)
 
 
 def test_the_mount_of_nothing_is_told() -> None:
@@ -84,9 +84,9 @@ def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str],
     study = replace(made_up_study(), axes=axes, figures=(), tables=(), claims=(), seeds=(1,))
 
     def caution_on(metric: str) -> str:
-        asked = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
-        frame = made_up_frame(asked).assign(total_write_amplification=2.0, settled=settled)
-        text = "\n".join(caution.text for caution in cautions(report_of(asked, rows_of(frame), {}), []))
+        report_ = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
+        frame = made_up_frame(report_).assign(total_write_amplification=2.0, settled=settled)
+        text = "\n".join(caution.text for caution in cautions(report_of(report_, rows_of(frame), {}), []))
         return text if "same write amplification" in text else ""
 
     assert expected in caution_on("total_write_amplification")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of limits, and of the media below the file systems."""
+"""A report's statements on limits, and on the media below the file systems."""
 
 from __future__ import annotations
 

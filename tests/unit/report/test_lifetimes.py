@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says about the life of flash."""
+"""A report's statements on the life of flash."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_a_life_is_known_to_an_erase() -> None:
     frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
     assert lifetimes.resolution(report_of(study, rows_of(frame), {})) == ""
     assert study.answer
-    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
-    sentence = lifetimes.resolution(report_of(asked, rows_of(frame), {}))
+    report_ = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
+    sentence = lifetimes.resolution(report_of(report_, rows_of(frame), {}))
     assert sentence.startswith(
         "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
     )
@@ -56,15 +56,15 @@ def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> Non
     frame["lifetime_most_years"] = 4.4
     assert lifetimes.not_known(report_of(study, rows_of(frame), {})) == ""
     assert study.answer
-    asked = replace(study, answer=study.answer.model_copy(update={"metric": ("lifetime_years",)}))
+    report_ = replace(study, answer=study.answer.model_copy(update={"metric": ("lifetime_years",)}))
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = 4.0
     frame.loc[frame["filesystem"] == "ext2:block=4k", "lifetime_most_years"] = 2.2
-    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == Facts(
+    assert lifetimes.not_known(report_of(report_, rows_of(frame), {})) == Facts(
         "not known yet in 32 cells", "overwritten 10 times", "at most 4.40 years"
     )
     frame.loc[~f2fs, "lifetime_years"] = 3.0
-    assert lifetimes.not_known(report_of(asked, rows_of(frame), {})) == ""
+    assert lifetimes.not_known(report_of(report_, rows_of(frame), {})) == ""
 
 
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
@@ -81,9 +81,9 @@ def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
         count = frame["filesystem"].map({name: float(number) for name, number in erases.items()})
         frame["tbw_bytes"], frame["tbw_level_bytes"] = 20e12 / count, 20e12 / 12.5  # each block 12.5 in the mean
         frame["lifetime_years"], frame["lifetime_level_years"] = 20 / count, 20 / count
-        asked = answer.model_copy(update={"metric": (metric,)})
-        report = report_of(replace(study, answer=asked), rows_of(frame), {})
-        [comparison] = report.comparisons(asked)
+        answer_ = answer.model_copy(update={"metric": (metric,)})
+        report = report_of(replace(study, answer=answer_), rows_of(frame), {})
+        [comparison] = report.comparisons(answer_)
         return {lead.verdict for group in comparison.groups for lead in group.leads}
 
     others = {"ext2:block=4k": 20, "fat16:cluster=32k": 20}

@@ -177,12 +177,12 @@ def test_only_the_cells_of_a_question_count() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_each_paper_has_a_picture_and_few_lines_for_every_question(name: str) -> None:
     report = report_of(paper(name), paper_rows(paper(name)), {})
-    asked = questions(report)
-    assert len(asked) == len(report.study.choices) + 1
-    assert sum(len(question.lines) for question in asked) <= MOST_LINES
-    tones = {field.tone for q in asked for p in q.matrix.parts for row in p.rows for field in row.fields if field}
+    questions_ = questions(report)
+    assert len(questions_) == len(report.study.choices) + 1
+    assert sum(len(question.lines) for question in questions_) <= MOST_LINES
+    tones = {field.tone for q in questions_ for p in q.matrix.parts for row in p.rows for field in row.fields if field}
     assert {"best", "behind"} <= tones
-    for question in asked:
+    for question in questions_:
         assert len(question.behind) == sum(len(part.rows) for part in question.matrix.parts)
         assert all(
             len(row.fields) == len(question.matrix.columns) for part in question.matrix.parts for row in part.rows

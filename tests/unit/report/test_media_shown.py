@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of the media: how much of them is shown, what was written before, what mkfs discarded."""
+"""A report's statements on the media: visible capacity, what was written before, what mkfs discarded."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Rep
     for drawing in figures.drawings(lee2013):
         says = any(sentence in note and note.endswith(CONSTRUCTION) for note in drawing.notes)
         assert says == (drawing.title in compares), drawing.title
-    asked = {table.title for table in lee2013.study.tables if "scheduler" in table.columns}
-    assert len(asked) == 3
+    titles = {table.title for table in lee2013.study.tables if "scheduler" in table.columns}
+    assert len(titles) == 3
     for table in tables.study_tables(lee2013):
-        assert (sentence in table.note) == (table.caption in asked), table.caption
+        assert (sentence in table.note) == (table.caption in titles), table.caption
     shown = claims.shown(lee2013, lee2013.judgements())
     saying = [claim.text for claim in shown if CONSTRUCTION in claim.remarks]
     assert [re.split(r" is fastest|: ", text)[0] for text in saying] == [

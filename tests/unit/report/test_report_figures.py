@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report draws and tabulates: panels, points, marks, and what a figure lacks."""
+"""The report's figures and tables: panels, points, marks, and what a figure lacks."""
 
 from __future__ import annotations
 

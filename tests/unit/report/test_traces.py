@@ -51,12 +51,12 @@ def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.T
     where = {"filesystem": ("ext2:block=4k",), "pattern": ("read",), "request": ("4k", "16k")}
     study = replace(made_up_study(), traces=(Trace(title="Requests", where=where),))
     rows = rows_of(made_up_frame(study))
-    wanted = [
+    expected = [
         row["key"] for row in rows if row["seed"] == 1 and all(row[axis] in values for axis, values in where.items())
     ]
-    for key in wanted:
+    for key in expected:
         write_made_up_log(folder / key / "out", requests, 0, 10_000_000)
-    report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in wanted}))
+    report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in expected}))
     [trace] = traces.drawings(report)
     return trace
 

@@ -70,8 +70,8 @@ def test_a_study_that_asks_for_wear_has_a_picture_of_it() -> None:
 @pytest.mark.parametrize("name", ["raw-nand", "ftl", "logger"])
 def test_shipped_studies_of_flash_ask_for_it(name: str) -> None:
     """mtdblock levels no wear. So few may choose it, fast as it reads."""
-    asked = {metric for choice in paper(name).choices for metric in choice.metric}
-    assert asked.intersection(TELLS_OF_WEAR)
+    metrics = {metric for choice in paper(name).choices for metric in choice.metric}
+    assert metrics.intersection(TELLS_OF_WEAR)
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -82,7 +82,7 @@ def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> No
     for row in rows:
         row["total_write_amplification"] = 2.0
     report_ = report_of(study, rows, {})
-    asked = questions(report_)
+    questions_ = questions(report_)
     beside = len(in_answer(report_, report_.judgements()))
-    assert sum(len(question.lines) + bool(question.wear) for question in asked) + beside <= MOST_LINES
-    assert all(question.lines for question in asked)
+    assert sum(len(question.lines) + bool(question.wear) for question in questions_) + beside <= MOST_LINES
+    assert all(question.lines for question in questions_)

@@ -45,15 +45,15 @@ def test_a_result_of_before_does_not_tell_the_bytes_of_its_medium(known: int | N
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"outcome": 3}, 'has no "outcome", or one of another kind'),
         ({"cell": []}, 'has no "cell", or one of another kind'),
         ({"medium_bytes": "4k"}, 'its "medium_bytes" are no number'),
     ],
 )
-def test_what_is_no_result_says_why(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(ResultError, match=told):
+def test_what_is_no_result_says_why(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ResultError, match=message):
         Result.from_json({**DOCUMENT, **change})
     with pytest.raises(ResultError, match='has no "check"'):
         Result.from_json({name: value for name, value in DOCUMENT.items() if name != "check"})

@@ -50,25 +50,25 @@ def store(tmp_path: Path) -> Store:
 def test_there_and_back(store: Store, tmp_path: Path) -> None:
     (tmp_path / "console.txt").write_text("booted\n")
     put = store.put(RESULT, {"fio.json": b"{}", "logs/console.txt": tmp_path / "console.txt"})
-    got = store.get(KEY)
-    assert got == put
-    assert got is not None
-    assert got.result == RESULT
-    assert got.names() == ["fio.json", "logs/console.txt"]
-    assert got.read("logs/console.txt") == b"booted\n"
+    stored = store.get(KEY)
+    assert stored == put
+    assert stored is not None
+    assert stored.result == RESULT
+    assert stored.names() == ["fio.json", "logs/console.txt"]
+    assert stored.read("logs/console.txt") == b"booted\n"
     with pytest.raises(InputError, match=r"no file other\.txt; there are: fio\.json"):
-        got.read("other.txt")
+        stored.read("other.txt")
     assert store.get(OTHER) is None
     assert store.keys() == [KEY]
 
 
 def test_ten_thousand_are_listed_in_under_a_second(store: Store) -> None:
-    """Of CPU time: what the disk takes is the host's."""
-    wanted = sorted(f"{number * 0x9E3779B97F4A7C15 % (1 << 64):016x}{'0' * 48}" for number in range(10_000))
-    for key in wanted:
+    """The limit is CPU time, because the disk's time depends on the host."""
+    keys = sorted(f"{number * 0x9E3779B97F4A7C15 % (1 << 64):016x}{'0' * 48}" for number in range(10_000))
+    for key in keys:
         store.folder(key).mkdir(parents=True)
     begun_s = time.process_time()
-    assert store.keys() == wanted
+    assert store.keys() == keys
     assert time.process_time() - begun_s < 1
 
 
@@ -78,7 +78,7 @@ def test_the_folder_can_be_checked_without_us(store: Store) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "digests.txt"], cwd=folder, check=True)
 
 
-def test_the_first_put_stays(store: Store) -> None:
+def test_putting_the_same_result_again_leaves_no_temporary_file(store: Store) -> None:
     store.put(RESULT, {"a": b"1"})
     store.put(RESULT, {"a": b"1"})
     store.put(RESULT, {"a": b"1"})

@@ -127,13 +127,13 @@ def test_claims_about_systems_that_are_imported(tmp_path: Path) -> None:
 def test_each_claim_of_a_shipped_study_can_be_decided(path: Path) -> None:
     study = load_study(path)
     results = made_up(study)
-    texts = [wanted.text for wanted in study.claims]
+    texts = [claim_.text for claim_ in study.claims]
     assert len(texts) == len({*texts})  # a table by verdict cannot distinguish two claims of the same text
-    for wanted in study.claims:
-        if not wanted.is_about_systems:
-            holds = set(wanted.relation) <= {"=", "flat", ">=", "<="}  # equal cells are not behind, either
-            if wanted.value is not None:
-                ratio = EVERYWHERE / wanted.value
-                holds = bool(band(wanted.relation[0], "".join(wanted.by)).holds(ratio, ratio))
-            assert judge(wanted, results).verdict == ("holds" if holds else "does not hold"), wanted.text
-            assert judge(wanted, results_of(study.axes, [])).verdict == "cannot be decided", wanted.text
+    for claim in study.claims:
+        if not claim.is_about_systems:
+            holds = set(claim.relation) <= {"=", "flat", ">=", "<="}  # equal cells are not behind, either
+            if claim.value is not None:
+                ratio = EVERYWHERE / claim.value
+                holds = bool(band(claim.relation[0], "".join(claim.by)).holds(ratio, ratio))
+            assert judge(claim, results).verdict == ("holds" if holds else "does not hold"), claim.text
+            assert judge(claim, results_of(study.axes, [])).verdict == "cannot be decided", claim.text

@@ -17,7 +17,7 @@ def printed_verdicts(name: str) -> list[str | None]:
     """Return the verdicts on each claim's printed figures, in the study's order."""
     study = load_study(paths.studies() / f"{name}.toml")
     results = made_up(study)
-    return [judge(wanted, results).printed_verdict for wanted in study.claims]
+    return [judge(claim, results).printed_verdict for claim in study.claims]
 
 
 HELD, REFUTED = "holds", "does not hold"
@@ -92,32 +92,32 @@ def test_what_choi2014_says_is_judged_on_what_its_figures_show() -> None:
     # flash against the disk, has sequential and random reads: "about equal" is said of both, "ahead" of random ones
     # from 4 KB on.
     by_text = {wanted.text: wanted for wanted in load_study(paths.studies() / "choi2014.toml").claims}
-    sizes = [wanted for text, wanted in by_text.items() if "size of a request hardly matters" in text]
+    sizes = [claim for text, claim in by_text.items() if "size of a request hardly matters" in text]
     assert len(sizes) == 4
-    for wanted in sizes:
-        assert wanted.source == "figure 4"
-        assert (wanted.where["kernel"], wanted.where["medium"]) == (("6.1",), ("usb-stick-2g:used_bytes=1G",))
-        assert "filesystem" not in wanted.where
-    equal = [wanted for text, wanted in by_text.items() if "flash about equals the disk on average" in text]
+    for claim in sizes:
+        assert claim.source == "figure 4"
+        assert (claim.where["kernel"], claim.where["medium"]) == (("6.1",), ("usb-stick-2g:used_bytes=1G",))
+        assert "filesystem" not in claim.where
+    equal = [claim for text, claim in by_text.items() if "flash about equals the disk on average" in text]
     assert len(equal) == 3
-    for wanted in equal:
-        assert (wanted.where["pattern"], wanted.by, wanted.cells) == (("read", "randread"), ("about",), "average")
-        assert "request" not in wanted.where
+    for claim in equal:
+        assert (claim.where["pattern"], claim.by, claim.cells) == (("read", "randread"), ("about",), "average")
+        assert "request" not in claim.where
 
 
 def test_no_claim_of_choi2014_is_over_two_ways_of_reading() -> None:
     # From a cold cache, from a warm cache, past the cache: the paper does not say which, so each is a condition.
     study = load_study(paths.studies() / "choi2014.toml")
-    for wanted in study.claims:
-        for side in wanted.compare or [{}]:
-            selection = {**wanted.where, **side}
+    for claim in study.claims:
+        for side in claim.compare or [{}]:
+            selection = {**claim.where, **side}
             ways = {
                 (cell["direct"], cell["cache"])
                 for cell in study.combinations()
                 if cell["pattern"] in ("read", "randread")
                 and all(cell[axis] in values for axis, values in selection.items() if axis in cell)
             }
-            assert len(ways) <= 1, wanted.text
+            assert len(ways) <= 1, claim.text
 
 
 IN_WORDS = {
@@ -132,12 +132,12 @@ TABLE = (REPOSITORY / "docs/studies.md").read_text().partition("What a sentence 
 @pytest.mark.parametrize("name", ["choi2014", "kim2007", "lee2013"])
 def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
     # A number in `by` must be in the sentence. relation.py defines the meaning of words.
-    for wanted in load_study(paths.studies() / f"{name}.toml").claims:
-        if wanted.source.startswith("ours"):
+    for claim in load_study(paths.studies() / f"{name}.toml").claims:
+        if claim.source.startswith("ours"):
             continue
-        for by in wanted.by:
-            named = by in {*SAMENESS} or by in wanted.text
-            assert named or all(word in wanted.text for word in IN_WORDS[by]), (wanted.text, by)
+        for by in claim.by:
+            named = by in {*SAMENESS} or by in claim.text
+            assert named or all(word in claim.text for word in IN_WORDS[by]), (claim.text, by)
             if by in IN_WORDS:
                 assert f'by = "{by}"`' in TABLE, by
 
@@ -145,17 +145,17 @@ def test_no_claim_about_a_paper_has_a_band_of_its_own_making(name: str) -> None:
 def test_each_claim_about_writes_is_judged_in_each_way() -> None:
     # The sides of a comparison may name the way, because reads are never flushed.
     ways: dict[str, set[tuple[str, ...]]] = {}
-    for wanted in load_study(paths.studies() / "choi2014.toml").claims:
-        selections = [{**wanted.where, **side} for side in (wanted.compare or [{}])]
+    for claim in load_study(paths.studies() / "choi2014.toml").claims:
+        selections = [{**claim.where, **side} for side in (claim.compare or [{}])]
         writes = [side for side in selections if "write" in "".join(side.get("pattern", ("write",)))]
-        if not writes or wanted.source == "ours":  # our own claims may be about one way, or all
+        if not writes or claim.source == "ours":  # our own claims may be about one way, or all
             continue
         ways_of_claim = {
             (side["flush"], side.get("direct", ("false",))) for side in writes
         }  # a close is of buffered writes
-        assert len(ways_of_claim) == 1, wanted.text
+        assert len(ways_of_claim) == 1, claim.text
         ((flush, direct),) = ways_of_claim
-        ways.setdefault(wanted.text.rpartition(" (")[0], set()).add((*flush, *direct))
+        ways.setdefault(claim.text.rpartition(" (")[0], set()).add((*flush, *direct))
     assert len(ways) > 10
     three = {("none", "false"), ("fsync", "false"), ("none", "true")}
     # A close does nothing on ext2 alone, so a comparison of its media has no fourth way

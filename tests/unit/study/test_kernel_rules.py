@@ -84,11 +84,11 @@ def test_a_job_of_the_user_s_is_held_to_it_too(study_file: StudyWriter, tmp_path
 def test_a_cell_asks_debian_s_kernel_for_what_linux_would_load(study_file: StudyWriter, cpus: int) -> None:
     board = f"arm64-1000:cpus={cpus}"
     top = {"kernel": "6.1-debian", "board": board, "filesystem": "fat32", "scheduler": "bfq"}
-    (wanted,) = sets(study_file(TOOL, **top))
-    assert wanted.modules == ()
-    assert wanted.of_kernel == ("xhci_pci", "usb_storage", "sd_mod", "bfq-iosched", "fs-vfat")
-    (wanted,) = sets(study_file(TOOL, **{**top, "filesystem": "f2fs", "scheduler": "none"}))
-    assert wanted.of_kernel == ("xhci_pci", "usb_storage", "sd_mod", "fs-f2fs")
+    (programs,) = sets(study_file(TOOL, **top))
+    assert programs.modules == ()
+    assert programs.of_kernel == ("xhci_pci", "usb_storage", "sd_mod", "bfq-iosched", "fs-vfat")
+    (programs,) = sets(study_file(TOOL, **{**top, "filesystem": "f2fs", "scheduler": "none"}))
+    assert programs.of_kernel == ("xhci_pci", "usb_storage", "sd_mod", "fs-f2fs")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,6 @@ def test_a_kernel_of_the_user_s_needs_no_module_of_the_lab_s_for_block_media(
     study_file: StudyWriter, tmp_path: Path, top: dict[str, str], modules: tuple[str, ...], of_kernel: tuple[str, ...]
 ) -> None:
     (tmp_path / "x.patch").write_text(PATCH)
-    (wanted,) = sets(study_file(TOOL, kernel="6.1:patch=x.patch", board="arm64-1000:cpus=2", **top))
-    assert wanted.modules == modules
-    assert wanted.of_kernel == of_kernel
+    (programs,) = sets(study_file(TOOL, kernel="6.1:patch=x.patch", board="arm64-1000:cpus=2", **top))
+    assert programs.modules == modules
+    assert programs.of_kernel == of_kernel

@@ -173,12 +173,12 @@ def changes(cell: Cell) -> list[tuple[str, Cell]]:
 
 
 def test_every_field_of_a_cell_is_in_the_key(cell: Cell) -> None:
-    seen = {key(cell, ENVIRONMENT): "the cell itself"}
+    field_of_key = {key(cell, ENVIRONMENT): "the cell itself"}
     for name, changed in changes(cell):
         changed_key = key(changed, ENVIRONMENT)
-        assert changed_key not in seen, f"{name} has the key of {seen[changed_key]}"
-        seen[changed_key] = name
-    assert len(seen) > 25
+        assert changed_key not in field_of_key, f"{name} has the key of {field_of_key[changed_key]}"
+        field_of_key[changed_key] = name
+    assert len(field_of_key) > 25
 
 
 @given(

@@ -171,9 +171,9 @@ def test_damaged_input_is_a_trace_or_a_message(tmp_path_factory: pytest.TempPath
         text = text[:at] + data.draw(st.text("0<>(){}[],\"'\\ \n|-:aEO_/=9", max_size=5)) + text[at + cut :]
     file = tmp_path_factory.getbasetemp() / "damaged"
     file.write_text(text)
-    told = ""
+    message = ""
     try:
         importing.imported(file, None, None)
     except InputError as error:
-        told = error.message
-    assert told.isprintable()
+        message = error.message
+    assert message.isprintable()

@@ -66,8 +66,8 @@ def test_metrics_follow_from_the_records() -> None:
 
 def test_commits_are_the_flushes_and_as_many_run_at_a_time_as_overlap() -> None:
     assert TraceReplay().commits({}, OUT) == Commits(2, 2, may_be_empty=True)
-    one = {RECORDS: record("fsync", 0, 5) + record("fsync", 5, 5) + record("fsync", 20, 5, -5)}
-    assert TraceReplay().commits({}, one) == Commits(2, 1, may_be_empty=True)
+    files = {RECORDS: record("fsync", 0, 5) + record("fsync", 5, 5) + record("fsync", 20, 5, -5)}
+    assert TraceReplay().commits({}, files) == Commits(2, 1, may_be_empty=True)
 
 
 @pytest.mark.parametrize("data", [b"", b"x", record("open", 0, 1)[:-4] + b"\2\0\0\0", bytes(24) + b"\xff" * 8])

@@ -33,7 +33,7 @@ EXPORT = '[[exports]]\ndisk = "data"\nread_write = ["10.0.2.0/24"]\n'
 
 @pytest.fixture(autouse=True)
 def _qemu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test here starts QEMU, which not every host has."""
+    """Stand in for QEMU, which not every host has."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("qemu-system-x86_64", "qemu-system-aarch64"):
@@ -60,11 +60,11 @@ def free() -> Ports:
 
 def refused(folder: Path, text: str, **how: Any) -> str:
     """Return the error message, and check that the directory of the disks is empty."""
-    asked: dict[str, Any] = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
+    arguments: dict[str, Any] = {"target": X86, "kernel": "small", "size_bytes": SIZE, "where": free(), **how}
     place = folder / "disks"
     with (
         pytest.raises((InputError, SetupError, HostResourceError)) as caught,
-        preparing.prepared(read(folder, text), folder=place, **asked),
+        preparing.prepared(read(folder, text), folder=place, **arguments),
     ):
         pass
     assert not list(place.glob("*"))
@@ -88,7 +88,7 @@ def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('hardware = "pc"\n[disks.data]\ndevice = "/dev/sda"\n', "under QEMU the disks are /dev/vda"),
         ('[disks.data]\nvolume = "vg0/data"\n', "disks/vda.img: no such file"),
@@ -99,8 +99,8 @@ def test_disks_are_made_and_are_nobody_elses(tmp_path: Path) -> None:
         ('[network]\naddress = "10.0.2.15/8"\n', "network.address: under QEMU"),
     ],
 )
-def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, told: str) -> None:
-    assert told in refused(tmp_path, text)
+def test_settings_that_qemu_cannot_have_are_told(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refused(tmp_path, text)
 
 
 def test_answers_need_a_way_back_to_clients_elsewhere(tmp_path: Path) -> None:
@@ -139,9 +139,9 @@ def test_options_that_cannot_be_had_are_told(tmp_path: Path) -> None:
 def test_a_machine_of_qemus_has_room_for_so_many_disks(tmp_path: Path) -> None:
     assert "QEMU's microvm has room for 7 disks, and there are 8" in refused(tmp_path, disks(8))
     for how in ({"target": ARM}, {"kernel": "debian"}, {"text": disks(7)}):
-        asked: dict[str, Any] = {"target": X86, "kernel": "small", "text": disks(16), **how}
-        parsed = read(tmp_path, str(asked.pop("text")))
-        with preparing.prepared(parsed, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **asked) as images:
+        arguments: dict[str, Any] = {"target": X86, "kernel": "small", "text": disks(16), **how}
+        parsed = read(tmp_path, str(arguments.pop("text")))
+        with preparing.prepared(parsed, folder=tmp_path / "more", size_bytes=SIZE, where=free(), **arguments) as images:
             assert len(images) == len(parsed.disks)
     mirrors = "".join(f"[disks.d{n}]\nmirror = {[f'/dev/v{n}{m}' for m in range(8)]}\n" for n in range(4))
     assert "under QEMU there are at most 26" in refused(tmp_path, mirrors)
@@ -159,12 +159,12 @@ def test_a_place_where_the_one_file_cannot_be_is_told_before_a_kernel_is_built(
     monkeypatch.setattr(kernels, "named", lambda *_: pytest.fail("a kernel is built"))
     (tmp_path / "file").write_text("")
     (tmp_path / "full" / "appliance").mkdir(parents=True)
-    for place, told in (
+    for place, message in (
         ("file", "--to .*file: not a"),
         ("file/below", "--to .*below: not a"),
         ("full", "full/appliance: is a"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             building.bootable(read(tmp_path, DISK), "x86_64", tmp_path / place)
 
 

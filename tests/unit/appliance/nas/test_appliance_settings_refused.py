@@ -33,9 +33,9 @@ def user(name: str, line: str, more: str = "") -> str:
     return f'[[users]]\nname = "{name}"\n{more}keys = ["{line}"]\n'
 
 
-def disks(count: int, what: str = 'device = "/dev/vd{0}"') -> str:
+def disks(count: int, line: str = 'device = "/dev/vd{0}"') -> str:
     letters = "abcdefghijklmnopqrstuvwxyz"
-    return "".join(f"[disks.d{number}]\n{what.format(letters[number])}\n" for number in range(count))
+    return "".join(f"[disks.d{number}]\n{line.format(letters[number])}\n" for number in range(count))
 
 
 def read(folder: Path, text: str) -> Settings:

@@ -61,8 +61,8 @@ def hits(environment: Mapping[str, str]) -> int:
 
 
 def test_the_object_is_what_the_compiler_makes_of_the_whole(environment: dict[str, str], folder: Path) -> None:
-    wanted = compiled(folder)
-    assert compiled(folder, environment) == wanted
+    compiled_whole = compiled(folder)
+    assert compiled(folder, environment) == compiled_whole
     assert "header.h" in (folder / "a.d").read_text()
 
 
@@ -89,23 +89,23 @@ def test_other_words_for_the_compiler_are_other_objects(environment: dict[str, s
 def test_what_does_not_compile_is_told_by_the_compiler(environment: dict[str, str], folder: Path, text: str) -> None:
     (folder / "a.c").write_text(text)
     words = [GCC, "-c", "-o", "a.o", "a.c"]
-    distilled, wanted = (
+    distilled, compiled_whole = (
         subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True)
         for variables in (environment, os.environ)
     )
-    assert wanted.returncode != 0
-    assert (distilled.returncode, distilled.stderr) == (wanted.returncode, wanted.stderr)
+    assert compiled_whole.returncode != 0
+    assert (distilled.returncode, distilled.stderr) == (compiled_whole.returncode, compiled_whole.stderr)
     assert not (folder / "a.o").exists()
 
 
 @pytest.mark.parametrize("words", [["--version"], ["-E", "a.c"], ["-S", "-o", "-", "a.c"], ["-c", "-o", "a.o", "b.S"]])
 def test_what_is_no_compilation_is_left_alone(environment: dict[str, str], folder: Path, words: list[str]) -> None:
     (folder / "b.S").write_text(".globl b\nb: nop\n")
-    distilled, wanted = (
+    distilled, compiled_whole = (
         subprocess.run([GCC, *words], cwd=folder, env=variables, capture_output=True, check=True)
         for variables in (environment, os.environ)
     )
-    assert distilled.stdout == wanted.stdout
+    assert distilled.stdout == compiled_whole.stdout
 
 
 def test_who_has_no_ccache_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,9 @@ def test_an_option_is_a_line_and_what_is_nothing_is_left_out(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", sorted(architecture.ALL))
 def test_the_lists_that_flashbed_comes_with_are_of_options_of_the_appliance(name: str) -> None:
-    wanted = fragment.read(building.nas_fragments(name))
+    fragment_ = fragment.read(building.nas_fragments(name))
     rows = [json.loads(line) for line in price_list.file_of(name).read_text().splitlines()[1:]]
     assert rows
     for row in rows:
-        assert wanted[row["option"]].value in prices.SWITCHED
+        assert fragment_[row["option"]].value in prices.SWITCHED
         assert row.get("why_not") != prices.NOT_MEASURED

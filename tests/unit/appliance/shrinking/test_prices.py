@@ -32,9 +32,9 @@ def _setting(option: str, value: str, group: str = "Network") -> Setting:
 
 def test_a_price_is_what_the_option_adds_with_all_that_goes_with_it() -> None:
     without = Variant(600, 2000, {"ext4": 300}, 17000, "", {**BASE, "CONFIG_NET": "n", "CONFIG_INET": "n"})
-    found = prices.figures(_setting("CONFIG_NET", "y"), WHOLE, without)
-    assert (found.image, found.modules, found.ram_kib) == (400, 50, 1000)
-    assert found.also == ("CONFIG_INET",)
+    price = prices.figures(_setting("CONFIG_NET", "y"), WHOLE, without)
+    assert (price.image, price.modules, price.ram_kib) == (400, 50, 1000)
+    assert price.also == ("CONFIG_INET",)
 
 
 def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(tmp_path: Path) -> None:
@@ -54,23 +54,23 @@ def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(
 
 def test_what_is_left_out_costs_what_it_would_add() -> None:
     with_it = Variant(1250, 3500, WHOLE.modules, 15900, "", {**BASE, "CONFIG_IPV6": "y"})
-    found = prices.figures(_setting("CONFIG_IPV6", "n"), WHOLE, with_it)
-    assert (found.image, found.modules, found.ram_kib, found.also) == (250, 0, 100, ())
+    price = prices.figures(_setting("CONFIG_IPV6", "n"), WHOLE, with_it)
+    assert (price.image, price.modules, price.ram_kib, price.also) == (250, 0, 100, ())
 
 
 def test_a_module_costs_its_own_bytes() -> None:
     without = Variant(990, 2990, {"nfsd": 50}, 16000, "", {**BASE, "CONFIG_EXT4_FS": "n"})
-    found = prices.figures(_setting("CONFIG_EXT4_FS", "m"), WHOLE, without)
-    assert (found.image, found.modules, found.ram_kib) == (10, 300, 0)
+    price = prices.figures(_setting("CONFIG_EXT4_FS", "m"), WHOLE, without)
+    assert (price.image, price.modules, price.ram_kib) == (10, 300, 0)
 
 
 def test_what_cannot_be_changed_alone_has_a_reason_and_no_price() -> None:
     setting = _setting("CONFIG_NET", "y")
-    found = prices.figures(setting, WHOLE, Variant(why_not="cannot be left out"))
-    assert (found.image, found.ram_kib, found.why_not) == (None, None, "cannot be left out")
-    rows = tables.unpriced_table([Price(setting, found)]).rows
+    price = prices.figures(setting, WHOLE, Variant(why_not="cannot be left out"))
+    assert (price.image, price.ram_kib, price.why_not) == (None, None, "cannot be left out")
+    rows = tables.unpriced_table([Price(setting, price)]).rows
     assert rows == [("NET", "built in", "cannot be left out")]
-    assert tables.price_table([Price(setting, found)]).rows == []
+    assert tables.price_table([Price(setting, price)]).rows == []
 
 
 def test_the_dearest_comes_first_and_unknown_memory_is_a_dash() -> None:
@@ -115,12 +115,12 @@ def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     programs = {**packing.PROGRAMS, "lzo": ("no-such-lzop", "-9", "-c"), "zstd": ("xz", "--no-such-option")}
     monkeypatch.setattr(packing, "PROGRAMS", programs)
     kernel = building.SmallKernel(architecture.named("arm64"), Entry(tmp_path, {}), "")
-    found = packing.sizes(kernel)
-    assert "lzo" not in found.by
-    assert found.lacking["lzo"] == "no-such-lzop is not installed"
-    assert found.lacking["zstd"] == "this xz does not support --no-such-option"
-    assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(found).rows
-    side = KernelSide("nas", Fragment([]), {}, found, [])
+    sizes = packing.sizes(kernel)
+    assert "lzo" not in sizes.by
+    assert sizes.lacking["lzo"] == "no-such-lzop is not installed"
+    assert sizes.lacking["zstd"] == "this xz does not support --no-such-option"
+    assert ("packed by lzo", "not measured: no-such-lzop is not installed", "") in tables.size_table(sizes).rows
+    side = KernelSide("nas", Fragment([]), {}, sizes, [])
     assert "lzo (no-such-lzop is not installed)" in comparison.tables(side, side)[0].note
 
 
@@ -141,7 +141,7 @@ def test_small_folders_share_a_row_and_all_add_up() -> None:
 
 
 def test_the_three_columns() -> None:
-    wanted = Fragment(
+    settings = Fragment(
         [
             _setting("CONFIG_NET", "y"),
             _setting("CONFIG_E1000", "m"),
@@ -149,15 +149,17 @@ def test_the_three_columns() -> None:
             _setting("CONFIG_NR_CPUS", "2", "Processor"),
         ]
     )
-    assert tables.column_table(wanted).rows == [
+    assert tables.column_table(settings).rows == [
         ("Network", "NET", "E1000", "IPV6"),
         ("Processor", "NR_CPUS=2", "-", "-"),
     ]
 
 
-def _side(name: str, wanted: list[Setting], config: dict[str, str], image: int, net: int) -> KernelSide:
+def _side(name: str, settings: list[Setting], config: dict[str, str], image: int, net: int) -> KernelSide:
     sizes = Sizes(image, 3 * image, {"ext4": 300}, {"xz": image})
-    return KernelSide(name, Fragment(wanted), config, sizes, [Share("net/ipv4", net, 0, net), Share("mm", 500, 0, 300)])
+    return KernelSide(
+        name, Fragment(settings), config, sizes, [Share("net/ipv4", net, 0, net), Share("mm", 500, 0, 300)]
+    )
 
 
 def test_two_kernels_side_by_side() -> None:
@@ -201,8 +203,8 @@ def test_words_for_kernels(tmp_path: Path) -> None:
     assert "CONFIG_ACPI" in purposes.wanted("nas+pc", target)
     with pytest.raises(InputError, match="'nos' is neither 'nas', nor a study"):
         purposes.wanted("nos", target)
-    for word, told in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "is empty")):
-        with pytest.raises(InputError, match=re.escape(f"kernel {word!r}: {told}")):
+    for word, message in (("nas+", "a word is missing beside a +"), ("+nas", "a word is missing"), ("", "is empty")):
+        with pytest.raises(InputError, match=re.escape(f"kernel {word!r}: {message}")):
             purposes.wanted(word, target)
     whole = tmp_path / "whole.config"
     whole.write_text("#\n# Automatically generated file; DO NOT EDIT.\n#\nCONFIG_NET=y\n")

@@ -23,26 +23,26 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
 
 
 @pytest.fixture
-def wanted(tmp_path: Path) -> Fragment:
+def wanted_options(tmp_path: Path) -> Fragment:
     return fragment_of(tmp_path)
 
 
-def _by_option(found: list[Price]) -> dict[str, Price]:
-    return {one.setting.option: one for one in found}
+def _by_option(priced: list[Price]) -> dict[str, Price]:
+    return {price.setting.option: price for price in priced}
 
 
-def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, wanted: Fragment) -> None:
-    found = _by_option(prices.sweep(TARGET, wanted))
-    assert {option: one.figures.image for option, one in found.items()} == {
+def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, wanted_options: Fragment) -> None:
+    priced = _by_option(prices.sweep(TARGET, wanted_options))
+    assert {option: price.figures.image for option, price in priced.items()} == {
         "CONFIG_NET": 1450,
         "CONFIG_INET": 400,
         "CONFIG_UNIX": 50,
         "CONFIG_IPV6": 300,
         "CONFIG_MMU": None,
     }
-    assert found["CONFIG_NET"].figures.also == ("CONFIG_INET", "CONFIG_UNIX")
-    assert found["CONFIG_MMU"].figures.why_not == Facts("cannot be left out", "makes it y")
-    assert [found[option].figures.ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
+    assert priced["CONFIG_NET"].figures.also == ("CONFIG_INET", "CONFIG_UNIX")
+    assert priced["CONFIG_MMU"].figures.why_not == Facts("cannot be left out", "makes it y")
+    assert [priced[option].figures.ram_kib for option in ("CONFIG_NET", "CONFIG_UNIX", "CONFIG_IPV6")] == [30, 10, 10]
     # As it is, its objects looked at again, and four others: MMU was seen in the configuration
     assert len(kernel.compiled) == 6
     # The module is the same in all of them
@@ -50,62 +50,67 @@ def test_each_switch_has_its_price_and_a_number_has_none(kernel: MadeUpKernel, w
 
 
 def test_options_of_few_objects_come_first(
-    kernel: MadeUpKernel, wanted: Fragment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(variants, "FEW_OBJECTS", 1)
     notes = tmp_path / "cache/linux-objects-made-up"
     for name, option in {"a": "NET", "b": "NET", "c": "INET", "d": "INET", "e": "INET", "f": "IPV6"}.items():
         (notes / name).mkdir(parents=True)
         (notes / name / ".x.o.cmd").write_text(f"deps := $(wildcard include/config/{option})\n")
-    prices.sweep(TARGET, wanted)
+    prices.sweep(TARGET, wanted_options)
     without = [set(WEIGHT) - on - {"CONFIG_IPV6"} for on in kernel.compiled[2:]]
     # Without NET there is no INET either, so that as many depend on it; IPV6 is one that comes in
     assert without == [{"CONFIG_UNIX"}, set(), {"CONFIG_NET", "CONFIG_INET", "CONFIG_UNIX"}, {"CONFIG_INET"}]
 
 
-def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wanted: Fragment) -> None:
+def test_a_sweep_that_was_stopped_goes_on_where_it_was(kernel: MadeUpKernel, wanted_options: Fragment) -> None:
     kernel.stop_after = 4
     with pytest.raises(InterruptedByUser):
-        prices.sweep(TARGET, wanted)
-    told = _by_option(prices.sweep(TARGET, wanted, stored=True))
-    assert [option for option, one in told.items() if one.figures.image is not None] == ["CONFIG_NET", "CONFIG_INET"]
-    assert told["CONFIG_UNIX"].figures.why_not == "not measured yet"
+        prices.sweep(TARGET, wanted_options)
+    priced = _by_option(prices.sweep(TARGET, wanted_options, stored=True))
+    assert [option for option, price in priced.items() if price.figures.image is not None] == [
+        "CONFIG_NET",
+        "CONFIG_INET",
+    ]
+    assert priced["CONFIG_UNIX"].figures.why_not == "not measured yet"
     kernel.stop_after = None
-    whole = prices.sweep(TARGET, wanted)
+    whole = prices.sweep(TARGET, wanted_options)
     assert len(kernel.compiled) == 7
-    assert prices.sweep(TARGET, wanted) == whole
+    assert prices.sweep(TARGET, wanted_options) == whole
     assert len(kernel.compiled) == 7
 
 
-def test_only_what_is_asked_for_is_built(kernel: MadeUpKernel, wanted: Fragment) -> None:
-    [found] = prices.sweep(TARGET, wanted, ["CONFIG_UNIX"])
-    assert (found.setting.option, found.figures.image) == ("CONFIG_UNIX", 50)
+def test_only_what_is_asked_for_is_built(kernel: MadeUpKernel, wanted_options: Fragment) -> None:
+    [priced] = prices.sweep(TARGET, wanted_options, ["CONFIG_UNIX"])
+    assert (priced.setting.option, priced.figures.image) == ("CONFIG_UNIX", 50)
     assert len(kernel.compiled) == 3
 
 
 def test_several_at_a_time_tell_the_same_and_leave_no_copy(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    at_once = prices.sweep(TARGET, wanted)
+    at_once = prices.sweep(TARGET, wanted_options)
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").mkdir()
-    assert prices.sweep(TARGET, wanted) == at_once
+    assert prices.sweep(TARGET, wanted_options) == at_once
     assert list((tmp_path / "cache/variants").iterdir()) == []
     objects = tmp_path / "cache/linux-objects-made-up/.config"
     assert set(fragment.values(objects.read_text())) == {option for option in WEIGHT if option != "CONFIG_IPV6"}
 
 
-def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(kernel: MadeUpKernel, wanted: Fragment) -> None:
+def test_a_variant_that_does_not_build_says_so_and_the_others_go_on(
+    kernel: MadeUpKernel, wanted_options: Fragment
+) -> None:
     kernel.breaks_without = "CONFIG_INET"
-    found = _by_option(prices.sweep(TARGET, wanted))
-    assert found["CONFIG_INET"].figures.why_not == "the kernel does not build: x.c:1: error: no such type"
-    assert found["CONFIG_UNIX"].figures.image == 50
+    priced = _by_option(prices.sweep(TARGET, wanted_options))
+    assert priced["CONFIG_INET"].figures.why_not == "the kernel does not build: x.c:1: error: no such type"
+    assert priced["CONFIG_UNIX"].figures.image == 50
 
 
 def test_a_variant_whose_source_is_not_there_says_so(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def compile_kernel(target: object, source: Path, objects: Path, *rest: object) -> None:
         if "CONFIG_UNIX=y" not in (objects / ".config").read_text():
@@ -113,13 +118,13 @@ def test_a_variant_whose_source_is_not_there_says_so(
         kernel.compile(target, source, objects, *rest)
 
     monkeypatch.setattr(building, "compile_kernel", compile_kernel)
-    found = _by_option(prices.sweep(TARGET, wanted))
-    assert found["CONFIG_UNIX"].figures.why_not == "an option compiles x.c, which is not there"
-    assert found["CONFIG_INET"].figures.image is not None
+    priced = _by_option(prices.sweep(TARGET, wanted_options))
+    assert priced["CONFIG_UNIX"].figures.why_not == "an option compiles x.c, which is not there"
+    assert priced["CONFIG_INET"].figures.image is not None
 
 
 def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def left(target: object, file: Path) -> memory.BootMemory:
         if "CONFIG_UNIX=y" not in file.read_text():
@@ -127,38 +132,38 @@ def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
         return kernel.left(target, file)
 
     monkeypatch.setattr(memory, "left", left)
-    found = _by_option(prices.sweep(TARGET, wanted))
-    one = found["CONFIG_UNIX"].figures
+    priced = _by_option(prices.sweep(TARGET, wanted_options))
+    one = priced["CONFIG_UNIX"].figures
     assert (one.image, one.ram_kib, one.why_not) == (50, None, "")
-    assert found["CONFIG_INET"].figures.ram_kib == 10
+    assert priced["CONFIG_INET"].figures.ram_kib == 10
 
 
 def test_memory_is_measured_again_without_a_build(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For example with another QEMU, or another program that measures."""
-    first = prices.sweep(TARGET, wanted)
+    first = prices.sweep(TARGET, wanted_options)
     monkeypatch.setattr(building, "compile_kernel", None)
-    assert prices.sweep(TARGET, wanted) == first
+    assert prices.sweep(TARGET, wanted_options) == first
     monkeypatch.setattr(memory, "identity", lambda _: "another")
     monkeypatch.setattr(memory, "left", lambda *_: memory.BootMemory(20_000, 7_000))
-    assert all(one.figures.ram_kib is None for one in prices.sweep(TARGET, wanted, stored=True))
-    assert {one.figures.ram_kib for one in prices.sweep(TARGET, wanted)} == {0, None}
+    assert all(price.figures.ram_kib is None for price in prices.sweep(TARGET, wanted_options, stored=True))
+    assert {price.figures.ram_kib for price in prices.sweep(TARGET, wanted_options)} == {0, None}
 
 
 def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def left(*_: object) -> memory.BootMemory:
         raise SetupError("the last that it said:\nno init")
 
     monkeypatch.setattr(memory, "left", left)
     with pytest.raises(SetupError, match="does not boot: no init"):
-        prices.sweep(TARGET, wanted)
+        prices.sweep(TARGET, wanted_options)
 
 
 def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
-    kernel: MadeUpKernel, wanted: Fragment, monkeypatch: pytest.MonkeyPatch
+    kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: object) -> None:
         raise SetupError("`make` failed with exit status 2:\ngcc: fatal error: Killed signal terminated program cc1\n")
@@ -166,11 +171,13 @@ def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
     with monkeypatch.context() as patched:
         patched.setattr(building, "compile_kernel", killed)
         with pytest.raises(SetupError, match="Killed"):
-            prices.sweep(TARGET, wanted)
-    assert _by_option(prices.sweep(TARGET, wanted))["CONFIG_UNIX"].figures.image == 50
+            prices.sweep(TARGET, wanted_options)
+    assert _by_option(prices.sweep(TARGET, wanted_options))["CONFIG_UNIX"].figures.image == 50
 
 
-def test_if_the_kernel_itself_does_not_build_nothing_is_compared(kernel: MadeUpKernel, wanted: Fragment) -> None:
+def test_if_the_kernel_itself_does_not_build_nothing_is_compared(
+    kernel: MadeUpKernel, wanted_options: Fragment
+) -> None:
     kernel.breaks_without = "CONFIG_IPV6"
     with pytest.raises(SetupError, match="the base kernel: the kernel does not build"):
-        prices.sweep(TARGET, wanted)
+        prices.sweep(TARGET, wanted_options)

@@ -16,16 +16,16 @@ LONG_AGO_NS = 1_600_000_000_000_000_000
 
 def _seen(folder: Path) -> dict[str, tuple[object, ...]]:
     """Return the type and modification time of everything below a directory."""
-    found: dict[str, tuple[object, ...]] = {}
+    environments: dict[str, tuple[object, ...]] = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = ("link", path.readlink())
+            environments[name] = ("link", path.readlink())
         elif path.is_dir():
-            found[name] = ("folder",)
+            environments[name] = ("folder",)
         else:
-            found[name] = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
-    return found
+            environments[name] = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
+    return environments
 
 
 @pytest.fixture
@@ -92,5 +92,5 @@ def test_an_option_of_the_compilers_flags_counts_for_all_objects(objects: Path, 
     makefile = tmp_path / "source/arch/x86/Makefile"
     makefile.parent.mkdir(parents=True)
     makefile.write_text("ifdef CONFIG_UNWINDER_GUESS\nKBUILD_CFLAGS += -g\nendif\n")
-    found = workbench.dependents(objects, tmp_path / "source")
-    assert found["CONFIG_UNWINDER_GUESS"] == 3 > found["CONFIG_NFSD_V4"]
+    dependents = workbench.dependents(objects, tmp_path / "source")
+    assert dependents["CONFIG_UNWINDER_GUESS"] == 3 > dependents["CONFIG_NFSD_V4"]
