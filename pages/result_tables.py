@@ -25,7 +25,7 @@ from bench import study_cost
 from flashbed.analysis import Spread
 from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.ratio import WIDE_FACTOR
-from flashbed.analysis.words import Scale, capitalized, count, in_sentence, metric_of, scale_of
+from flashbed.analysis.words import Scale, capitalized, count, in_sentence, metric_of, number, scale_of
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.execution import run
@@ -49,11 +49,14 @@ class _Strict(BaseModel):
 
 
 class Column(_Strict):
-    """A metric of the cells with these values; its title in the table if that of the metric does not tell enough."""
+    """A metric of the cells with these values; its title in the table if that of the metric does not tell enough. With
+    `divides` the figure is this number divided by the metric.
+    """
 
     metric: str
     where: Selection = Field(default_factory=dict)
     title: str = ""
+    divides: float = Field(default=0.0, ge=0.0)
 
 
 class Declared(_Strict):
@@ -119,7 +122,10 @@ def result_table(report: Report, wanted: Declared) -> str:
     ]
     heads = [capitalized(report.words.axis(axis)) for axis in wanted.rows]
     several = len(metrics) > 1
-    titles = [shown.head + (_unit(scales[shown.column.metric]) if several else "") for shown in columns]
+    titles = [
+        shown.head + (_unit(scales[shown.column.metric]) if several and not shown.column.divides else "")
+        for shown in columns
+    ]
     reading = _reading(report, wanted, scales, shown_spreads, "\n".join(map(str, lines)))
     return f"{table([*heads, *titles], lines, left=range(len(heads)))}\n{wrapped(reading)}"
 
@@ -171,8 +177,12 @@ def _figure(
     metric, cell = shown.column.metric, shown.cells.get(row)
     if cell is None or cell not in spreads:
         return ""
-    spread, scale = spreads[cell], scales[metric]
-    low, high, middle = map(scale.number, (spread.minimum, spread.maximum, spread.median))
+    spread, divided = spreads[cell], shown.column.divides
+    ends = spread.minimum, spread.maximum, spread.median
+    if divided:
+        low, high, middle = (number(divided / end) for end in (ends[1], ends[0], ends[2]))
+    else:
+        low, high, middle = map(scales[metric].number, ends)
     text = f"{low} to {high}" if spread.is_wide else middle
     doubt = report.doubts(metric).get(cell)
     if is_of_the_load(metric) and cell in report.unsteady:

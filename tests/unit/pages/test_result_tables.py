@@ -73,6 +73,12 @@ def test_several_metrics_have_columns_of_their_own_with_their_unit() -> None:
     ]
 
 
+def test_a_column_may_show_what_a_metric_divides() -> None:
+    column = {"metric": "bandwidth", "title": "Seconds", "divides": 48, "where": {"request": ["4k"]}}
+    lines = made({**TABLE, "rows": ["filesystem"], "across": "", "columns": [column]})
+    assert (lines[0], lines[3]) == ("| File system | Seconds |", "| ext2 | 6.00 to 8.00 |")
+
+
 def test_what_limits_trust_in_a_figure_stands_with_it() -> None:
     unsteady = made(TABLE, {"steady": "not steady: it falls"})
     assert unsteady[2] == "| sequential write | 4k | 5.20 | ~6.00 to 8.00 | 9.10 |"
