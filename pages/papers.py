@@ -5,27 +5,41 @@
 
 Runs nothing. If results are missing, the exit status is 1, and nothing is written. With --partial it writes the page,
 and marks everything that depends on missing results as open. With --only it writes the sections of these studies, and
-leaves the others as they are, because measuring all takes hours. It also needs the results of studies that judge claims
-of these. With --check it writes nothing, and the exit status is 1 if the page would change. Imported results are left
-out: they are from one machine, and the page is the same on all.
+leaves the others as they are, because measuring all takes hours; papers.json keeps the rows of the page's first table
+for that. It also needs the results of studies that judge claims of these. With --check it writes nothing, and the exit
+status is 1 if the page would change. Imported results are left out: they are from one machine, and the page is the same
+on all.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
-from flashbed.report.papers import companions, heading, page, rows_in, section, sections, sentence_rows, unexplained
+from flashbed.report.papers import (
+    SentenceRow,
+    companions,
+    heading,
+    page,
+    section,
+    sections,
+    sentence_rows,
+    unexplained,
+)
 from flashbed.study.loading import Study, shipped_studies
 from pages.page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/papers.md"
+ROWS = REPOSITORY / "pages/papers.json"
+"""The rows of the page's first table, by study."""
 
 
 def studies_after_papers() -> list[Study]:
@@ -40,6 +54,13 @@ def missing(reports: list[Report]) -> Iterator[str]:
         if lost:
             name, planned = report.study.name, len(report.results.repetitions)
             yield f"{name}: {lost} of {planned} repetitions have no result; `flashbed run {name}`"
+
+
+def kept_rows() -> dict[str, list[SentenceRow]]:
+    """Return the rows of the page as it was written last, by study."""
+    if not ROWS.is_file():
+        return {}
+    return {name: list(map(SentenceRow.from_json, rows)) for name, rows in json.loads(ROWS.read_text()).items()}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -68,17 +89,18 @@ def main(words: list[str] | None = None) -> int:
     for claim in unexplained([reports[study.name] for study in wanted_studies]):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
-    before = PAGE.read_text() if options.only else ""
-    parts, lines = sections(before), rows_in(before)
+    parts, rows = (sections(PAGE.read_text()), kept_rows()) if options.only else ({}, {})
     for study in wanted_studies:
         parts[heading(study)] = section(reports[study.name])
-        lines[study.name] = sentence_rows(
-            reports[study.name], [reports[other.name] for other in companions(study, studies)]
-        )
+        others = [reports[other.name] for other in companions(study, studies)]
+        rows[study.name] = sentence_rows(reports[study.name], others)
+    kept = {study.name: rows[study.name] for study in studies if study.name in rows}
     text = page(
-        [line for study in studies for line in lines.get(study.name, [])],
+        [row for of_study in kept.values() for row in of_study],
         [parts[heading(study)] for study in studies if heading(study) in parts],
     )
+    if not options.check:
+        ROWS.write_text(json.dumps(kept, default=asdict, indent=1, ensure_ascii=False) + "\n")
     return 0 if written(PAGE, text, check=options.check, target="papers") else 1
 
 

@@ -103,8 +103,7 @@ def _mirrors(*, needed: bool) -> Iterator[HostCheck]:
     try:
         lists = apt.known_mirrors().lists(lockfile.current_pins().suite)
     except FlashbedError as error:
-        problem, _, remedy = error.message.partition(". ")
-        yield HostCheck("mirrors of Debian", False, problem, remedy.rstrip("."), needed)
+        yield HostCheck("mirrors of Debian", False, error.problem, error.remedy, needed)
         return
     for archive, addresses in lists.items():
         yield _mirror(archive, addresses, needed)
@@ -140,8 +139,7 @@ def _disk() -> HostCheck:
     try:
         folder = paths.cache_root()
     except SetupError as error:
-        problem, _, remedy = error.message.partition("; ")
-        return HostCheck("the cache", False, problem, remedy)
+        return HostCheck("the cache", False, error.problem, error.remedy)
     existing = next(parent for parent in (folder, *folder.parents) if os.access(parent, os.F_OK))
     another = "FLASHBED_CACHE to a folder"
     if not existing.is_dir():

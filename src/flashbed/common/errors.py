@@ -31,9 +31,11 @@ class FlashbedError(Exception):
 
     exit_code = 1
 
-    def __init__(self, message: str, exit_code: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, problem: str, exit_code: int | None = None, *, remedy: str = "") -> None:
+        """The message is the problem, and after it the remedy, if that is separate."""
+        self.problem, self.remedy = problem, remedy
+        self.message = f"{problem}; {remedy}" if remedy else problem
+        super().__init__(self.message)
         if exit_code is not None:
             self.exit_code = exit_code
 

@@ -100,10 +100,12 @@ def cache_root() -> Path:
             root = Path(chosen).expanduser()
             if not root.is_absolute():
                 why = "is relative, and would be another cache in each folder"
-                raise SetupError(f"FLASHBED_CACHE={chosen}: {why}; set it to a full path, such as {root.absolute()}")
+                remedy = f"set it to a full path, such as {root.absolute()}"
+                raise SetupError(f"FLASHBED_CACHE={chosen}: {why}", remedy=remedy)
             if root.is_dir() or not root.exists():
                 return root
-            raise SetupError(f"FLASHBED_CACHE={chosen}: is not a directory; set it to the path of one, or unset it")
+            remedy = "set it to the path of one, or unset it"
+            raise SetupError(f"FLASHBED_CACHE={chosen}: is not a directory", remedy=remedy)
         base = os.environ.get("XDG_CACHE_HOME", "")
         # The XDG specification says to ignore a relative path
         return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "flashbed"
@@ -113,4 +115,4 @@ def cache_root() -> Path:
         )
     except OSError as error:
         problem = f"the folder that flashbed runs in cannot be used: {error.strerror}"
-    raise SetupError(f"{problem}; set FLASHBED_CACHE to the path of a folder")
+    raise SetupError(problem, remedy="set FLASHBED_CACHE to the path of a folder")

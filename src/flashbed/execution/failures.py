@@ -9,6 +9,7 @@ guest, and contains no path of this host; the hints name file and line. Must not
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
 
 
 NOT_TAKEN = "insmod: can't insert '/lib/flashbed/{}.ko': "
-"""The guest's message for a module that the kernel refused; the reason follows."""
+"""insmod's message (busybox) for a module that the kernel refused; the reason follows."""
 
 
 def hints(study: Study, failures: Iterable[Record]) -> list[str]:
@@ -67,24 +68,34 @@ def hints(study: Study, failures: Iterable[Record]) -> list[str]:
 
 
 def _hints_of(study: Study, record: Record) -> Iterator[str]:
-    cell, reason = record.repetition.cell, record.result.reason
+    cell, step = record.repetition.cell, _failed_step(record.folder)
+    if step is None:
+        return
     for module, folder in own_modules(cell):
-        _, is_refused, why = reason.partition(NOT_TAKEN.format(module))
+        _, is_refused, why = step.complaint.partition(NOT_TAKEN.format(module))
         if is_refused:
             kind: Kind = "filesystem" if module == cell.filesystem.module else "scheduler"
             refused = f"the guest's kernel did not take {module}, made from {folder} ({why})"
             what = "look at what its init returns, and at the names that it wants of the kernel"
             yield _message(study, record, kind, ("module",), f"{refused}: {what}")
             return
-    if reason.startswith("step mount: ") and "No such device" in reason:
+    if step.name == "mount" and step.has(errno.ENODEV):
         device = cell.filesystem.mount_device.replace("{device}", "device")
         unknown = f'the guest knows no file system "{cell.filesystem.mount_type}", or has no {device}'
         names = "a module registers its name as .name of a file_system_type"
         yield _message(study, record, "filesystem", ("mount", "type"), f"{unknown}; {names}")
-    elif reason.startswith("step scheduler: ") and "Invalid argument" in reason:
+    elif step.name == "scheduler" and step.has(errno.EINVAL):
         unknown = f'the guest knows no scheduler "{cell.scheduler.name}", or one of these numbers is out of its range'
         names = "a module registers its name as .elevator_name"
         yield _message(study, record, "scheduler", ("name",), f"{unknown}; {names}")
+
+
+def _failed_step(folder: Path) -> qemu.FailedStep | None:
+    """Return the step that failed, from the guest's files; None if none did."""
+    out = folder / "out"
+    if not (out / qemu.FAILED).is_file():
+        return None
+    return qemu.failed_step({file.name: file.read_bytes() for file in out.iterdir() if file.is_file()})
 
 
 def _message(study: Study, record: Record, kind: Kind, keys: tuple[str, ...], text: str) -> str:

@@ -84,8 +84,9 @@ def known_mirrors() -> Mirrors:
     mirrors = _sorted((address, release) for _, release, address in places)
     if not mirrors.main:
         raise SetupError(
-            "apt knows of no Debian mirror on this machine. Run `apt-get update`, or see sources.list(5); on a system "
-            f"that is not Debian set {MIRRORS_VARIABLE} to the address of a Debian mirror."
+            "apt knows of no Debian mirror on this machine",
+            remedy="run `apt-get update`, or see sources.list(5); on a system that is not Debian set "
+            f"{MIRRORS_VARIABLE} to the address of a Debian mirror",
         )
     return mirrors
 

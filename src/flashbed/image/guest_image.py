@@ -41,7 +41,6 @@ _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? h
 ROOT = "root"
 """The name of the root of programs in a key."""
 
-_NO_PROGRAM = re.compile(r"no package has the program (\S+)")
 
 
 @dataclass(frozen=True)
@@ -228,9 +227,9 @@ def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
             _from_packages(cache, archive, wanted._replace(programs=(name,)))
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
         raise PartError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
+    except programs.NoProgramError as error:
+        raise PartError(error.message, "programs", error.program) from None
     except SetupError as error:
-        if missing := _NO_PROGRAM.search(error.message):
-            raise PartError(error.message, "programs", missing[1]) from None
         raise (_without_package(error) or error) from None
 
 

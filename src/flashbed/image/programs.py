@@ -189,11 +189,19 @@ BUILT = {
 """The functions that build the programs that cells choose, by the program's name."""
 
 
+class NoProgramError(SetupError):
+    """No package has a program that the guest needs."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__(f"no package has the program {program}, which the guest needs")
+        self.program = program
+
+
 def from_packages(cache: Cache, archive: Archive, packages: Sequence[str], programs: Sequence[str]) -> Entry:
     """Return an entry whose `root` has exactly `programs` (absolute paths in the guest) and the shared libraries that
     they need.
 
-    Raises SetupError if no package has one of the programs or libraries.
+    Raises NoProgramError if no package has one of the programs, SetupError if none has one of their libraries.
     """
     resolved = archive.resolve(sorted(packages))
     recipe = {
@@ -242,7 +250,7 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
 
 def _resolve(unpacked: Path, name: str) -> str:
     if not (unpacked / name).is_file():
-        raise SetupError(f"no package has the program /{name}, which the guest needs")
+        raise NoProgramError(f"/{name}")
     return name
 
 

@@ -7,6 +7,7 @@ with one CPU has no -smp argument, and GIC version 2.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -86,6 +87,9 @@ OUTBOX_SLOT = 4
 
 ROOT_SLOT = 5
 """The PCI slot of the root of programs. kernel/program_region has the same number."""
+
+FAILED = "failed"
+"""The guest's file with the step that failed and its exit status."""
 
 NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
@@ -314,20 +318,38 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
         return Outcome("failed", why, console, files or {})
     if files is None:
         return Outcome("failed", deaths.cause(console, complaint), console)
-    if "failed" in files:
-        return Outcome("failed", step_reason(files), console, files)
+    if FAILED in files:
+        return Outcome("failed", failed_step(files).reason, console, files)
     return Outcome("measured", "", console, files)
 
 
-def step_reason(files: Mapping[str, bytes]) -> str:
-    """Return the failed step and its tool's message: the first line that tells a reason, else the last line."""
-    failed = foreign.line(files["failed"].decode(errors="replace"))
-    output = files.get(f"{failed.partition(':')[0]}.txt", b"").decode(errors="replace")
+@dataclass(frozen=True)
+class FailedStep:
+    """The step of guest/steps that failed, its exit status in words, and its tool's message; "" if it printed none."""
+
+    name: str
+    status: str
+    complaint: str
+
+    @property
+    def reason(self) -> str:
+        """Return the reason of the outcome."""
+        return ": ".join(("step " + self.name, *filter(None, (self.status, self.complaint))))
+
+    def has(self, number: int) -> bool:
+        """True if the tool reports this error number of the kernel."""
+        return os.strerror(number) in self.complaint
+
+
+def failed_step(files: Mapping[str, bytes]) -> FailedStep:
+    """Return the step that a guest's file `failed` names. Of its tool's output take the first line that tells a reason,
+    else the last line.
+    """
+    name, _, status = foreign.line(files[FAILED].decode(errors="replace")).partition(": ")
+    output = files.get(f"{name}.txt", b"").decode(errors="replace")
     lines = [line for line in output.splitlines() if line.strip()]
-    if not lines:
-        return f"step {failed}"
-    why = next((line for line in lines if TELLING.search(line)), lines[-1])
-    return f"step {failed}: {foreign.line(why)}"
+    complaint = next((line for line in lines if TELLING.search(line)), lines[-1]) if lines else ""
+    return FailedStep(name, status, foreign.line(complaint))
 
 
 def escaped(path: Path) -> str:

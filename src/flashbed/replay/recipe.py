@@ -70,13 +70,6 @@ class Recipe:
         yield from (file for file in (self.symbols, self.content, self.load, self.root) if isinstance(file, str))
 
     @property
-    def cell(self) -> str:
-        """Return a text that identifies the cell: the label without the seed. A field of its own would need another
-        format of packs.
-        """
-        return self.label.rpartition(", seed ")[0]
-
-    @property
     def guest(self) -> str:
         """Return a text that is equal for recipes with the same guest: one run serves them all."""
         return self._without(*BY_KEY)
@@ -199,6 +192,7 @@ _RESULT: Mapping[str, ShapeTest] = {
     "check": _or_none(_is_text),
     "seed": _is_size,
     "cell": _with(seed=_is_size),
+    "coordinates": _of(_is_text, _is_text),
     "environment": _of(_is_text, _is_text),
 }
 

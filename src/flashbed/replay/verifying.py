@@ -155,10 +155,10 @@ def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
     def say(line: str) -> None:
         print_line(foreign.plain(line))
 
-    chosen = sample(pack.recipes, options.cells)
     say(f"{path}: {pack.contents['study']['title']} ({pack.contents['study']['name']})")
     say(f"{len(pack.recipes)} repetitions, measured by flashbed {pack.contents['flashbed']}; SHA-256 {pack.digest}")
     results = {recipe.key: _result(pack, recipe) for recipe in pack.recipes}
+    chosen = sample(pack.recipes, results, options.cells)
     doubts = _doubts(pack, results)
     for sentence, labels in doubts.items():
         say(f"Not as measured: {sentence} ({_listed(labels)})")
@@ -186,13 +186,15 @@ def _result(pack: Pack, recipe: Recipe) -> dict[str, Any]:
     return dict(result)
 
 
-def sample(recipes: Sequence[Recipe], cells: int | None) -> list[Recipe]:
-    """Return one repetition of each of `cells` cells, spread evenly over the study; the seeds alternate."""
+def sample(recipes: Sequence[Recipe], results: Mapping[str, Mapping[str, Any]], cells: int | None) -> list[Recipe]:
+    """Return one repetition of each of `cells` cells, spread evenly over the study; the seeds alternate. The results,
+    by key, have the coordinates of the cells.
+    """
     if cells is None:
         return list(recipes)
-    by_cell: dict[str, list[Recipe]] = {}
+    by_cell: dict[tuple[str, ...], list[Recipe]] = {}
     for recipe in recipes:
-        by_cell.setdefault(recipe.cell, []).append(recipe)
+        by_cell.setdefault(tuple(results[recipe.key]["coordinates"].values()), []).append(recipe)
     all_cells = list(by_cell.values())
     wanted = min(cells, len(all_cells))
     places = [(2 * place + 1) * len(all_cells) // (2 * wanted) for place in range(wanted)]

@@ -8,8 +8,9 @@ know where results come from, nor where the page goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from flashbed.analysis import Finding, Judgement, Side
 from flashbed.analysis.claim_words import (
@@ -79,6 +80,32 @@ class Sentence:
         return [] if self.first.verdict == Verdict.HOLDS else [o for o in self.others if o.verdict == Verdict.HOLDS]
 
 
+@dataclass(frozen=True)
+class SentenceRow:
+    """A row of the page's first table."""
+
+    study: str
+    sentence: str
+    verdict: Verdict
+    number: int
+    """The number of the claim that judges the sentence first."""
+    decided_by: str
+    otherwise: str
+    """The verdicts under other conditions."""
+    holds_otherwise: bool
+
+    @property
+    def line(self) -> str:
+        """Return the row in Markdown."""
+        cells = (self.study, self.sentence, f"{self.verdict} ({self.number})", self.decided_by, self.otherwise)
+        return f"| {' | '.join(cells)} |"
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the row whose fields are these, as dataclasses.asdict() gives them."""
+        return cls(**{**values, "verdict": Verdict(values["verdict"])})
+
+
 def sentences(report: Report, others: Sequence[Report] = ()) -> list[Sentence]:
     """Return the sentences of the paper in the order of the study. A claim of this lab's own, also one of another
     study, only adds a condition to a sentence.
@@ -105,9 +132,9 @@ def companions(study: Study, studies: Iterable[Study]) -> list[Study]:
     return [companion for companion in studies if any(claim.of_study == study.name for claim in companion.claims)]
 
 
-def sentence_rows(report: Report, others: Sequence[Report] = ()) -> list[str]:
-    """Return a line of the table for each sentence of the study; `others` are the reports of its companions."""
-    return [f"| {' | '.join(_sentence_cells(sentence))} |" for sentence in sentences(report, others)]
+def sentence_rows(report: Report, others: Sequence[Report] = ()) -> list[SentenceRow]:
+    """Return a row of the table for each sentence of the study; `others` are the reports of its companions."""
+    return [_row(sentence) for sentence in sentences(report, others)]
 
 
 def _judged(report: Report) -> list[Judged]:
@@ -132,48 +159,39 @@ def modes(judgements: Sequence[Judgement]) -> str:
     )
 
 
-def rows_in(text: str) -> dict[str, list[str]]:
-    """Return the lines of a page that was written before, by study."""
-    by_study: dict[str, list[str]] = {}
-    for line in text.partition(HEADING)[2].partition("\n## ")[0].splitlines():
-        if line.startswith("| ") and not line.startswith(("| Study |", "| --- |")):
-            by_study.setdefault(line.split(" | ")[0].removeprefix("| "), []).append(line)
-    return by_study
-
-
-def sentence_table(lines: Sequence[str]) -> str:
+def sentence_table(rows: Sequence[SentenceRow]) -> str:
     """Return the opening of the page: how many sentences came to each verdict, and the table of all of them."""
-    verdicts = [_verdict(line.split(" | ")[2]) for line in lines]
-    otherwise = sum(f"*{Verdict.HOLDS}*" in line for line in lines)
+    otherwise = sum(row.holds_otherwise for row in rows)
     verb = "holds" if otherwise == 1 else "hold"
     more = f" Under another condition that the paper leaves open, {otherwise} more {verb}." if otherwise else ""
-    summary = f"Of {count(len(lines), 'sentence')}, {verdicts_in_words(verdicts)}.{more}"
-    return "\n".join([f"{HEADING}\n", f"{summary}\n", EXPLAINED, COLUMNS, *lines]) + "\n"
+    summary = f"Of {count(len(rows), 'sentence')}, {verdicts_in_words([row.verdict for row in rows])}.{more}"
+    return "\n".join([f"{HEADING}\n", f"{summary}\n", EXPLAINED, COLUMNS, *(row.line for row in rows)]) + "\n"
 
 
-def _verdict(cell: str) -> Verdict:
-    return Verdict(cell.rpartition(" (")[0])
-
-
-def _sentence_cells(sentence: Sentence) -> Iterator[str]:
-    """Yield the cells of a row, in the order of the columns."""
+def _row(sentence: Sentence) -> SentenceRow:
     first = sentence.first
-    yield first.report.study.name
-    yield sentence.text
-    yield f"{first.verdict} ({first.number})"
     condition = first.judgement.claim.condition
-    yield f"{condition + ': ' if condition else ''}{_figures(first)}"
-    if not sentence.others:
-        yield "–"
-        return
-    holding = sentence.holds_otherwise
-    if holding:
-        yield "; ".join(f"*{Verdict.HOLDS}* {_condition(other, first)}: {_figures(other)}" for other in holding)
-        return
-    if len(sentence.others) > NAMED:
-        yield f"of {len(sentence.others)} others, {verdicts_in_words([other.verdict for other in sentence.others])}"
-        return
-    yield "; ".join(f"{other.verdict} {_condition(other, first)}" for other in sentence.others)
+    return SentenceRow(
+        study=first.report.study.name,
+        sentence=sentence.text,
+        verdict=first.verdict,
+        number=first.number,
+        decided_by=f"{condition + ': ' if condition else ''}{_figures(first)}",
+        otherwise=_otherwise(sentence),
+        holds_otherwise=bool(sentence.holds_otherwise),
+    )
+
+
+def _otherwise(sentence: Sentence) -> str:
+    """Return the verdicts under other conditions; of those that hold, with figures."""
+    first, others = sentence.first, sentence.others
+    if not others:
+        return "–"
+    if holding := sentence.holds_otherwise:
+        return "; ".join(f"*{Verdict.HOLDS}* {_condition(other, first)}: {_figures(other)}" for other in holding)
+    if len(others) > NAMED:
+        return f"of {len(others)} others, {verdicts_in_words([other.verdict for other in others])}"
+    return "; ".join(f"{other.verdict} {_condition(other, first)}" for other in others)
 
 
 def _condition(judged: Judged, first: Judged) -> str:
@@ -228,7 +246,7 @@ class Unexplained:
     verdict: str
 
 
-def page(rows: Sequence[str], sections: Sequence[str]) -> str:
+def page(rows: Sequence[SentenceRow], sections: Sequence[str]) -> str:
     """Return the whole page: the table of the papers' sentences, and a section for each study."""
     return "\n".join([HEAD, sentence_table(rows), *sections]).rstrip("\n") + "\n"
 

@@ -138,7 +138,7 @@ def test_notes_of_calls_that_are_none(tmp_path: Path, files: qemu.Files) -> None
 def test_reasons_are_one_printable_line() -> None:
     sent = {"failed": b"measure\x1b[2J\nforged line " + b"x" * 10**6, "measure.txt": b""}
     for reason in (
-        qemu.step_reason(sent),
+        qemu.failed_step(sent).reason,
         qemu._outcome(None, b"Kernel panic - not syncing: a\x1b[31m\x07", "").reason,
     ):
         assert reason.isprintable()

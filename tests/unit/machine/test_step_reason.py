@@ -24,13 +24,13 @@ from flashbed.workload.fio.output import metrics_of
     ],
 )
 def test_a_step_that_failed(output: bytes, expected: str) -> None:
-    reason = qemu.step_reason({"failed": b"measure: exit status 1\n", "measure.txt": output})
+    reason = qemu.failed_step({"failed": b"measure: exit status 1\n", "measure.txt": output}).reason
     assert reason.startswith(f"step measure: exit status 1{expected}")
     assert expected or reason == "step measure: exit status 1"
 
 
 def test_what_a_tool_said_at_length_is_cut() -> None:
-    reason = qemu.step_reason({"failed": b"format: exit status 1\n", "format.txt": b"error " + b"x" * 5000})
+    reason = qemu.failed_step({"failed": b"format: exit status 1\n", "format.txt": b"error " + b"x" * 5000}).reason
     assert len(reason) < 300
 
 

@@ -98,6 +98,7 @@ def test_the_command_refuses_to_write_without_results(
 ) -> None:
     written = tmp_path / "papers.md"
     monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(papers, "ROWS", written.with_suffix(".json"))
     monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
@@ -117,6 +118,7 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
     stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
     written.write_text(stored)
     monkeypatch.setattr(papers, "PAGE", written)
+    monkeypatch.setattr(papers, "ROWS", written.with_suffix(".json"))
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     studies: list[str] = []

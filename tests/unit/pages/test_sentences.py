@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,17 @@ from flashbed.report.claims import shown
 from flashbed.report.model import Report
 from flashbed.report.papers import (
     HEADING,
+    SentenceRow,
     companions,
     modes,
     page,
-    rows_in,
     section,
     sentence_rows,
-    sentence_table,
     sentences,
 )
 from flashbed.study.format import Claim
 from flashbed.study.loading import load_study
 from pages import papers
-from pages.page_text import wrapped
 from tests.support.facts import Facts
 from tests.support.made_up_papers import paper, paper_rows
 from tests.support.tabled import report_of, rows_of_study
@@ -68,8 +67,8 @@ def report_with(claims: tuple[Claim, ...], name: str = "lee2013") -> Report:
     return report_of(study, written, {})
 
 
-def cells(line: str) -> list[str]:
-    return line.strip("| ").split(" | ")
+def cells(row: SentenceRow) -> list[str]:
+    return row.line.strip("| ").split(" | ")
 
 
 def test_a_sentence_is_judged_by_each_claim_that_names_it() -> None:
@@ -141,24 +140,23 @@ def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
     assert sources == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
 
 
-def test_lines_of_a_page_that_was_written_before_are_found_again() -> None:
-    rows_found = rows_in(wrapped(page(sentence_rows(report()), [section(report())])))
-    assert rows_found == {"lee2013": sentence_rows(report())}
-    assert rows_in("# Without a table\n\n## A study\n| a | b |\n") == {}
-    assert sentence_table(rows_found["lee2013"]) == sentence_table(sentence_rows(report()))
+def test_rows_are_kept_as_json() -> None:
+    rows = sentence_rows(report())
+    assert [SentenceRow.from_json(json.loads(json.dumps(asdict(row)))) for row in rows] == rows
 
 
 def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     studies = [replace(paper("lee2013"), claims=CLAIMS), replace(paper("lee2013"), name="other", title="Other")]
     monkeypatch.setattr(papers, "PAGE", tmp_path / "papers.md")
+    monkeypatch.setattr(papers, "ROWS", tmp_path / "papers.json")
     monkeypatch.setattr(papers, "studies_after_papers", lambda: studies)
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     assert papers.main(["--partial"]) == 0
-    before = rows_in(papers.PAGE.read_text())
+    before = papers.kept_rows()
     studies[0] = replace(studies[0], claims=CLAIMS[2:3])
     assert papers.main(["--partial", "--only", "lee2013"]) == 0
-    now = rows_in(papers.PAGE.read_text())
+    now = papers.kept_rows()
     assert (len(before["lee2013"]), len(now["lee2013"]), now["other"]) == (3, 1, before["other"])
 
 

@@ -22,8 +22,16 @@ def result() -> dict[str, Any]:
     environment = {"machine": " ".join(MACHINE), "kernel": digest_bytes(KERNEL), "base": digest_bytes(BASE)}
     cell = {"seed": 7, "filesystem": "ext2"}
     key = digest_json({"version": KEY_VERSION, "cell": cell, "environment": environment})
-    document = {"key": key, "seed": 7, "cell": cell, "environment": environment, "outcome": "measured", "check": ""}
-    return document
+    said = {
+        "key": key,
+        "seed": 7,
+        "coordinates": {"filesystem": "ext2"},
+        "cell": cell,
+        "environment": environment,
+        "outcome": "measured",
+        "check": "",
+    }
+    return said
 
 
 def recipe() -> Recipe:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashbed.common import paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.machine.base import Outcome
@@ -22,8 +20,6 @@ from flashbed.packs import gathering
 from flashbed.replay import verifying
 from flashbed.replay.recipe import Recipe
 from flashbed.replay.verifying import differences_of
-from flashbed.study.loading import load_study
-from flashbed.study.plan import plan
 from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KEY_VERSION, recipe, result
 
@@ -93,36 +89,31 @@ def test_of_much_that_differs_the_first_is_said_and_the_rest_counted() -> None:
     assert (len(sentences), sentences[-1]) == (5, "and 7 more")
 
 
-def labelled(cell: int, seed: int) -> Recipe:
-    return replace(recipe(), label=f"{cell}, seed {seed}")
+def repetition_of(cell: int, seed: int) -> Recipe:
+    return replace(recipe(), key=f"{cell} {seed}", label=f"{cell}, seed {seed}")
+
+
+def sampled(cells: int, seeds: int, wanted: int | None) -> list[tuple[int, int]]:
+    """Return cell and seed of each repetition in a sample. A study has all cells with the first seed, then all with the
+    second.
+    """
+    places = {f"{cell} {seed}": (cell, seed) for seed in range(seeds) for cell in range(cells)}
+    study = [repetition_of(*place) for place in places.values()]
+    results = {key: {"coordinates": {"filesystem": str(cell)}} for key, (cell, _) in places.items()}
+    return [places[chosen.key] for chosen in verifying.sample(study, results, wanted)]
 
 
 @given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
-def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, sample_size: int) -> None:
-    """A study has all cells with the first seed, then all with the second."""
-    study = [labelled(cell, seed) for seed in range(seeds) for cell in range(cells)]
-    chosen = [int(chosen_recipe.cell) for chosen_recipe in verifying.sample(study, sample_size)]
-    assert len(chosen) == len(set(chosen)) == min(cells, sample_size)
+def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
+    chosen = [cell for cell, _ in sampled(cells, seeds, wanted)]
+    assert len(chosen) == len(set(chosen)) == min(cells, wanted)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
 
 
-@pytest.mark.parametrize("name", [file.stem for file in sorted(paths.studies().glob("*.toml"))])
-def test_labels_tell_the_cells_of_each_study_apart(name: str) -> None:
-    """A recipe has only a label: the text before the seed identifies the cell."""
-    by_label: dict[str, set[str]] = {}
-    for cell in plan(load_study(paths.studies() / f"{name}.toml")):
-        cell_of_recipe = replace(recipe(), label=cell.label).cell
-        by_label.setdefault(cell_of_recipe, set()).add(json.dumps(cell.coordinates))
-    assert "" not in by_label
-    assert all(len(cells) == 1 for cells in by_label.values())
-    assert len(by_label) == len(set[str]().union(*by_label.values()))
-
-
 def test_the_seeds_take_turns_in_a_sample() -> None:
-    study = [labelled(cell, seed) for seed in (1, 2) for cell in range(4)]
-    assert [chosen.label[-1] for chosen in verifying.sample(study, 4)] == ["1", "2", "1", "2"]
-    assert verifying.sample(study, None) == study
+    assert [seed for _, seed in sampled(4, 2, 4)] == [0, 1, 0, 1]
+    assert len(sampled(4, 2, None)) == 8
 
 
 def test_a_program_is_packed_with_its_libraries() -> None:
