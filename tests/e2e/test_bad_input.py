@@ -84,10 +84,8 @@ def test_a_key_that_is_not_there(flashbed: Flashbed) -> None:
 
 def test_what_is_no_pack(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study = study_file(WRITE)
-    message = (
-        f"flashbed: {study}: is no pack of flashbed. `flashbed pack STUDY` makes one; if it was one, get it again.\n"
-    )
-    assert complaint(flashbed("verify", study), BAD_INPUT) == message
+    message = complaint(flashbed("verify", study), BAD_INPUT)
+    assert message.startswith(f"flashbed: {study}: is not a pack of flashbed. `flashbed pack STUDY` makes one. ")
 
 
 def test_a_command_that_is_not_there(flashbed: Flashbed) -> None:

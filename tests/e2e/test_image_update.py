@@ -19,7 +19,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.image import apt, lockfile
 from flashbed.image.debian import NOTES
-from flashbed.image.lockfile import File, Lockfile
+from flashbed.image.lockfile import ArchiveFile, Lockfile
 from tests.support import made_up_archive, name_space, web_folder
 from tests.support.fixture_types import FLASHBED
 from tests.support.small_disk import small_disk
@@ -46,8 +46,8 @@ def lock_of_today(lock: Lockfile, folder: Path) -> Lockfile:
     def newer(words: str) -> str:
         return words.replace(called, TODAY[0]).replace(before[0].version, TODAY[1])
 
-    def moved(file: File) -> File:
-        return replace(file, name=newer(file.name), origin=newer(file.origin))
+    def moved(one: ArchiveFile) -> ArchiveFile:
+        return replace(one, name=newer(one.name), origin=newer(one.origin))
 
     empty = "alone linux-image-arm64"
     now = {name: tuple(files) for name, files in requests.items() if name != kernel}

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from flashbed.image import cpio, stores
 from flashbed.image.debian import Packages
-from flashbed.image.lockfile import File
+from flashbed.image.lockfile import ArchiveFile
 from flashbed_appliance.nas import programs
 from flashbed_appliance.shrinking import architecture
 from tests.support.appliance_machines import unpacked
 from tests.support.appliance_pair import CLIENT, SERVER
 
-NFSTEST = File(
+NFSTEST = ArchiveFile(
     "nfstest_3.2-3_all.deb",
     "8637801f0ac844818308276dbb4c2e4089ed6723d985ff079885f7fcd30145ae",
     440028,

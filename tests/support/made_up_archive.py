@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from flashbed.image.apt import MAIN, SECURITY
-from flashbed.image.lockfile import File, Lockfile
+from flashbed.image.lockfile import ArchiveFile, Lockfile
 
 OWNER = "the archive"
 
@@ -47,7 +47,7 @@ def write(folder: Path, lock: Lockfile, signer: str = OWNER) -> None:
             (place / "InRelease").write_bytes(gpg("--local-user", signer, "--clearsign", "-o", "-", place / "Release"))
 
 
-def package(folder: Path, origin: str, depends: str) -> File:
+def package(folder: Path, origin: str, depends: str) -> ArchiveFile:
     """Make a package that contains only its dependencies. `origin` is as in a lock."""
     archive, _, path = origin.partition(" ")
     file = folder / archive / unquote(path)
@@ -61,7 +61,7 @@ def package(folder: Path, origin: str, depends: str) -> File:
     file.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["dpkg-deb", "--root-owner-group", "-b", folder / "package", file], check=True, capture_output=True)
     data = file.read_bytes()
-    return File(file.name, hashlib.sha256(data).hexdigest(), len(data), origin)
+    return ArchiveFile(file.name, hashlib.sha256(data).hexdigest(), len(data), origin)
 
 
 def _index(lock: Lockfile) -> Mapping[tuple[str, str], dict[str, str]]:
@@ -83,7 +83,7 @@ def _has_dependencies(request: str) -> bool:
     return not request.startswith(("source ", "alone "))
 
 
-def _depends(requests: Mapping[str, Iterable[File]]) -> Iterator[tuple[str, list[str]]]:
+def _depends(requests: Mapping[str, Iterable[ArchiveFile]]) -> Iterator[tuple[str, list[str]]]:
     """Yield each package with its dependencies: everything else in its request's result. Of several packages in a
     request, take the one that no other request has.
     """
@@ -95,11 +95,11 @@ def _depends(requests: Mapping[str, Iterable[File]]) -> Iterator[tuple[str, list
         yield owner, [name for name in packages if name != owner]
 
 
-def _name(file: File) -> str:
+def _name(file: ArchiveFile) -> str:
     return file.name.split("_")[0]
 
 
-def _binary(file: File, depends: Iterable[str]) -> tuple[str, str]:
+def _binary(file: ArchiveFile, depends: Iterable[str]) -> tuple[str, str]:
     """Return the archive of a package, and its entry in the list."""
     archive, _, path = file.origin.partition(" ")
     fields = {
@@ -114,7 +114,7 @@ def _binary(file: File, depends: Iterable[str]) -> tuple[str, str]:
     return archive, "".join(f"{key}: {value}\n" for key, value in fields.items() if value)
 
 
-def _source(name: str, files: Iterable[File]) -> tuple[str, str]:
+def _source(name: str, files: Iterable[ArchiveFile]) -> tuple[str, str]:
     dsc = next(file for file in files if file.name.endswith(".dsc"))
     archive, _, path = dsc.origin.partition(" ")
     sums = "".join(f" {file.sha256} {file.size} {file.name}\n" for file in files)

@@ -20,7 +20,7 @@ from flashbed.result import columns
 from flashbed.result.metrics import Metric
 
 FILE = "results.json"
-COMPARED = f"the folder of a report, its {FILE}, a pack, or a folder with several of such folders"
+COMPARED = f"`flashbed compare` reads a report's folder, its {FILE}, a pack, or a folder of several report folders"
 MOST_OPTIONS = 10
 """The most options of a kernel that are listed. Others are counted."""
 
@@ -79,7 +79,7 @@ def read_all(text: str) -> dict[str, ResultSet]:
     if path.is_file():
         return {"": _read(path, text, part)}
     if not path.is_dir():
-        raise InputError(f"{place}: no such file or folder; {COMPARED} can be compared")
+        raise InputError(f"{place}: no such file or folder; {COMPARED}")
     if (path / FILE).is_file():
         return {"": _read(path / FILE, text, part)}
     found = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
@@ -137,7 +137,7 @@ def _parsed(text: bytes, path: Path, name: str, part: str) -> ResultSet:
         document = pack_file.parsed_json(text)
         return _of(document, name, _wanted(part, name, document["study"]["axes"]))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: is no set of results, or a damaged one; {COMPARED} can be compared") from None
+        raise InputError(f"{path}: is not a set of results, or is damaged; {COMPARED}") from None
 
 
 def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, str]:

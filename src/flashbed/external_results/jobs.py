@@ -99,7 +99,7 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
     if not wanted:
         raise InputError(f'{study.path}: no job is left: flush = "close" needs the lab\'s own fio')
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; name a new folder, so that no results are mixed up")
+        raise InputError(f"{folder}: exists already; name a new folder, so that results of two exports are not mixed")
     manifest = {
         "format": FORMAT,
         "study": study.name,

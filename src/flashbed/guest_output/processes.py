@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import lru_cache
 
+from flashbed.common.descriptors import DescriptorTable
 from flashbed.guest_output import births
 from flashbed.guest_output.births import CLONE_FILES, CLONE_FS, CLONE_THREAD, clone_arguments
 from flashbed.guest_output.system_calls import Flag, Note, Number
@@ -125,7 +126,7 @@ class Thread:
     born_ns: int
     tid: int | None = None
     ended_ns: int | None = None
-    _table: _Descriptors = field(default_factory=lambda: _Descriptors())
+    _table: DescriptorTable[GuestFile] = field(default_factory=lambda: DescriptorTable[GuestFile]())
     _places: _Places = field(default_factory=lambda: _Places())
 
 
@@ -139,32 +140,6 @@ class SystemCall:
     result: int | None
     thread: Thread
     files: tuple[GuestFile, ...]
-
-
-@dataclass
-class _Descriptors:
-    """The descriptors of one or several processes."""
-
-    files: dict[int, GuestFile] = field(default_factory=dict)
-    closed_by_exec: set[int] = field(default_factory=set)
-
-    def copy(self) -> _Descriptors:
-        return _Descriptors(dict(self.files), set(self.closed_by_exec))
-
-    def put(self, descriptor: int, file: GuestFile, closed_by_exec: bool) -> None:
-        self.files[descriptor] = file
-        self.mark(descriptor, closed_by_exec)
-
-    def mark(self, descriptor: int, closed_by_exec: bool) -> None:
-        (self.closed_by_exec.add if closed_by_exec else self.closed_by_exec.discard)(descriptor)
-
-    def remove(self, descriptor: int) -> None:
-        self.files.pop(descriptor, None)
-        self.closed_by_exec.discard(descriptor)
-
-    def executed(self) -> _Descriptors:
-        kept = {number: file for number, file in self.files.items() if number not in self.closed_by_exec}
-        return _Descriptors(kept)
 
 
 @dataclass
@@ -308,7 +283,7 @@ class _Following:
         return thread
 
     def _unknown(self, note: Note) -> Thread:
-        standard = _Descriptors(dict.fromkeys(range(3), _CONSOLE))
+        standard = DescriptorTable(dict.fromkeys(range(3), _CONSOLE))
         return Thread(Process(None, None), note.begin_ns, _table=standard)
 
     def _end_of_stack(self, note: Note) -> None:
@@ -357,7 +332,9 @@ class _Following:
         process.program = (
             _text(argument.rstrip(b"\0")).rpartition("/")[2].lstrip("-") or process.path.rpartition("/")[2]
         )
-        thread._table = thread._table.executed()
+        thread._table = thread._table.copy()
+        for descriptor in thread._table.to_close():
+            thread._table.remove(descriptor)
         thread._places = replace(thread._places)
         for other in self._threads.values():
             if other is not thread and other.process is process and other.ended_ns is None:
@@ -484,7 +461,7 @@ class _Following:
         if note.a2 & _CLOSE_RANGE_UNSHARE:
             thread._table = thread._table.copy()
         table = thread._table
-        for descriptor in [one for one in table.files if note.a0 & 0xFFFFFFFF <= one <= note.a1 & 0xFFFFFFFF]:
+        for descriptor in table.between(note.a0 & 0xFFFFFFFF, note.a1 & 0xFFFFFFFF):
             if note.a2 & _CLOSE_RANGE_CLOEXEC:
                 table.mark(descriptor, True)
             else:

@@ -21,7 +21,7 @@ from flashbed.common import locks, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError, host_refusal
 from flashbed.image.command import run
-from flashbed.image.lockfile import File
+from flashbed.image.lockfile import ArchiveFile
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 """The keys of all Debian releases that are still supported."""
@@ -49,7 +49,7 @@ class Mirrors:
             for base in bases:
                 if address.startswith(base):
                     return f"{archive} {address.removeprefix(base)}"
-        raise SetupError(f"{address}: apt took this from no mirror that it was told of")
+        raise SetupError(f"{address}: apt took this file from a mirror that is not in its list of mirrors")
 
     def addresses(self, origin: str) -> list[str]:
         """Return the addresses of that file on this host's mirrors."""
@@ -129,7 +129,7 @@ class Apt:
         self._architecture = architecture
         self._suite = suite
 
-    def offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
+    def offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
         """Return the files of packages and, unless `alone`, of all packages that they depend on. Raises SetupError."""
         fresh = not self._has_lists()
         if fresh:
@@ -145,7 +145,7 @@ class Apt:
             raise SetupError(f"the Debian archive did not offer {' '.join(packages)}")
         return files
 
-    def obtain(self, wanted: Iterable[File]) -> list[File]:
+    def obtain(self, wanted: Iterable[ArchiveFile]) -> list[ArchiveFile]:
         """Fetch the missing files, and return those that no mirror has. Raises SetupError if there is no mirror."""
         if not (lost := self.lacking(wanted)):
             return []
@@ -163,25 +163,25 @@ class Apt:
             lost = self.lacking(lost)
         return lost
 
-    def lacking(self, wanted: Iterable[File]) -> list[File]:
+    def lacking(self, wanted: Iterable[ArchiveFile]) -> list[ArchiveFile]:
         """Return the files that are missing, or present with another digest."""
         return [file for file in wanted if not _is_whole(self.place(file), file)]
 
-    def place(self, file: File) -> Path:
+    def place(self, file: ArchiveFile) -> Path:
         return self._root / ("cache/archives" if file.name.endswith(".deb") else "sources") / file.name
 
     def forget_lists(self) -> None:
         """Delete the lists, so that the next request asks the mirror."""
         locks.remove(self._root / "state/lists")
 
-    def _told(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
+    def _told(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
         subcommand = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
         with locks.scratch(self._root / "tmp") as empty:  # apt omits files that it finds downloaded
             out = self._apt(*subcommand, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)
         of = known_mirrors()
         return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
 
-    def _download(self, wanted: Sequence[tuple[File, str]]) -> None:
+    def _download(self, wanted: Sequence[tuple[ArchiveFile, str]]) -> None:
         """Download each file from its address. Skip what is not available there. Replace an existing file only by the
         complete file.
         """
@@ -198,7 +198,7 @@ class Apt:
                 if _is_whole(folder / file.name, file):
                     self._take(folder / file.name, file)
 
-    def _take(self, path: Path, file: File) -> None:
+    def _take(self, path: Path, file: ArchiveFile) -> None:
         try:
             path.replace(self.place(file))
         except OSError as error:
@@ -273,7 +273,7 @@ def refusal(address: str) -> str:
     return (_complaint(process.stderr) or process.stderr.strip()).removeprefix(f"{address}: ")
 
 
-def _is_whole(path: Path, file: File) -> bool:
+def _is_whole(path: Path, file: ArchiveFile) -> bool:
     return path.exists() and digest_file(path) == file.sha256
 
 
@@ -287,8 +287,8 @@ def _helper() -> str:
     return shutil.which(HELPER, path=f"{os.environ.get('PATH', '')}:{HELPER_FOLDER}") or HELPER
 
 
-def _offer(match: re.Match[str], of: Mirrors) -> File:
+def _offer(match: re.Match[str], of: Mirrors) -> ArchiveFile:
     kind, _, digest = match["hash"].partition(":")
     if kind != "SHA256":
         raise SetupError(f"the mirror gave no SHA-256 of {match['file']}; what it gives cannot be checked")
-    return File(match["file"], digest, int(match["size"]), of.origin(match["uri"]))
+    return ArchiveFile(match["file"], digest, int(match["size"]), of.origin(match["uri"]))

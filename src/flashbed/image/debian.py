@@ -21,7 +21,7 @@ from flashbed.common.progress import stage
 from flashbed.image import lockfile
 from flashbed.image.apt import Apt
 from flashbed.image.command import run
-from flashbed.image.lockfile import File, Lockfile, Pins
+from flashbed.image.lockfile import ArchiveFile, Lockfile, Pins
 
 _log = logging.getLogger("flashbed")
 
@@ -36,7 +36,7 @@ _told: set[str] = set()
 class Packages:
     """The result of a request: files of the archive."""
 
-    in_archive: tuple[File, ...]
+    in_archive: tuple[ArchiveFile, ...]
 
     @property
     def files(self) -> tuple[tuple[str, str], ...]:
@@ -151,7 +151,7 @@ class Archive:
         for deb in debs:
             run(["dpkg-deb", "-x", deb, into])
 
-    def _kept(self, request: str) -> tuple[File, ...] | None:
+    def _kept(self, request: str) -> tuple[ArchiveFile, ...] | None:
         """Return the noted files, if the lock allows them. Warn once about a difference that it allows."""
         noted = self._read().get(request)
         lock = self._pins.lock
@@ -166,7 +166,7 @@ class Archive:
             _log.warning(warning, lock.path, _difference(request, pinned, noted))
         return noted
 
-    def _take_pinned(self, request: str) -> tuple[File, ...] | None:
+    def _take_pinned(self, request: str) -> tuple[ArchiveFile, ...] | None:
         """Fetch and return the files that the lock names; None if it names none, or if one is unavailable. The caller
         holds the lock of `_alone`.
         """
@@ -193,19 +193,19 @@ class Archive:
         _log.warning("%s: %s: %s; taking what %s has now", lock.path, request, _lost(lost), lock.suite)
         return None
 
-    def _check_sizes(self, lock: Lockfile, files: Sequence[File]) -> None:
+    def _check_sizes(self, lock: Lockfile, files: Sequence[ArchiveFile]) -> None:
         """Raise InputError if the lock has another size than the file with its digest."""
         for file in files:
             if (size := self._apt.place(file).stat().st_size) != file.size:
                 problem = f'files."{file.name}".bytes: is {file.size}, and the file with that SHA-256 has {size} bytes'
                 raise InputError(f"{lock.path}: {problem}")
 
-    def _by_hand(self, lost: Sequence[File]) -> str:
+    def _by_hand(self, lost: Sequence[ArchiveFile]) -> str:
         """Return advice on files that no mirror has."""
         folders = " and ".join(sorted({str(self._apt.place(file).parent) for file in lost}))
         return f"A file with that digest from elsewhere (Debian keeps all at snapshot.debian.org) goes into {folders}"
 
-    def _read(self) -> dict[str, tuple[File, ...]]:
+    def _read(self) -> dict[str, tuple[ArchiveFile, ...]]:
         """Return the notes. A damaged file counts as empty: the lock, or apt's lists, give the same files again."""
         try:
             noted = json.loads(self._notes.read_text())
@@ -218,7 +218,7 @@ class Archive:
             _told.add(str(self._notes))
         return {}
 
-    def _note(self, request: str, files_of_request: Sequence[File]) -> None:
+    def _note(self, request: str, files_of_request: Sequence[ArchiveFile]) -> None:
         """Note the result of a request. The caller holds the lock of `_alone`."""
         known = {**self._read(), request: files_of_request}
         table = {asked: [asdict(file) for file in files] for asked, files in known.items()}
@@ -227,7 +227,7 @@ class Archive:
         except OSError as error:
             raise host_refusal(self._notes, error) from None
 
-    def _ask(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[File, ...]:
+    def _ask(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
         """Return what the mirror has now. The caller holds the lock of `_alone`."""
         return self._apt.offered(packages, source=source, alone=alone)
 
@@ -240,18 +240,18 @@ class Archive:
         return locks.wait_for(self.root / ".lock", say)
 
 
-def _as_file(noted: Any) -> File:
-    file = File(**noted)
+def _as_file(noted: Any) -> ArchiveFile:
+    file = ArchiveFile(**noted)
     if not all(isinstance(value, str) for value in (file.name, file.sha256, file.origin)) or type(file.size) is not int:
         raise TypeError("not a file")
     return file
 
 
-def _versions(files: Sequence[File]) -> str:
+def _versions(files: Sequence[ArchiveFile]) -> str:
     return ", ".join(sorted({file.version for file in files}))
 
 
-def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> str:
+def _difference(request: str, pinned: Sequence[ArchiveFile], noted: Sequence[ArchiveFile]) -> str:
     """Return how the lock's files differ from the used ones."""
     if (names := _versions(pinned)) != (used := _versions(noted)):
         return f"{names} for {request}, and {used} is used here"
@@ -261,7 +261,7 @@ def _difference(request: str, pinned: Sequence[File], noted: Sequence[File]) -> 
     return f"the same versions for {request} as are used here, but other files: {_first(differences)}"
 
 
-def _other(file: File, here: File | None) -> str:
+def _other(file: ArchiveFile, here: ArchiveFile | None) -> str:
     if here is None:
         return f"{file.name} (not here)"
     if file.sha256 != here.sha256:
@@ -275,7 +275,7 @@ def _first(items: Sequence[str]) -> str:
     return ", ".join(items[:3]) + (f" and {len(items) - 3} more" if len(items) > 3 else "")
 
 
-def _lost(files: Sequence[File]) -> str:
+def _lost(files: Sequence[ArchiveFile]) -> str:
     """Return which files are unavailable, and where they came from."""
     descriptions = [f"{file.name} (SHA-256 {file.sha256[:16]}..., from {file.origin})" for file in files]
     return f"no mirror here has {_first(descriptions)} any more"

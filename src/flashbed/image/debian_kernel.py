@@ -18,7 +18,7 @@ from flashbed.image.cache import Cache
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
-from flashbed.image.initramfs import File
+from flashbed.image.initramfs import InitramfsFile
 from flashbed.image.kernel import CONFIG, IMAGE, SYMBOLS, Kernel
 from flashbed.image.loading import FILESYSTEM, SCHEDULER, ModuleFiles
 
@@ -71,7 +71,7 @@ def _keep(unpacked: Path, folder: Path) -> None:
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 
-def loaded(kernel: Kernel, wanted: ProgramSet) -> list[File]:
+def loaded(kernel: Kernel, wanted: ProgramSet) -> list[InitramfsFile]:
     """Return the modules that a cell and then its tool need, named in the order in which they load. Raise PartError for
     a file system or scheduler that the kernel has neither as a module nor built in, and SetupError for another module.
     """

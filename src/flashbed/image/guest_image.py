@@ -32,6 +32,7 @@ from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.hosttools import MediaTool
+from flashbed.image.initramfs import InitramfsFile
 from flashbed.image.kernel import Kernel
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KernelChoice
 from flashbed.workload.base import Root
@@ -40,7 +41,6 @@ _NO_PACKAGE = re.compile(r"Unable to locate package (\S+)|Package '?([^' ]+)'? h
 
 ROOT = "root"
 """The name of the root of programs in a key."""
-
 
 
 @dataclass(frozen=True)
@@ -126,16 +126,16 @@ def _is_built(version: str | KernelChoice) -> bool:
     return True
 
 
-def _tools(cache: Cache, archive: Archive, wanted_sets: Sequence[ProgramSet]) -> dict[str, list[initramfs.File]]:
+def _tools(cache: Cache, archive: Archive, wanted_sets: Sequence[ProgramSet]) -> dict[str, list[InitramfsFile]]:
     """Return the programs of each set, by the name of their archive."""
-    tools: dict[str, list[initramfs.File]] = {}
+    tools: dict[str, list[InitramfsFile]] = {}
     for wanted in wanted_sets:
         files = [
-            initramfs.File(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
+            InitramfsFile(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
         ]
         if wanted.programs:
             tree = _from_packages(cache, archive, wanted).folder / "root"
-            files += [initramfs.File(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
+            files += [InitramfsFile(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
         tools[guest_parts.tools_name(wanted)] = files
     return tools
 
@@ -145,7 +145,7 @@ def _guest(
     archive: Archive,
     built: Kernel,
     wanted_sets: Sequence[ProgramSet],
-    tools: Mapping[str, list[initramfs.File]],
+    tools: Mapping[str, list[InitramfsFile]],
     wanted_modules: Iterable[str],
     own_modules: Mapping[str, Path],
 ) -> GuestImage:

@@ -51,7 +51,7 @@ APPLETS = [
 
 
 @dataclass(frozen=True)
-class File:
+class InitramfsFile:
     """A file in the guest: its absolute path there, its source, and its mode."""
 
     name: str
@@ -59,28 +59,28 @@ class File:
     mode: int = 0o755
 
 
-def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[File]:
+def base_files(busybox: Path, ours: Mapping[str, Path]) -> list[InitramfsFile]:
     """Return the files of every guest: busybox, the lab's scripts, and the lab's programs by name."""
     guest = paths.guest()
     return [
-        File("/init", guest / "init"),
-        File("/lib/flashbed/cell", guest / "cell"),
-        File("/lib/flashbed/steps", guest / "steps", 0o644),
-        File("/lib/flashbed/insert", guest / "insert"),
-        File("/lib/flashbed/mark", guest / "mark"),
-        File("/lib/flashbed/remount", guest / "remount"),
-        File("/lib/flashbed/progress", guest / "progress"),
-        File("/bin/busybox", busybox),
-        *(File(f"/bin/{name}", program) for name, program in ours.items()),
+        InitramfsFile("/init", guest / "init"),
+        InitramfsFile("/lib/flashbed/cell", guest / "cell"),
+        InitramfsFile("/lib/flashbed/steps", guest / "steps", 0o644),
+        InitramfsFile("/lib/flashbed/insert", guest / "insert"),
+        InitramfsFile("/lib/flashbed/mark", guest / "mark"),
+        InitramfsFile("/lib/flashbed/remount", guest / "remount"),
+        InitramfsFile("/lib/flashbed/progress", guest / "progress"),
+        InitramfsFile("/bin/busybox", busybox),
+        *(InitramfsFile(f"/bin/{name}", program) for name, program in ours.items()),
     ]
 
 
-def module(name: str, source: Path) -> File:
+def module(name: str, source: Path) -> InitramfsFile:
     """Return a kernel module at the path where the guest's scripts look for it."""
-    return File(f"/lib/flashbed/{name}.ko", source, 0o644)
+    return InitramfsFile(f"/lib/flashbed/{name}.ko", source, 0o644)
 
 
-def archive(cache: Cache, name: str, files: Sequence[File], *, system: bool = False) -> Entry:
+def archive(cache: Cache, name: str, files: Sequence[InitramfsFile], *, system: bool = False) -> Entry:
     """Return a cached cpio archive of `files`. With `system`, add the directories, device node and applets with which a
     guest starts.
     """
@@ -103,7 +103,7 @@ def job_archive(job: Mapping[str, bytes], to: Path) -> None:
     to.write_bytes(cpio.archive([*cpio.folders_of(files), *files]))
 
 
-def pack(files: Sequence[File], *, system: bool = False) -> bytes:
+def pack(files: Sequence[InitramfsFile], *, system: bool = False) -> bytes:
     """Return an archive whose bytes depend only on names, modes and contents."""
     ordered = sorted(files, key=lambda file: file.name)
     nodes = [cpio.file(file.name, file.source.read_bytes(), file.mode) for file in ordered]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from flashbed.image.initramfs import File
+from flashbed.image.initramfs import InitramfsFile
 from flashbed.workload.base import KERNEL_MODULES
 
 RECIPE_VERSION = 1
@@ -128,7 +128,7 @@ def plain_name(name: str) -> str:
     return name.removeprefix(FILESYSTEM).removesuffix(SCHEDULER)
 
 
-def files(known: ModuleFiles, of_cell: Sequence[str], of_tool: Sequence[str] = ()) -> list[File]:
+def files(known: ModuleFiles, of_cell: Sequence[str], of_tool: Sequence[str] = ()) -> list[InitramfsFile]:
     """Return the modules for the names that a cell and then its tool request, named in the order in which they load.
     Raise LookupError with a name that the kernel has neither as a module nor built in.
     """
@@ -136,7 +136,7 @@ def files(known: ModuleFiles, of_cell: Sequence[str], of_tool: Sequence[str] = (
     first = known.in_order([*of_cell, *asks])
     both = known.in_order([*first, *of_tool])
     return [
-        File(f"{KERNEL_MODULES}/{group}/{number:02}-{file.name}", file, 0o644)
+        InitramfsFile(f"{KERNEL_MODULES}/{group}/{number:02}-{file.name}", file, 0o644)
         for group, names in ((CELL, first), (TOOL, both[len(first) :]))
         for number, file in enumerate(known.files[name] for name in names)
     ]

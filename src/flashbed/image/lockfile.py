@@ -37,7 +37,7 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 @dataclass(frozen=True, order=True)
-class File:
+class ArchiveFile:
     """A file of Debian's archive: its name, SHA-256, size and origin: "debian pool/main/..."."""
 
     name: str
@@ -56,7 +56,7 @@ def _version_in(name: str) -> str:
     return _ENDINGS.sub("", unquote((*name.removesuffix(".deb").split("_"), "")[1]))
 
 
-Requests = Mapping[str, Mapping[str, Sequence[File]]]
+Requests = Mapping[str, Mapping[str, Sequence[ArchiveFile]]]
 """Files by architecture and request."""
 
 
@@ -71,7 +71,7 @@ class Lockfile:
     requests: Requests = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
 
-    def files(self, architecture: str, request: str) -> tuple[File, ...] | None:
+    def files(self, architecture: str, request: str) -> tuple[ArchiveFile, ...] | None:
         """Return the files of a request; None if the lock has no such request."""
         names = self.requests.get(architecture, {}).get(request)
         return None if names is None else tuple(names)
@@ -123,7 +123,7 @@ class _LockTable(BaseModel):
 def read(path: Path) -> Lockfile:
     """Read a lock. Raises InputError, with the line, if the file is no lock."""
     table = TomlFile.read(path).validate(_LockTable)
-    files = {name: File(name, entry.sha256, entry.bytes, entry.origin) for name, entry in table.files.items()}
+    files = {name: ArchiveFile(name, entry.sha256, entry.bytes, entry.origin) for name, entry in table.files.items()}
     requests = {
         architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
         for architecture, asked in table.requests.items()
@@ -159,7 +159,7 @@ def write(lock: Lockfile) -> None:
         raise host_refusal(lock.path, error) from None
 
 
-def _file(file: File) -> str:
+def _file(file: ArchiveFile) -> str:
     fields: dict[str, str | int] = {
         "version": file.version,
         "sha256": file.sha256,

@@ -23,7 +23,7 @@ from flashbed.image import loading, own_module, toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.changed_code import lies_in
 from flashbed.image.command import run
-from flashbed.image.initramfs import File
+from flashbed.image.initramfs import InitramfsFile
 from flashbed.image.kernel import Kernel
 from flashbed.image.loading import ModuleFiles, found_in, plain, plain_name
 from flashbed.profiles.kernel_choice import KERNELS
@@ -181,7 +181,7 @@ def is_there(kernel: Kernel, name: str) -> bool:
     return not option or kernel.is_module(option)
 
 
-def loaded(cache: Cache, kernel: Kernel, wanted: Iterable[str], chosen: Iterable[Path] = ()) -> list[File]:
+def loaded(cache: Cache, kernel: Kernel, wanted: Iterable[str], chosen: Iterable[Path] = ()) -> list[InitramfsFile]:
     """Build the kernel's own modules that a guest loads: those for the names `wanted`, as Linux requests them, and any
     that the module files `chosen` depend on. Return them in the order in which they load. A name that no entry of
     OF_THE_KERNEL makes counts as built in.

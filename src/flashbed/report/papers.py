@@ -219,7 +219,7 @@ ADDED = (
 )
 
 BEHIND = "**This page is behind its studies**, which have changed since their results were measured."
-"""A line that an author puts on the page by hand, until `make papers` writes it from new results."""
+"""An author adds this line to the page by hand. `make papers` removes it when it writes the page from new results."""
 
 NOT_EXPLAINED = "*Why is not explained yet.*"
 

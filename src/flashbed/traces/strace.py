@@ -12,8 +12,9 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from flashbed.common.descriptors import DescriptorTable
 from flashbed.common.errors import InputError
 from flashbed.traces import recording, strace_lines
 from flashbed.traces.call_trace import LARGEST_LENGTH, OPEN_FLAGS, Argument
@@ -110,10 +111,9 @@ _NOT_WRITTEN = (
 
 
 @dataclass(eq=False)
-class _ProcessDescriptors:
-    """The descriptors of a process, shared by its threads: an open file, and True if execve() closes it."""
+class _ProcessDescriptors(DescriptorTable[OpenFile]):
+    """The descriptors of a process, shared by its threads."""
 
-    files: dict[int, tuple[OpenFile, bool]] = field(default_factory=dict)
     threads: int = 1
 
 
@@ -197,7 +197,7 @@ class _Follower:
                 base = thread.directory.path = of.path
             elif of.number is not None:
                 file = thread.descriptors.files.get(of.number)
-                base = of.path or (file[0].path if file else base)
+                base = of.path or (file.path if file else base)
         return posixpath.normpath(posixpath.join(base, path))
 
     def file(self, thread: _Thread, argument: str, call: StraceCall) -> OpenFile | None:
@@ -208,7 +208,7 @@ class _Follower:
         if of is None or of.number is None:
             return None
         if of.number in thread.descriptors.files:
-            file = thread.descriptors.files[of.number][0]
+            file = thread.descriptors.files[of.number]
             if of.path and of.path.startswith("/") and not of.deleted and of.path != file.path:
                 self.remarks.append(("descriptors whose path strace gives differently, as after a rename", file.path))
             return file
@@ -217,13 +217,14 @@ class _Follower:
         self.remarks.append((_OPEN_BEFORE, of.path))
         node = self.names.exists(of.path)
         file = OpenFile(of.path, node, references=1)
-        thread.descriptors.files[of.number] = (file, False)
+        thread.descriptors.put(of.number, file, closed_by_exec=False)
         self.note(thread, replace(call, took_us=0), "open", (file, of.path, "O_RDWR", 0), 0)
         return file
 
     def close(self, thread: _Thread, number: int, call: StraceCall) -> None:
         """Drop a descriptor. The last one of an open file closes it."""
-        file, _ = thread.descriptors.files.pop(number)
+        file = thread.descriptors.files[number]
+        thread.descriptors.remove(number)
         file.references -= 1
         if not file.references:
             took_us = call.took_us if call.name == "close" else 0
@@ -247,9 +248,9 @@ def _child(parent: _Thread, name: str, arguments: tuple[str, ...]) -> _Thread:
     if "CLONE_FILES" in flags:
         parent.descriptors.threads += 1
         return _Thread(parent.descriptors, directory)
-    for file, _ in parent.descriptors.files.values():
+    for file in parent.descriptors.files.values():
         file.references += 1
-    return _Thread(_ProcessDescriptors(dict(parent.descriptors.files)), directory)
+    return _Thread(parent.descriptors.copy(), directory)
 
 
 def _number(text: str) -> int | None:
@@ -327,7 +328,7 @@ def _open(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
         if "O_TRUNC" in words:
             node.cut(0)
     file = OpenFile(path, node, appends="O_APPEND" in words, references=1)
-    thread.descriptors.files[result] = (file, "O_CLOEXEC" in words)
+    thread.descriptors.put(result, file, "O_CLOEXEC" in words)
     follower.note(thread, call, "open", (file, path, kept, mode), 0)
 
 
@@ -344,7 +345,7 @@ def _close_range(follower: _Follower, thread: _Thread, call: StraceCall) -> None
     first, last = int(call.arguments[0]), int(call.arguments[1].replace("~0U", str(1 << 32)), 0)
     if isinstance(_result(call), str) or "CLOSE_RANGE_CLOEXEC" in call.arguments[2]:
         return
-    for number in [number for number in thread.descriptors.files if first <= number <= last]:
+    for number in thread.descriptors.between(first, last):
         follower.close(thread, number, call)
 
 
@@ -570,14 +571,14 @@ def _duplicate(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     command = call.arguments[1] if call.name == "fcntl" else "F_DUPFD"
     if command == "F_SETFD" and file is not None:
         number = int(call.arguments[0].partition("<")[0])
-        thread.descriptors.files[number] = (file, "FD_CLOEXEC" in call.arguments[2])
+        thread.descriptors.mark(number, "FD_CLOEXEC" in call.arguments[2])
     if command not in ("F_DUPFD", "F_DUPFD_CLOEXEC"):
         return
-    if result in thread.descriptors.files and thread.descriptors.files[result][0] is not file:
+    if result in thread.descriptors.files and thread.descriptors.files[result] is not file:
         follower.close(thread, result, call)  # dup2() closes what it replaces
     if file is not None and result not in thread.descriptors.files:
         file.references += 1
-        thread.descriptors.files[result] = (file, command != "F_DUPFD" or "O_CLOEXEC" in call.arguments[-1])
+        thread.descriptors.put(result, file, command != "F_DUPFD" or "O_CLOEXEC" in call.arguments[-1])
 
 
 def _other_descriptors(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
@@ -586,7 +587,7 @@ def _other_descriptors(follower: _Follower, thread: _Thread, call: StraceCall) -
 
 def _execute(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     if _result(call) == 0:
-        for number in [number for number, (_, closes) in thread.descriptors.files.items() if closes]:
+        for number in thread.descriptors.to_close():
             follower.close(thread, number, call)
 
 
@@ -597,7 +598,7 @@ def _change_directory(follower: _Follower, thread: _Thread, call: StraceCall) ->
         thread.directory.path = _path_of(follower, thread, "AT_FDCWD", call.arguments[0])
     elif (of := descriptor(call.arguments[0])) is not None and of.number is not None:
         file = thread.descriptors.files.get(of.number)
-        thread.directory.path = of.path or (file[0].path if file else thread.directory.path)
+        thread.directory.path = of.path or (file.path if file else thread.directory.path)
 
 
 def _where(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
@@ -616,7 +617,7 @@ def _not_replayed(follower: _Follower, thread: _Thread, call: StraceCall) -> Non
     for place in _DESCRIPTORS_AT.get(call.name, (0,)):
         of = descriptor(call.arguments[place]) if place < len(call.arguments) else None
         if of is not None and of.number in thread.descriptors.files:
-            followed.append(thread.descriptors.files[of.number][0].path)
+            followed.append(thread.descriptors.files[of.number].path)
     if followed:
         follower.not_replayed.append((call.name, followed))
     elif call.name in _WITH_PATH:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fragment of a study: the guest kernel of its cells, without the file systems, schedulers and drivers that none of
-them needs.
+"""Derive the kernel configuration fragment of a study: the guest kernel of its cells, without the file systems,
+schedulers and drivers that no cell needs.
 
-The study still runs on the lab's kernel. The fragment describes what a product with its stack would carry.
+The study still runs on the lab's kernel. The fragment describes the kernel of a product with this storage stack.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def parts() -> list[Part]:
 
 
 def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
-    """Yield the settings of the guest's kernel. A module of the guest's is built in; an unneeded switch is set to n; an
-    unneeded number is dropped.
+    """Yield the settings of the guest's kernel. Build its modules in. Set switches that no cell needs to n, and leave
+    out such numbers.
     """
     of = {option: part for part in parts() for option in part.options}
     for file in files:
@@ -106,7 +106,7 @@ def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
             line = text[: text.index(f"{option}=" if value != "n" else f"{option} ")].count("\n") + 1
             built_in = "y" if value == "m" else value
             if option not in of:
-                yield Setting(option, built_in, "What each guest of the lab has.", ALL, file, line)
+                yield Setting(option, built_in, "Each guest of the lab has it.", ALL, file, line)
             elif of[option].needed_by & needed:
                 yield Setting(option, built_in, of[option].reason, SOME, file, line)
             elif value in COLUMNS:

@@ -300,26 +300,26 @@ def test_what_is_no_set_is_told_with_what_is_one(tmp_path: Path, text: str) -> N
     for place in (tmp_path, file):
         with pytest.raises(InputError) as caught:
             result_set.read_all(str(place))
-        assert caught.value.message == Facts(f"{file}: is no set of results", "results.json", "a pack")
+        assert caught.value.message == Facts(f"{file}: is not a set of results", "results.json", "a pack")
 
 
 @pytest.mark.parametrize("change", [{"durable": 5}, {"limit": 5}, {"seed": "1"}, {"seed": [1]}, {"filesystem": 5}])
 def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, object]) -> None:
     file = write(tmp_path / "one") / "results.json"
-    document = json.loads(file.read_text())
-    document["repetitions"][0] |= change
-    file.write_text(json.dumps(document))
-    with pytest.raises(InputError, match="is no set of results, or a damaged one"):
+    said = json.loads(file.read_text())
+    said["repetitions"][0] |= change
+    file.write_text(json.dumps(said))
+    with pytest.raises(InputError, match="is not a set of results, or is damaged"):
         result_set.read_all(str(file))
 
 
 @pytest.mark.parametrize("metric", [{}, "a text", {"title": 1, "unit": "us", "better": None}, {"better": "faster"}])
 def test_a_set_whose_metrics_are_none_is_damaged(tmp_path: Path, metric: object) -> None:
     file = write(tmp_path / "one") / "results.json"
-    document = json.loads(file.read_text())
-    document["metrics"]["bandwidth"] = metric
-    file.write_text(json.dumps(document))
-    with pytest.raises(InputError, match="is no set of results, or a damaged one"):
+    said = json.loads(file.read_text())
+    said["metrics"]["bandwidth"] = metric
+    file.write_text(json.dumps(said))
+    with pytest.raises(InputError, match="is not a set of results, or is damaged"):
         result_set.read_all(str(file))
 
 

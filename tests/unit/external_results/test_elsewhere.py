@@ -94,7 +94,7 @@ def test_a_selection_that_is_none_is_told(
 
 
 def test_nothing_is_written_over(study: Study, exported: Path) -> None:
-    with pytest.raises(InputError, match="is there already; name a new folder"):
+    with pytest.raises(InputError, match="exists already; name a new folder"):
         jobs.export(study, exported)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.image import apt
-from flashbed.image.lockfile import File
+from flashbed.image.lockfile import ArchiveFile
 
 # Like apt-get it refuses to work beside another one; it knows every package whose name does not begin with "no-".
 APT = """#!/usr/bin/env python3
@@ -69,8 +69,8 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "log"
 
 
-def package(name: str, version: str = "1") -> File:
+def package(name: str, version: str = "1") -> ArchiveFile:
     """Return a package as they offer it, with version 1."""
     data = f"package {name}".encode()
     origin = f"debian pool/{name}_{version}.deb"
-    return File(f"{name}_{version}_arm64.deb", hashlib.sha256(data).hexdigest(), len(data), origin)
+    return ArchiveFile(f"{name}_{version}_arm64.deb", hashlib.sha256(data).hexdigest(), len(data), origin)

@@ -16,7 +16,7 @@ from flashbed.execution import inputs
 from flashbed.image import apt, debian, emulator, lockfile, own_sources
 from flashbed.image.apt import Mirrors
 from flashbed.image.debian import Archive
-from flashbed.image.lockfile import File, Lockfile, Pins
+from flashbed.image.lockfile import ArchiveFile, Lockfile, Pins
 from flashbed.study.loading import load_study
 from tests.unit.image import made_up_apt
 from tests.unit.image.made_up_apt import package
@@ -38,7 +38,7 @@ def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def archive_of(apt_log: Path, tmp_path: Path) -> ArchiveOf:
     """Return an archive that keeps to a lock with these requests."""
 
-    def make(requests: dict[str, tuple[File, ...]], *, strict: bool = False) -> Archive:
+    def make(requests: dict[str, tuple[ArchiveFile, ...]], *, strict: bool = False) -> Archive:
         lock = Lockfile(tmp_path / "the.lock", requests={"arm64": requests})
         return Archive(tmp_path / "debian", "arm64", Pins(lock, strict=strict))
 
@@ -46,7 +46,7 @@ def archive_of(apt_log: Path, tmp_path: Path) -> ArchiveOf:
 
 
 def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
-    files = (package("b"), File("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
+    files = (package("b"), ArchiveFile("libx_1%3a2+b1_arm64.deb", DIGEST, 7, "debian-security pool/updates/x.deb"))
     lock = Lockfile(tmp_path / "a.lock", "bookworm", {"guest": DIGEST}, {"boards/x": DIGEST}, {"arm64": {"a b": files}})
     lock = replace(lock, modules={"mine": DIGEST})
     lockfile.write(lock)
@@ -68,7 +68,7 @@ def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
     ],
 )
 def test_the_version_of_a_file(name: str, version: str) -> None:
-    assert File(name, DIGEST, 1, "debian x").version == version
+    assert ArchiveFile(name, DIGEST, 1, "debian x").version == version
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_no_changed_byte_goes_unseen(whole: Path, place: float, other: int) -> N
     changed[int(place * len(changed))] ^= other
     damaged = whole.with_name("damaged.flashbed")
     damaged.write_bytes(changed)
-    with pytest.raises(InputError, match=r"damaged\.flashbed: is (damaged|no pack)"):
+    with pytest.raises(InputError, match=r"damaged\.flashbed: is (damaged|not a pack)"):
         pack_file.open_pack(damaged)
 
 
@@ -100,7 +100,7 @@ def test_the_message_about_a_truncated_pack(whole: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("length", [0, 1, 64, 65, 500, -1])
 def test_a_truncated_pack_is_told(whole: Path, tmp_path: Path, length: int) -> None:
     (tmp_path / "x.flashbed").write_bytes(whole.read_bytes()[:length])
-    with pytest.raises(InputError, match=r"x\.flashbed: is (damaged|no pack).*get it again"):
+    with pytest.raises(InputError, match=r"x\.flashbed: is (damaged|not a pack).*get it again"):
         pack_file.open_pack(tmp_path / "x.flashbed")
 
 
@@ -109,7 +109,9 @@ def test_a_truncated_pack_is_told(whole: Path, tmp_path: Path, length: int) -> N
 )
 def test_the_message_about_another_file_says_how_to_make_a_pack(tmp_path: Path, of_another: bytes) -> None:
     (tmp_path / "x.csv").write_bytes(of_another)
-    message = r"x\.csv: is no pack of flashbed\. `flashbed pack STUDY` makes one; if it was one, get it again\.$"
+    message = (
+        r"x\.csv: is not a pack of flashbed\. `flashbed pack STUDY` makes one\. If the file was a pack, get it again\.$"
+    )
     with pytest.raises(InputError, match=message):
         pack_file.open_pack(tmp_path / "x.csv")
 
@@ -117,7 +119,7 @@ def test_the_message_about_another_file_says_how_to_make_a_pack(tmp_path: Path, 
 def test_an_archive_of_others_is_no_pack(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("pack.json", "{}")
-    with pytest.raises(InputError, match="is no pack of flashbed"):
+    with pytest.raises(InputError, match="is not a pack of flashbed"):
         pack_file.open_pack(tmp_path / "x.zip")
 
 

@@ -161,7 +161,7 @@ def test_a_pack_without_repetitions_is_refused(tmp_path: Path) -> None:
         contents["recipes"] = []
 
     error, _ = verify(write(tmp_path / "x.flashbed", empty), tmp_path / "scratch")
-    assert Facts("x.flashbed: is no pack", "recipes").within(error.message)
+    assert Facts("x.flashbed: is not a pack", "recipes").within(error.message)
 
 
 def test_a_member_that_claims_to_be_huge_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,7 @@ def test_a_report_that_is_none_is_told_by_compare(tmp_path: Path, text: bytes) -
     def with_report(_: Contents, members: Members) -> None:
         members["report/results.json"] = text
 
-    with pytest.raises(InputError, match=r"x\.flashbed: is no set of results, or a damaged one"):
+    with pytest.raises(InputError, match=r"x\.flashbed: is not a set of results, or is damaged"):
         result_set.read_all(str(write(tmp_path / "x.flashbed", with_report)))
 
 
