@@ -29,10 +29,10 @@ KEYS = """
 import json, pathlib
 from flashbed.common import paths
 from flashbed.execution import run
-from flashbed.image import own_sources
+from flashbed.image import lockfile
 from flashbed.study.loading import find_study, load_study
 wanted = run.prepare(load_study(find_study("quick")), only_built=True)
-print(json.dumps([str(paths.data_root()), [repetition.key for repetition in wanted], dict(own_sources.sources())]))
+print(json.dumps([str(paths.data_root()), [repetition.key for repetition in wanted], dict(lockfile.own_sources())]))
 """
 
 

@@ -24,7 +24,6 @@ from flashbed.image import (
     lockfile,
     modules,
     own_module,
-    own_sources,
     program_root,
     programs,
     stores,
@@ -71,7 +70,7 @@ def differences(lock: Lockfile, study: Study) -> Iterator[str]:
     """Yield the names of the lab's own files, and of the study's profiles and modules, that differ from the lock. Only
     a study's own lock has the user's profiles and modules.
     """
-    here = own_sources.sources()
+    here = lockfile.own_sources()
     yield from (name for name in sorted(here) if lock.sources.get(name, here[name]) != here[name])
     yield from (f"{name} (not here)" for name in sorted(lock.sources) if name not in here)
     yield from (f"{name} (not in it)" for name in sorted(here) if lock.sources and name not in lock.sources)
@@ -117,7 +116,7 @@ def lock_shipped() -> Lockfile:
     """Return the lock of the repository's own studies, of the files that are used here. Write nothing."""
     more = sets_of_filesystems()
     return _lock(
-        lockfile.shipped_path(), own_sources.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more
+        lockfile.shipped_path(), lockfile.shipped_profiles(), shipped_studies(), (*KERNELS, *NAS_KERNELS), more
     )
 
 
@@ -156,7 +155,7 @@ def _lock(
     asked: dict[str, dict[str, tuple[lockfile.ArchiveFile, ...]]] = {}
     for request in requests_of_guests(archive, versions, sets):
         asked.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
-    return Lockfile(path, lockfile.current_pins().suite, own_sources.sources(), profiles, asked)
+    return Lockfile(path, lockfile.current_pins().suite, lockfile.own_sources(), profiles, asked)
 
 
 def _of_archive(cell: Cell) -> str:

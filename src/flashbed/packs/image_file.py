@@ -23,11 +23,11 @@ from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import stage
-from flashbed.image import own_sources
+from flashbed.image import lockfile
 from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, Cache, name_of
 from flashbed.image.debian import NOTES
 from flashbed.packs import gathering, making
-from flashbed.packs.sources import LICENCES, SOURCES
+from flashbed.packs.gathering import LICENCES, SOURCES
 from flashbed.replay import pack_file
 
 CHECKERS = "checkers"
@@ -181,7 +181,7 @@ def write(
         f"{SOURCES}/packages.json": json.dumps(packages, indent=1, sort_keys=True).encode(),
     }
     members = {f"{pack_file.FILES}/{digest}": path for digest, path in maker.sources.items()}
-    members |= {f"{SOURCES}/lab/{name}": path for name, path in own_sources.files().items()}
+    members |= {f"{SOURCES}/lab/{name}": path for name, path in lockfile.own_source_files().items()}
     members |= {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
     try:
         with stage("Packing the image"):

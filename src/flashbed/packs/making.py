@@ -26,7 +26,7 @@ from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
 from flashbed.image.cache import Cache
-from flashbed.packs import gathering, sources
+from flashbed.packs import gathering
 from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
 from flashbed.result.store import DIGESTS
@@ -276,9 +276,9 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     inside |= results
     inside |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
     inside |= travelling()
-    inside |= sources.files(done.study)
+    inside |= gathering.study_files(done.study)
     kernels = [record.repetition.image.kernel for record in measured]
-    texts = {**starting(), **sources.texts(done.study, shelf.of_host, kernels)}
+    texts = {**starting(), **gathering.study_texts(done.study, shelf.of_host, kernels)}
     contents = {
         "format": pack_file.FORMAT,
         "flashbed": version("flashbed"),

@@ -13,7 +13,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.execution import inputs
-from flashbed.image import apt, debian, emulator, lockfile, own_sources
+from flashbed.image import apt, debian, emulator, lockfile
 from flashbed.image.apt import Mirrors
 from flashbed.image.debian import Archive
 from flashbed.image.lockfile import ArchiveFile, Lockfile, Pins
@@ -196,8 +196,8 @@ def test_the_repository_s_lock_is_that_of_its_own_files() -> None:
     """If this fails, `flashbed image lock` writes the change into the lock."""
     lock = lockfile.shipped()
     assert lock is not None
-    assert lock.sources == own_sources.sources()
-    assert lock.profiles == own_sources.shipped_profiles()
+    assert lock.sources == lockfile.own_sources()
+    assert lock.profiles == lockfile.shipped_profiles()
 
 
 def test_the_repository_s_lock_names_the_emulator_s_source() -> None:
@@ -246,13 +246,13 @@ def test_a_change_beside_the_sources_does_not_count(tmp_path: Path, monkeypatch:
     (guest / "patches").mkdir(parents=True)
     (guest / "patches/one.patch").write_text("1")
     monkeypatch.setattr(paths, "guest", lambda: guest)
-    before = own_sources.sources()["guest"]
+    before = lockfile.own_sources()["guest"]
     (guest / "build").mkdir()
     (guest / "build/outbox").write_text("built")
     (guest / "outbox.o").write_text("built")
-    assert own_sources.sources()["guest"] == before
+    assert lockfile.own_sources()["guest"] == before
     (guest / "patches/two.patch").write_text("2")
-    assert own_sources.sources()["guest"] != before
+    assert lockfile.own_sources()["guest"] != before
 
 
 def test_tests_of_a_kernel_module_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,12 +260,12 @@ def test_tests_of_a_kernel_module_do_not_count(tmp_path: Path, monkeypatch: pyte
     (module / "core").mkdir(parents=True)
     (module / "core/one.c").write_text("1")
     monkeypatch.setattr(paths, "kernel", lambda: tmp_path / "kernel")
-    before = own_sources.sources()["kernel/mine"]
+    before = lockfile.own_sources()["kernel/mine"]
     for name in ("tests", "fuzz", "bench"):
         (module / name).mkdir()
         (module / name / "two.c").write_text("2")
-    assert own_sources.sources()["kernel/mine"] == before
-    assert [name for name in own_sources.files() if name.startswith("kernel/")] == ["kernel/mine/core/one.c"]
+    assert lockfile.own_sources()["kernel/mine"] == before
+    assert [name for name in lockfile.own_source_files() if name.startswith("kernel/")] == ["kernel/mine/core/one.c"]
     (module / "core/tests").mkdir()
     (module / "core/tests/two.c").write_text("2")
-    assert own_sources.sources()["kernel/mine"] != before
+    assert lockfile.own_sources()["kernel/mine"] != before

@@ -9,7 +9,7 @@ from flashbed.common import paths
 from flashbed.common.digest import digest_bytes
 from flashbed.image.cache import Entry
 from flashbed.image.kernel import Kernel
-from flashbed.packs import sources
+from flashbed.packs import gathering
 from flashbed.study.loading import load_study
 
 STUDY = """
@@ -50,16 +50,16 @@ def study_in(folder: Path) -> Path:
 
 def test_sources_that_a_study_brings_are_in_its_pack(tmp_path: Path) -> None:
     study = load_study(study_in(tmp_path))
-    packed = sources.files(study)
+    packed = gathering.study_files(study)
     own = ["sources/own/mine/Kbuild", "sources/own/mine/mine.c", "sources/own/mine/shared/mine.h"]
     assert sorted(name for name in packed if "/own/" in name) == own
     assert packed["sources/own/mine/mine.c"].read_text() == "/* mine */\n"
-    assert sources.patches(study) == {f"sources/own/{digest_bytes(PATCH)[:12]}-x.patch": PATCH}
+    assert gathering.study_patches(study) == {f"sources/own/{digest_bytes(PATCH)[:12]}-x.patch": PATCH}
 
 
 def test_kernels_of_ones_own_are_named_by_their_source(tmp_path: Path) -> None:
     entry = Entry.__new__(Entry)
     own = Kernel(entry, "linux@v6.12 0123456789ab", source="0123456789ab" + "c" * 28)
-    names = sources.own_kernels([own, own, Kernel(entry, "6.1.1-1")])
+    names = gathering.own_kernels([own, own, Kernel(entry, "6.1.1-1")])
     assert names == f"linux@v6.12 0123456789ab: git's hash of all its source is {own.source}\n"
-    assert sources.own_kernels([Kernel(entry, "6.1.1-1")]) == ""
+    assert gathering.own_kernels([Kernel(entry, "6.1.1-1")]) == ""
