@@ -281,8 +281,8 @@ def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str,
         pack = kind(path, digest, archive, contents)
     except Unreadable as error:
         if not _begins_like_one(path):
-            remedy = "`flashbed pack STUDY` makes one. If the file was a pack, get it again."
-            raise InputError(f"{path}: is not a pack of flashbed. {remedy}") from None
+            remedy = "`flashbed pack STUDY` makes one. If the file was a pack, get it again"
+            raise InputError(f"{path}: is not a pack of flashbed. {remedy}.") from None
         why = f"is damaged: {damage}, and {CONTENTS} cannot be read" if damage else f"is not a pack ({error})"
         raise InputError(f"{path}: {why}; get it again") from None
     if damage:
