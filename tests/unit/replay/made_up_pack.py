@@ -22,7 +22,7 @@ def result() -> dict[str, Any]:
     environment = {"machine": " ".join(MACHINE), "kernel": digest_bytes(KERNEL), "base": digest_bytes(BASE)}
     cell = {"seed": 7, "filesystem": "ext2"}
     key = digest_json({"version": KEY_VERSION, "cell": cell, "environment": environment})
-    said = {
+    document = {
         "key": key,
         "seed": 7,
         "coordinates": {"filesystem": "ext2"},
@@ -31,7 +31,7 @@ def result() -> dict[str, Any]:
         "outcome": "measured",
         "check": "",
     }
-    return said
+    return document
 
 
 def recipe() -> Recipe:

@@ -104,9 +104,9 @@ def sampled(cells: int, seeds: int, wanted: int | None) -> list[tuple[int, int]]
 
 
 @given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
-def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, wanted: int) -> None:
-    chosen = [cell for cell, _ in sampled(cells, seeds, wanted)]
-    assert len(chosen) == len(set(chosen)) == min(cells, wanted)
+def test_a_sample_is_spread_over_the_cells_of_a_study(cells: int, seeds: int, sample_size: int) -> None:
+    chosen = [cell for cell, _ in sampled(cells, seeds, sample_size)]
+    assert len(chosen) == len(set(chosen)) == min(cells, sample_size)
     gaps = [b - a for a, b in pairwise(chosen)]
     assert not gaps or max(gaps) - min(gaps) <= 1
 
