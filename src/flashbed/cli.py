@@ -59,8 +59,8 @@ for _group in (app, *_more.values()):
         _info.help = _in_paragraphs(_info.callback.__doc__)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         from importlib.metadata import version
 
         out.print(f"flashbed {version('flashbed')}")
@@ -73,10 +73,10 @@ def _options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    if (given := paths.given_image()) is not None:
+    if (image := paths.given_image()) is not None:
         from flashbed.commands import images
 
-        images.take_in_once(given)
+        images.take_in_once(image)
 
 
 def _interrupt(*_: object) -> NoReturn:

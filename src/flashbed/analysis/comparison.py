@@ -143,17 +143,17 @@ def _group(
         for value, cells in measured.items()
     }
     values, common = _comparable(table, planned)
-    wanted = values or [value for value in measured if measured[value] and value not in lost]
-    settings = _planned_for(planned, wanted)
+    compared_values = values or [value for value in measured if measured[value] and value not in lost]
+    settings = _planned_for(planned, compared_values)
     if not values:
-        common = _shared(table, settings, wanted)
+        common = _shared(table, settings, compared_values)
     standings = [_standing(value, table[value], common, in_time) for value in values]
     # A stable sort: equals keep the study's order
     standings.sort(key=lambda standing: standing.rank, reverse=higher_is_better)
     leads = [_lead(standings[0], follower, table, common, higher_is_better, in_time) for follower in standings[1:]]
-    seeds = min((len(measured[value][setting]) for value in wanted for setting in common), default=0)
+    seeds = min((len(measured[value][setting]) for value in compared_values for setting in common), default=0)
     left_out = [value for value in table if value not in values]
-    gaps = [(value, setting) for setting in settings for value in wanted if setting not in table[value]]
+    gaps = [(value, setting) for setting in settings for value in compared_values if setting not in table[value]]
     undecided = _undecided(measured, left_out, common if values else [], in_time)
     return Group(at, standings, leads, common, settings, gaps, left_out, seeds, doubts, undecided)
 

@@ -246,10 +246,10 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
             if doubt:
                 doubts_of.setdefault(repetition.combination, []).append(doubt)
     decided = {}
-    for cell, given in doubts_of.items():
+    for cell, doubts in doubts_of.items():
         # Barring doubts come first, else the order of the seeds
-        barring = [doubt for doubt in given if doubt.bars]
-        for several in (barring, given):
+        barring = [doubt for doubt in doubts if doubt.bars]
+        for several in (barring, doubts):
             if 2 * len(several) >= measured[cell]:
                 decided[cell] = several[0]
                 break

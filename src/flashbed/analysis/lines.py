@@ -79,14 +79,14 @@ def boxes(here: Sequence[Setting], everywhere: Sequence[Setting]) -> list[Box]:
     """
     axes = [axis for axis, _ in everywhere[0]]
     values = {axis: list(dict.fromkeys(dict(at)[axis] for at in everywhere)) for axis in axes}
-    wanted, left = set(here), list(here)
+    settings, left = set(here), list(here)
     chosen: list[Box] = []
 
     def inside(box: Box) -> list[Setting]:
         return [at for at in everywhere if all(value in box.get(axis, (value,)) for axis, value in at)]
 
     def allowed(box: Box) -> bool:
-        return wanted.issuperset(inside(box))
+        return settings.issuperset(inside(box))
 
     while left:
         box: dict[str, list[str]] = {axis: [value] for axis, value in left[0]}

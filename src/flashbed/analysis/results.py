@@ -35,9 +35,9 @@ class Results:
         """Yield the cells in the order of the study; with `where`, only those with one of the given values on each
         axis.
         """
-        wanted = [(list(self.axes).index(axis), values) for axis, values in (where or {}).items()]
+        places = [(list(self.axes).index(axis), values) for axis, values in (where or {}).items()]
         for combination in dict.fromkeys(repetition.combination for repetition in self.repetitions):
-            if all(combination[position] in values for position, values in wanted):
+            if all(combination[position] in values for position, values in places):
                 yield combination
 
     def coordinates(self, combination: Combination) -> dict[str, str]:

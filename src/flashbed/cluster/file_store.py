@@ -181,22 +181,22 @@ class Keeper(SchedulerPlugin):
 
     async def lacks(self, file_ids: list[list[Any]]) -> list[str]:
         """Return the digests of the files that are missing here."""
-        wanted = [FileId(*fields) for fields in file_ids]
-        return [file_id.digest for file_id in wanted if not await asyncio.to_thread(self._file_store.has, file_id)]
+        requested = [FileId(*fields) for fields in file_ids]
+        return [file_id.digest for file_id in requested if not await asyncio.to_thread(self._file_store.has, file_id)]
 
     async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
         """Add the next piece of a file that the client `who` sends. Return an error message, or ""."""
-        wanted = FileId(*file_id)
-        incoming = self._incoming.setdefault((wanted.digest, who), Incoming(self._file_store, wanted))
+        requested = FileId(*file_id)
+        incoming = self._incoming.setdefault((requested.digest, who), Incoming(self._file_store, requested))
         try:
             incoming.add(piece)
             if incoming.is_whole:
                 await asyncio.to_thread(incoming.finish)  # hashing gigabytes here would block all workers
         except FlashbedError as error:
-            del self._incoming[wanted.digest, who]
+            del self._incoming[requested.digest, who]
             return error.message
         if incoming.is_whole:
-            del self._incoming[wanted.digest, who]
+            del self._incoming[requested.digest, who]
         return ""
 
     async def give(self, file_id: list[Any], offset: int) -> Piece | None:

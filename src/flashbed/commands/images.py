@@ -61,7 +61,7 @@ def write_lock(study: str | None) -> str:
     own = None if study is None else load_study(_of_the_user(find_study(study)))
     lock = inputs.lock_shipped() if own is None else inputs.lock_study(own)
     lockfile.write(lock)
-    files = {file.name for asked in lock.requests.values() for files in asked.values() for file in files}
+    files = {file.name for requests in lock.requests.values() for files in requests.values() for file in files}
     return f"{lock.path}: {len(files)} files of Debian {lock.suite}, {len(lock.profiles)} profiles, the lab's sources"
 
 
@@ -88,7 +88,7 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
     systems. Return a line about it. Raises InputError, SetupError, HostResourceError.
     """
     making.prepare(to)
-    with noting() as asked:
+    with noting() as entries:
         if names:
             studies = [load_study(find_study(name)) for name in names]
             for study in studies:
@@ -102,7 +102,7 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
         hosttools.media_tool()
     checkers = checker.installed(sorted({command[0] for command in commands if command}), paths.checkers())
     with TemporaryDirectory(prefix="flashbed-image-") as scratch:
-        size = image_file.write(to, asked, checkers, Path(scratch))
+        size = image_file.write(to, entries, checkers, Path(scratch))
     return f"{to}: {rough_size(size)}. `flashbed image import {to.name}` takes it in on another x86_64 Linux."
 
 

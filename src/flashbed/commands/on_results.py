@@ -57,10 +57,10 @@ def compare_command(
         raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
     if not any(pair.figures for pair in compared):
         raise limits.NotComparable(f"{a} and {b} have no cell that was measured in both")
-    asked = limits.parse(limit or ())
-    limits.check(asked, compared)
-    asked = asked or limits.default(compared)
-    shown = [presentation.presented(pair, asked) for pair in compared]
+    chosen_limits = limits.parse(limit or ())
+    limits.check(chosen_limits, compared)
+    chosen_limits = chosen_limits or limits.default(compared)
+    shown = [presentation.presented(pair, chosen_limits) for pair in compared]
     for comparison in shown:
         _show(comparison)
     if html is not None:

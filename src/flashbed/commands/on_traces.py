@@ -44,9 +44,9 @@ def trace_import(
     from flashbed.traces import call_trace, importing
     from flashbed.workload.trace import OPERATIONS
 
-    found = importing.imported(file, chosen, below)
-    trace = found.trace
-    comments = [f"from {file.name}", *([f"below {found.below}"] if found.below else [])]
+    imported_trace = importing.imported(file, chosen, below)
+    trace = imported_trace.trace
+    comments = [f"from {file.name}", *([f"below {imported_trace.below}"] if imported_trace.below else [])]
     atomic.write_named(to, call_trace.written(trace, comments).encode("ascii"))
     seconds = max(call.end_us for call in trace.calls) / 1e6
     out.print(f"{to}: {len(trace.calls)} calls of {trace.threads} threads at a time, in {seconds:.3f} s")
@@ -55,11 +55,11 @@ def trace_import(
         names = calls_of[operation]
         out.print(f"  {title}: {trace.moved(*names)} bytes in {trace.many(*names)} calls")
     out.print(f"  flushed: {trace.many(*calls_of[Operation.FLUSH])} times")
-    if found.below:
-        out.print(f"  below {found.below}; {found.elsewhere} calls on other files are left out")
-    if found.across:
-        out.print(f"  {found.across} calls with a name inside and one outside are left out")
-    for name, many in sorted(found.not_replayed.items()):
+    if imported_trace.below:
+        out.print(f"  below {imported_trace.below}; {imported_trace.elsewhere} calls on other files are left out")
+    if imported_trace.across:
+        out.print(f"  {imported_trace.across} calls with a name inside and one outside are left out")
+    for name, many in sorted(imported_trace.not_replayed.items()):
         out.print(f"  {many} calls of {name}() cannot be replayed")
-    for remark in found.remarks:
+    for remark in imported_trace.remarks:
         out.print(f"  {remark}")

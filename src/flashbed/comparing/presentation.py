@@ -86,8 +86,8 @@ def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken])
     yield from in_short(compared, limits)
     tested = sum(len(cell.changes.keys() & {limit.metric for limit in limits}) for cell in compared.cells)
     if limits:
-        asked = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
-        yield f"Limits, worse by: {asked}"
+        limit_texts = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
+        yield f"Limits, worse by: {limit_texts}"
         yield _held(len(beyond), tested)
 
 
@@ -105,12 +105,12 @@ def _moved(compared: Compared, metric: str) -> Iterator[str]:
     changed = [(cell, change) for cell in compared.cells if (change := cell.changes.get(metric)) is not None]
     parts = []
     for word in ("worse", "better"):
-        those = [(cell, change) for cell, change in changed if _is(change, compared.better(metric)) == word]
-        if those:
-            cell, most = max(those, key=lambda pair: abs(pair[1].mean))
+        changes = [(cell, change) for cell, change in changed if _is(change, compared.better(metric)) == word]
+        if changes:
+            cell, most = max(changes, key=lambda pair: abs(pair[1].mean))
             where = f" ({named(cell.place)})" if len(compared.cells) > 1 else ""
-            most_of = f"{'up to ' if len(those) > 1 else ''}{_signed(most.mean)}{where}"
-            parts.append(f"{word} in {len(those)} of {count(len(compared.cells), 'cell')}, {most_of}")
+            most_of = f"{'up to ' if len(changes) > 1 else ''}{_signed(most.mean)}{where}"
+            parts.append(f"{word} in {len(changes)} of {count(len(compared.cells), 'cell')}, {most_of}")
     if parts:
         yield f"{compared.title(metric)}: {'; '.join(parts)}"
 

@@ -82,10 +82,10 @@ def read_all(text: str) -> dict[str, ResultSet]:
         raise InputError(f"{place}: no such file or folder; {COMPARED}")
     if (path / FILE).is_file():
         return {"": _read(path / FILE, text, part)}
-    found = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
-    if not found:
+    files = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
+    if not files:
         raise InputError(f"{place}: there is no {FILE} in it; `flashbed report STUDY --out {place}` writes one")
-    return {name: _read(file, f"{text}: {name}", part) for name, file in found.items()}
+    return {name: _read(file, f"{text}: {name}", part) for name, file in files.items()}
 
 
 def pairs(a: str, b: str) -> tuple[dict[str, ResultSet], dict[str, ResultSet]]:
@@ -144,37 +144,37 @@ def _wanted(part: str, name: str, axes: Mapping[str, list[str]]) -> dict[str, st
     """Return the values of a text such as "kernel=6.1,filesystem=ext4", by axis. A value may contain commas, as that of
     a kernel with two patches does. It ends where it is a value of its axis.
     """
-    wanted: dict[str, str] = {}
+    selection: dict[str, str] = {}
     last = ""
     for word in filter(None, part.split(",")):
         axis, equals, value = word.partition("=")
-        if last in axes and wanted[last] not in axes[last] and axis not in axes:
-            wanted[last] += f",{word}"
+        if last in axes and selection[last] not in axes[last] and axis not in axes:
+            selection[last] += f",{word}"
             continue
         if not equals:
             raise InputError(f"{name}: write REPORT@AXIS=VALUE, such as reports/quick@filesystem=ext2")
-        wanted[axis] = value
+        selection[axis] = value
         last = axis
-    return wanted
+    return selection
 
 
-def _of(document: Mapping[str, Any], name: str, wanted: Mapping[str, str]) -> ResultSet:
+def _of(document: Mapping[str, Any], name: str, selection: Mapping[str, str]) -> ResultSet:
     study = document["study"]
     axes: Mapping[str, list[str]] = study["axes"]
-    for axis, value in wanted.items():
+    for axis, value in selection.items():
         if axis not in axes:
             raise InputError(f"{name}: {axis} is no axis of this study{nearest(axis, axes)}")
         if value not in axes[axis]:
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, StoredRepetition]] = {}
     for row in document["repetitions"]:
-        if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in wanted.items()):
+        if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in selection.items()):
             if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
                 raise TypeError("a cell has values of text, and a seed that is a number")
-            place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in wanted)
+            place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in selection)
             cells.setdefault(place, {})[row["seed"]] = _repetition(row)
     headline = dict.fromkeys(answer["metric"] for answer in document["answers"])
-    fixed = {**study["fixed"], **wanted}
+    fixed = {**study["fixed"], **selection}
     metrics = _metrics(document["metrics"])
     return ResultSet(name, study["name"], metrics, tuple(headline), document["manifest"], fixed, cells)
 

@@ -65,7 +65,7 @@ class LineCoverage:
         places: dict[str, list[str]] = {}
         for place, why in (self.not_located or {}).items():
             places.setdefault(why, []).append(place)
-        return "".join(f"; {_listed(found)} {why}" for why, found in places.items())
+        return "".join(f"; {_listed(listed_places)} {why}" for why, listed_places in places.items())
 
 
 def _listed(places: Sequence[str]) -> str:

@@ -152,10 +152,10 @@ def _lock(
     versions = sorted({*kernels, *(version for cell in cells if (version := _of_archive(cell)))})
     sets = sorted({*more, *(repetition.program_set(cell) for cell in cells)})
     archive = stores.open_archive()
-    asked: dict[str, dict[str, tuple[lockfile.ArchiveFile, ...]]] = {}
+    requests_by_architecture: dict[str, dict[str, tuple[lockfile.ArchiveFile, ...]]] = {}
     for request in requests_of_guests(archive, versions, sets):
-        asked.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
-    return Lockfile(path, lockfile.current_pins().suite, lockfile.own_sources(), profiles, asked)
+        requests_by_architecture.setdefault(request.architecture, {})[request.name] = request.files(archive).in_archive
+    return Lockfile(path, lockfile.current_pins().suite, lockfile.own_sources(), profiles, requests_by_architecture)
 
 
 def _of_archive(cell: Cell) -> str:

@@ -95,8 +95,8 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
     """
     _check_values(study)
     host_commands.check_jobs(study)
-    wanted = list(jobs(study))
-    if not wanted:
+    portable_jobs = list(jobs(study))
+    if not portable_jobs:
         raise InputError(f'{study.path}: no job is left: flush = "close" needs the lab\'s own fio')
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists already; name a new folder, so that results of two exports are not mixed")
@@ -104,22 +104,22 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
         "format": FORMAT,
         "study": study.name,
         "title": study.title,
-        "jobs": [job.described() for job in wanted],
+        "jobs": [job.described() for job in portable_jobs],
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for job in wanted:
+        for job in portable_jobs:
             place = folder / job.folder / "jobs"
             place.mkdir(parents=True, exist_ok=True)
             for kind, text in job.files.items():
                 (place / f"{job.name}.{kind}.fio").write_bytes(text)
         for script, line_end in SCRIPTS.items():
             (folder / script).write_bytes(_shipped(script).replace("\n", line_end).encode())
-        (folder / "README.txt").write_bytes(_readme(study, wanted).replace("\n", "\r\n").encode())
+        (folder / "README.txt").write_bytes(_readme(study, portable_jobs).replace("\n", "\r\n").encode())
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise host_refusal(folder, error) from None
-    return len(wanted), len({job.folder for job in wanted})
+    return len(portable_jobs), len({job.folder for job in portable_jobs})
 
 
 def _check_values(study: Study) -> None:
@@ -135,10 +135,10 @@ def _check_values(study: Study) -> None:
                 )
 
 
-def _readme(study: Study, wanted: Sequence[PortableJob]) -> str:
+def _readme(study: Study, portable_jobs: Sequence[PortableJob]) -> str:
     stacks = {
         job.folder: ", ".join(f"{axis} {value}" for axis, value in job.coordinates.items() if axis in STACK)
-        for job in wanted
+        for job in portable_jobs
     }
     fixed = ", ".join(f"{axis} {value}" for axis, value in study.fixed.items() if axis in ("medium", "filesystem"))
     lines = [f"  {folder}: {stack or 'the one stack of the study'}" for folder, stack in stacks.items()]

@@ -53,7 +53,7 @@ def results(notes: Sequence[Note]) -> dict[int, int | None]:
     """Return the result of each interrupted call, by its place in the notes: that of the return from the signal's
     handler. It is None if the handler never returned, or if the program then began the call again.
     """
-    found: dict[int, int | None] = {}
+    results_by_place: dict[int, int | None] = {}
     interrupted: dict[int, list[int]] = {}
     last: dict[int, tuple[int, int]] = {}
     """By task, the last interrupted call that got a result, and that result."""
@@ -63,16 +63,16 @@ def results(notes: Sequence[Note]) -> dict[int, int | None]:
             earlier, result = last.pop(note.task)
             old = notes[earlier]
             if old.number == note.number and old.pc == note.pc and old[5:11] == note[5:11] and result == note.a0:
-                found[earlier] = None
+                results_by_place[earlier] = None
         if note.flags & _ELSEWHERE:
-            found[place] = None
+            results_by_place[place] = None
             interrupted.setdefault(note.task, []).append(place)
         elif number == _RT_SIGRETURN and (open_calls := interrupted.get(note.task)):
-            found[earlier := open_calls.pop()] = note.result
+            results_by_place[earlier := open_calls.pop()] = note.result
             last[note.task] = earlier, note.result
         elif number == _BORN:
             interrupted.pop(note.task, None)
-    return found
+    return results_by_place
 
 
 def parents(notes: Sequence[Note], results_of: dict[int, int | None]) -> dict[int, int]:
@@ -82,7 +82,7 @@ def parents(notes: Sequence[Note], results_of: dict[int, int | None]) -> dict[in
     numbers = frozenset({Number.CLONE, Number.CLONE3, Number.BORN})
     places = [place for place, note in enumerate(notes) if note.number in numbers]
     places.sort(key=lambda place: (notes[place].begin_ns, notes[place].number == Number.BORN))
-    found: dict[int, int] = {}
+    clones_by_birth: dict[int, int] = {}
     unborn: dict[int, dict[int, CloneArguments]] = {}
     for place in places:
         note = notes[place]
@@ -94,10 +94,10 @@ def parents(notes: Sequence[Note], results_of: dict[int, int | None]) -> dict[in
             continue
         for clone, arguments in waiting.items():
             if _fits(note, notes[clone], arguments, results_of.get(clone, notes[clone].result)):
-                found[place] = clone
+                clones_by_birth[place] = clone
                 del waiting[clone]
                 break
-    return found
+    return clones_by_birth
 
 
 def _fits(born: Note, clone: Note, arguments: CloneArguments, result: int | None) -> bool:

@@ -81,11 +81,11 @@ def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: f
     return Series(end - begin, tuple(round(late - early, 1) for early, late in pairwise(counts)), round(grain, 1), name)
 
 
-def _at(moments: Sequence[tuple[float, float]], wanted: float) -> float:
+def _at(moments: Sequence[tuple[float, float]], amount: float) -> float:
     """Return the count at a moment after the first."""
-    place = min(bisect_left(moments, wanted, lo=1, key=lambda moment: moment[0]), len(moments) - 1)
+    place = min(bisect_left(moments, amount, lo=1, key=lambda moment: moment[0]), len(moments) - 1)
     (early, before), (late, after) = moments[place - 1], moments[place]
-    return before + (after - before) * (wanted - early) / (late - early) if late > early else after
+    return before + (after - before) * (amount - early) / (late - early) if late > early else after
 
 
 def steadiness(moved: Sequence[Series], silent: str) -> Steadiness:

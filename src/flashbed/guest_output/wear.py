@@ -104,9 +104,9 @@ def metrics(
         }
     flash_bytes = synced["blocks"] * block_bytes
     if flash_bytes and asked_bytes:
-        each = min(1.0, programmed_blocks * block_bytes / asked_bytes)
-        if each:
-            figures["tbw_most_bytes"] = endurance_erases * flash_bytes / each
+        least_amplification = min(1.0, programmed_blocks * block_bytes / asked_bytes)
+        if least_amplification:
+            figures["tbw_most_bytes"] = endurance_erases * flash_bytes / least_amplification
     if flash_bytes and settled and written_bytes > flash_bytes:
         figures["tbw_least_bytes"] = (written_bytes - flash_bytes) * endurance_erases / (max(*erased, mean) + 1)
     return figures

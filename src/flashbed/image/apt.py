@@ -145,9 +145,9 @@ class Apt:
             raise SetupError(f"the Debian archive did not offer {' '.join(packages)}")
         return files
 
-    def obtain(self, wanted: Iterable[ArchiveFile]) -> list[ArchiveFile]:
+    def obtain(self, wanted_files: Iterable[ArchiveFile]) -> list[ArchiveFile]:
         """Fetch the missing files, and return those that no mirror has. Raises SetupError if there is no mirror."""
-        if not (lost := self.lacking(wanted)):
+        if not (lost := self.lacking(wanted_files)):
             return []
         for file in lost:
             if (path := self.place(file)).exists():
@@ -163,9 +163,9 @@ class Apt:
             lost = self.lacking(lost)
         return lost
 
-    def lacking(self, wanted: Iterable[ArchiveFile]) -> list[ArchiveFile]:
+    def lacking(self, wanted_files: Iterable[ArchiveFile]) -> list[ArchiveFile]:
         """Return the files that are missing, or present with another digest."""
-        return [file for file in wanted if not _is_whole(self.place(file), file)]
+        return [file for file in wanted_files if not _is_whole(self.place(file), file)]
 
     def place(self, file: ArchiveFile) -> Path:
         return self._root / ("cache/archives" if file.name.endswith(".deb") else "sources") / file.name
@@ -181,20 +181,22 @@ class Apt:
         of = known_mirrors()
         return tuple(sorted(_offer(match, of) for match in URI_LINE.finditer(out)))
 
-    def _download(self, wanted: Sequence[tuple[ArchiveFile, str]]) -> None:
+    def _download(self, wanted_files: Sequence[tuple[ArchiveFile, str]]) -> None:
         """Download each file from its address. Skip what is not available there. Replace an existing file only by the
         complete file.
         """
         configuration = self._configuration()
         with locks.scratch(self._root / "tmp") as folder:
             helper_arguments = [
-                word for file, address in wanted for word in (address, folder / file.name, f"SHA256:{file.sha256}")
+                word
+                for file, address in wanted_files
+                for word in (address, folder / file.name, f"SHA256:{file.sha256}")
             ]
             try:
                 run([_helper(), "download-file", *helper_arguments], env={"APT_CONFIG": str(configuration)})
             except SetupError as error:
                 _log.info("%s", error.message)
-            for file, _ in wanted:
+            for file, _ in wanted_files:
                 if _is_whole(folder / file.name, file):
                     self._take(folder / file.name, file)
 

@@ -49,12 +49,12 @@ _askers: list[list[AskedEntry]] = []
 @contextmanager
 def noting() -> Iterator[list[AskedEntry]]:
     """Yield a list that collects each entry that any cache of this process is asked for in the block."""
-    asked: list[AskedEntry] = []
-    _askers.append(asked)
+    entries: list[AskedEntry] = []
+    _askers.append(entries)
     try:
-        yield asked
+        yield entries
     finally:
-        _askers.remove(asked)
+        _askers.remove(entries)
 
 
 def digest_tree(*roots: Path) -> str:
@@ -115,8 +115,8 @@ class Cache:
         entry = self._taken_in(name, recipe) if of_host else None
         if entry is None:
             entry = self._made(name, {**recipe, **of_host()} if of_host else recipe, build, products)
-        for asked in _askers:
-            asked.append(AskedEntry(name, recipe, of_host is not None, entry.folder))
+        for entries in _askers:
+            entries.append(AskedEntry(name, recipe, of_host is not None, entry.folder))
         return entry
 
     def _taken_in(self, name: str, recipe: Any) -> Entry | None:
@@ -310,5 +310,5 @@ def _complete(folder: Path, digest: str | None) -> bool:
         return False
     lines = text.decode(errors="surrogateescape").splitlines()
     sizes_now = sizes(folder)
-    wanted = [line.partition(" ") for line in lines]
-    return bool(wanted) and all(str(sizes_now.get(name)) == size for size, _, name in wanted)
+    recorded = [line.partition(" ") for line in lines]
+    return bool(recorded) and all(str(sizes_now.get(name)) == size for size, _, name in recorded)

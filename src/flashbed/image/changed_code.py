@@ -211,8 +211,8 @@ class _Located:
 
     def holding(self, code: Iterable[Iterable[int]]) -> list[tuple[int, int]]:
         """Return the functions that contain any of these addresses, sorted."""
-        wanted = {address for addresses in code for address in addresses}
-        return sorted((begin, end) for begin, end in self.functions if any(begin <= at < end for at in wanted))
+        code_addresses = {address for addresses in code for address in addresses}
+        return sorted((begin, end) for begin, end in self.functions if any(begin <= at < end for at in code_addresses))
 
 
 def never_code(text: Sequence[str], number: int) -> bool:
@@ -356,12 +356,12 @@ def _table_of_symbols(elf: ELFFile) -> SymbolTableSection:
 def _commands(tree: Path, files: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the objects that each file is part of, with the command that compiled each object."""
     commands: dict[str, dict[str, str]] = {file: {} for file in files}
-    wanted = {file: re.compile(rf"(?<![\w./-]){re.escape(file)}(?![\w./-])") for file in commands}
+    patterns = {file: re.compile(rf"(?<![\w./-]){re.escape(file)}(?![\w./-])") for file in commands}
     for kept in sorted(tree.rglob(".*.o.cmd")):
         text = kept.read_text(errors="replace")
         if (command := _COMMAND.search(text)) is None or " -c " not in command[2]:
             continue
-        for file, pattern in wanted.items():
+        for file, pattern in patterns.items():
             if file in text and pattern.search(text):
                 commands[file][command[1]] = command[2]
     return commands

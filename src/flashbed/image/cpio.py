@@ -73,8 +73,8 @@ def folders_of(nodes: Iterable[Node]) -> list[Node]:
 
 def tree(nodes: Iterable[Node]) -> list[Node]:
     """Return `nodes` and their parent directories, sorted by path. Of nodes with the same path, the last one counts."""
-    wanted = list(nodes)
-    by_path = {node.path: node for node in [*folders_of(wanted), *wanted]}
+    archived = list(nodes)
+    by_path = {node.path: node for node in [*folders_of(archived), *archived]}
     return [by_path[path] for path in sorted(by_path)]
 
 

@@ -221,7 +221,7 @@ class Archive:
     def _note(self, request: str, files_of_request: Sequence[ArchiveFile]) -> None:
         """Note the result of a request. The caller holds the lock of `_alone`."""
         known = {**self._read(), request: files_of_request}
-        table = {asked: [asdict(file) for file in files] for asked, files in known.items()}
+        table = {request_name: [asdict(file) for file in files] for request_name, files in known.items()}
         try:
             atomic.write(self._notes, json.dumps(table, indent=1, sort_keys=True).encode())
         except OSError as error:

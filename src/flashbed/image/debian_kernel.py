@@ -71,13 +71,13 @@ def _keep(unpacked: Path, folder: Path) -> None:
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 
-def loaded(kernel: Kernel, wanted: ProgramSet) -> list[InitramfsFile]:
+def loaded(kernel: Kernel, program_set: ProgramSet) -> list[InitramfsFile]:
     """Return the modules that a cell and then its tool need, named in the order in which they load. Raise PartError for
     a file system or scheduler that the kernel has neither as a module nor built in, and SetupError for another module.
     """
     assert kernel.modules is not None
     try:
-        return loading.files(kernel.modules, wanted.of_kernel, wanted.of_kernel_for_tool)
+        return loading.files(kernel.modules, program_set.of_kernel, program_set.of_kernel_for_tool)
     except LookupError as error:
         raise _lacking(kernel, str(error.args[0])) from None
 

@@ -55,24 +55,28 @@ class GuestImage:
     emulator: Path | None = None
     """The emulator of another build; None: the one built on this host."""
 
-    def archives(self, wanted: ProgramSet) -> Sequence[Path]:
-        """Return the cpio archives of a cell that uses the program set `wanted`, without its job."""
-        return [self.base, *(self.parts[name] for name in guest_parts.part_names(wanted))]
+    def archives(self, program_set: ProgramSet) -> Sequence[Path]:
+        """Return the cpio archives of a cell that uses the program set `program_set`, without its job."""
+        return [self.base, *(self.parts[name] for name in guest_parts.part_names(program_set))]
 
-    def root(self, wanted: ProgramSet) -> Path | None:
+    def root(self, program_set: ProgramSet) -> Path | None:
         """Return the image of such a cell's root of programs; None if it has none."""
-        return self.parts[guest_parts.root_part(wanted.root)] if wanted.root is not None else None
+        return self.parts[guest_parts.root_part(program_set.root)] if program_set.root is not None else None
 
-    def digest(self, wanted: ProgramSet) -> dict[str, str]:
+    def digest(self, program_set: ProgramSet) -> dict[str, str]:
         """Return the digests of the parts of such a cell, by name: kernel, base, its programs, modules and root."""
-        digests = {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(wanted))}
-        return digests if wanted.root is None else {**digests, ROOT: self.digests[guest_parts.root_part(wanted.root)]}
+        digests = {name: self.digests[name] for name in ("kernel", "base", *guest_parts.part_names(program_set))}
+        return (
+            digests
+            if program_set.root is None
+            else {**digests, ROOT: self.digests[guest_parts.root_part(program_set.root)]}
+        )
 
-    def write_initramfs(self, wanted: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
+    def write_initramfs(self, program_set: ProgramSet, job: Mapping[str, bytes], to: Path) -> None:
         """Write the initramfs of a cell: the shared archives, followed by the files of `job` for /job."""
         initramfs.job_archive(job, to.with_suffix(".job"))
         with to.open("wb") as out:
-            for part in (*self.archives(wanted), to.with_suffix(".job")):
+            for part in (*self.archives(program_set), to.with_suffix(".job")):
                 out.write(part.read_bytes())
         to.with_suffix(".job").unlink()
 
@@ -98,9 +102,9 @@ def build(
     `only_built`, if anything is missing.
     """
     wanted_sets = sorted(set(program_sets), key=repr)
-    own_modules = dict(own for wanted in wanted_sets for own in wanted.own_modules)
+    own_modules = dict(own for program_set in wanted_sets for own in program_set.own_modules)
     _check_own(wanted_sets)
-    wanted_modules = {name for wanted in wanted_sets for name in wanted.modules if name not in own_modules}
+    wanted_modules = {name for program_set in wanted_sets for name in program_set.modules if name not in own_modules}
     for name in sorted(wanted_modules):
         try:
             modules.check_names({name})
@@ -129,14 +133,14 @@ def _is_built(version: str | KernelChoice) -> bool:
 def _tools(cache: Cache, archive: Archive, wanted_sets: Sequence[ProgramSet]) -> dict[str, list[InitramfsFile]]:
     """Return the programs of each set, by the name of their archive."""
     tools: dict[str, list[InitramfsFile]] = {}
-    for wanted in wanted_sets:
+    for program_set in wanted_sets:
         files = [
-            InitramfsFile(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in wanted.built
+            InitramfsFile(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in program_set.built
         ]
-        if wanted.programs:
-            tree = _from_packages(cache, archive, wanted).folder / "root"
+        if program_set.programs:
+            tree = _from_packages(cache, archive, program_set).folder / "root"
             files += [InitramfsFile(f"/{p.relative_to(tree)}", p) for p in sorted(tree.rglob("*")) if p.is_file()]
-        tools[guest_parts.tools_name(wanted)] = files
+        tools[guest_parts.tools_name(program_set)] = files
     return tools
 
 
@@ -161,20 +165,22 @@ def _guest(
     base = initramfs.archive(cache, "base", initramfs.base_files(busybox, ours), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents = dict(tools)
-    for wanted in wanted_sets:
-        if name := guest_parts.of_kernel(wanted):
+    for program_set in wanted_sets:
+        if name := guest_parts.of_kernel(program_set):
             contents[name] = (
-                debian_kernel.loaded(built, wanted)
+                debian_kernel.loaded(built, program_set)
                 if built.modules
-                else modules.loaded(cache, built, wanted.of_kernel, [chosen[module] for module in wanted.modules])
+                else modules.loaded(
+                    cache, built, program_set.of_kernel, [chosen[module] for module in program_set.modules]
+                )
             )
     contents |= {guest_parts.module_part(name): [initramfs.module(name, path)] for name, path in chosen.items()}
     entries = {name: initramfs.archive(cache, name, files) for name, files in contents.items()}
     digests |= {name: entry.digests[initramfs.ARCHIVE] for name, entry in entries.items()}
     parts = {name: entry.path(initramfs.ARCHIVE) for name, entry in entries.items()}
-    for wanted in wanted_sets:
-        if wanted.root is not None and (name := guest_parts.root_part(wanted.root)) not in parts:
-            entry = _root(cache, archive, wanted.root, dict(wanted.root_files))
+    for program_set in wanted_sets:
+        if program_set.root is not None and (name := guest_parts.root_part(program_set.root)) not in parts:
+            entry = _root(cache, archive, program_set.root, dict(program_set.root_files))
             digests[name], parts[name] = entry.digests[program_root.IMAGE], entry.path(program_root.IMAGE)
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
@@ -197,9 +203,9 @@ def _kernel(
 def _check_own(wanted_sets: Iterable[ProgramSet]) -> None:
     """Raise PartError if a study has two modules of the same name: one guest image has one module of a name."""
     folders: dict[str, Path | None] = {}
-    for wanted in wanted_sets:
-        own = dict(wanted.own_modules)
-        for name in wanted.modules:
+    for program_set in wanted_sets:
+        own = dict(program_set.own_modules)
+        for name in program_set.modules:
             if folders.setdefault(name, own.get(name)) != own.get(name):
                 raise PartError(f"{name} is made from two folders in one study; give one another name", "module", name)
     for name, folder in folders.items():
@@ -216,17 +222,17 @@ def _own_module(cache: Cache, built: Kernel, name: str, folder: Path) -> Path:
         raise PartError(why, "module", name) from None
 
 
-def _from_packages(cache: Cache, archive: Archive, wanted: ProgramSet) -> Entry:
+def _from_packages(cache: Cache, archive: Archive, program_set: ProgramSet) -> Entry:
     """Return the archive with the packaged programs of a set. Raises PartError for a package that Debian does not have,
     and for a program that is missing or is not for arm64.
     """
     try:
-        return programs.from_packages(cache, archive, wanted.packages, wanted.programs)
+        return programs.from_packages(cache, archive, program_set.packages, program_set.programs)
     except (ELFError, UnicodeDecodeError):  # to find which program it is, each is tried alone
-        for name in wanted.programs if len(wanted.programs) > 1 else ():
-            _from_packages(cache, archive, wanted._replace(programs=(name,)))
+        for name in program_set.programs if len(program_set.programs) > 1 else ():
+            _from_packages(cache, archive, program_set._replace(programs=(name,)))
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
-        raise PartError(f"{wanted.programs[0]} {why}", "programs", wanted.programs[0]) from None
+        raise PartError(f"{program_set.programs[0]} {why}", "programs", program_set.programs[0]) from None
     except programs.NoProgramError as error:
         raise PartError(error.message, "programs", error.program) from None
     except SetupError as error:

@@ -41,21 +41,21 @@ class PartError(InputError):
         self.key, self.name = key, name
 
 
-def part_names(wanted: ProgramSet) -> list[str]:
+def part_names(program_set: ProgramSet) -> list[str]:
     """Return the names of a cell's archives for this program set, without the base."""
-    return [tools_name(wanted), *map(module_part, wanted.modules), *filter(None, [of_kernel(wanted)])]
+    return [tools_name(program_set), *map(module_part, program_set.modules), *filter(None, [of_kernel(program_set)])]
 
 
-def file_names(wanted: ProgramSet) -> list[str]:
+def file_names(program_set: ProgramSet) -> list[str]:
     """Return the names of a cell's archives, without the base, and of its root."""
-    return [*part_names(wanted), *([root_part(wanted.root)] if wanted.root is not None else [])]
+    return [*part_names(program_set), *([root_part(program_set.root)] if program_set.root is not None else [])]
 
 
-def of_kernel(wanted: ProgramSet) -> str:
+def of_kernel(program_set: ProgramSet) -> str:
     """Return the name of the archive with the kernel's own modules; "" if the cell needs none. Modules that the cell
     chooses may need some, too.
     """
-    names = (*wanted.of_kernel, *wanted.modules, *wanted.of_kernel_for_tool)
+    names = (*program_set.of_kernel, *program_set.modules, *program_set.of_kernel_for_tool)
     return "-".join(("kernel-modules", *names)) if names else ""
 
 
@@ -64,9 +64,9 @@ def root_part(root: Root) -> str:
     return f"root-{digest_json(root)[:16]}"
 
 
-def tools_name(wanted: ProgramSet) -> str:
+def tools_name(program_set: ProgramSet) -> str:
     """Return the name of the archive with the cell's programs."""
-    return "-".join(("tools", *wanted.built, *(Path(name).name for name in wanted.programs)))
+    return "-".join(("tools", *program_set.built, *(Path(name).name for name in program_set.programs)))
 
 
 def module_part(module: str) -> str:

@@ -252,6 +252,6 @@ def _note_changes(call: Callable[..., str], ignored: Sequence[str], scratch: Pat
     `git add` would also ask for the state of each submodule, by the configuration in there. New files come first, so
     that a link in the place of a directory removes the directory's files. Raises GitError.
     """
-    for asked in (("--others", *ignored), ("--modified", "--deleted")):
-        (scratch / "names").write_bytes(call("ls-files", "-z", *asked).encode(errors="surrogateescape"))
+    for selection in (("--others", *ignored), ("--modified", "--deleted")):
+        (scratch / "names").write_bytes(call("ls-files", "-z", *selection).encode(errors="surrogateescape"))
         call("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=scratch / "names")

@@ -86,10 +86,10 @@ class ModuleFiles:
 
     def in_order(self, wanted: Iterable[str]) -> list[str]:
         """Return the modules to load for `wanted`, in order. Raise LookupError with a name that the kernel lacks."""
-        asked = list(wanted)
-        if unknown := next((name for name in asked if plain(name) not in self.names), None):
+        names = list(wanted)
+        if unknown := next((name for name in names if plain(name) not in self.names), None):
             raise LookupError(unknown)
-        return in_order(self.files, asked, self.names)
+        return in_order(self.files, names, self.names)
 
 
 def in_order(modules: Mapping[str, Path], wanted: Iterable[str], others: Mapping[str, str] | None = None) -> list[str]:

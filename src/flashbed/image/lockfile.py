@@ -130,8 +130,8 @@ def read(path: Path) -> Lockfile:
     table = TomlFile.read(path).validate(_LockTable)
     files = {name: ArchiveFile(name, entry.sha256, entry.bytes, entry.origin) for name, entry in table.files.items()}
     requests = {
-        architecture: {request: tuple(files[name] for name in names) for request, names in asked.items()}
-        for architecture, asked in table.requests.items()
+        architecture: {request: tuple(files[name] for name in names) for request, names in of_request.items()}
+        for architecture, of_request in table.requests.items()
     }
     return Lockfile(path, table.suite, table.sources, table.profiles, requests, table.modules)
 
@@ -140,8 +140,8 @@ def text(lock: Lockfile) -> str:
     """Return the text of a lock, as `read` reads it. The same lock gives the same bytes."""
     files = {
         file.name: file
-        for asked in lock.requests.values()
-        for files_of_request in asked.values()
+        for of_request in lock.requests.values()
+        for files_of_request in of_request.values()
         for file in files_of_request
     }
     lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]

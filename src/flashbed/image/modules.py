@@ -330,9 +330,9 @@ def _fill_of_the_kernel(
     if wanted.change:
         (subfolder,) = wanted.parts
         _change(paths.kernel() / wanted.change, scratch, subfolder)
-    found = [f"-I{scratch / place}" for place in wanted.includes]
+    include_options = [f"-I{scratch / place}" for place in wanted.includes]
     with stage(f"Building the kernel's module {name}"):
-        flags = [*defined, *found, *(["-g1"] if lines else [])]
+        flags = [*defined, *include_options, *(["-g1"] if lines else [])]
         label = wanted.parts[-1]
         _make(kernel, scratch, "", folder, label, *wanted.settings, flags=flags, needs=needs, lines=lines)
     if wanted.name:

@@ -49,10 +49,10 @@ class ObjectsFolder:
         """
         return self.folder / "built"
 
-    def is_of(self, wanted: KernelSource, version: str) -> bool:
+    def is_of(self, kernel_source: KernelSource, version: str) -> bool:
         """Return True if all objects are of this source, compiled as this version."""
         try:
-            return self.built.read_text() == f"{wanted.tree} {version}"
+            return self.built.read_text() == f"{kernel_source.tree} {version}"
         except OSError:
             return False
 
@@ -68,17 +68,17 @@ def objects_root() -> Path:
 
 
 @contextmanager
-def objects_of(wanted: KernelSource, version: str) -> Iterator[ObjectsFolder]:
+def objects_of(kernel_source: KernelSource, version: str) -> Iterator[ObjectsFolder]:
     """Lock and yield the directory of this home's kernels, or of another home that has exactly this kernel. Other
     processes wait.
     """
-    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(wanted.home).name)
-    own = objects_root() / f"{plain}-{digest_bytes(f'{wanted.home} {version}'.encode())[:12]}"
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(kernel_source.home).name)
+    own = objects_root() / f"{plain}-{digest_bytes(f'{kernel_source.home} {version}'.encode())[:12]}"
     candidates = (ObjectsFolder(place.parent) for place in (own / "built", *sorted(objects_root().glob("*/built"))))
-    name = next((work.folder for work in candidates if work.is_of(wanted, version)), own).name
+    name = next((work.folder for work in candidates if work.is_of(kernel_source, version)), own).name
 
     def say() -> None:
-        _log.warning("another run compiles a kernel of %s; waiting for it", wanted.home)
+        _log.warning("another run compiles a kernel of %s; waiting for it", kernel_source.home)
 
     with locks.wait_for(objects_root() / f".{name}.lock", say):
         folder = objects_root() / name
@@ -175,15 +175,15 @@ def build(
     `lines`, nothing is compiled to locate the changed lines. Raises InputError if a patch does not apply or the kernel
     does not compile.
     """
-    wanted = source(archive, choice)
-    if wanted.before is None and first is not None and first != choice:
+    kernel_source = source(archive, choice)
+    if kernel_source.before is None and first is not None and first != choice:
         other = source(archive, first)
-        if other.home == wanted.home:
-            wanted = replace(wanted, before=other.tree, unknown="")
+        if other.home == kernel_source.home:
+            kernel_source = replace(kernel_source, before=other.tree, unknown="")
     compiler = toolchain.compiler(cache, archive)
     fragment = _fragment(choice.version)
     recipe = {
-        "source": wanted.tree,
+        "source": kernel_source.tree,
         "config": fragment,
         "compiler": compiler.identity,
         "kept": KEPT,
@@ -192,45 +192,51 @@ def build(
     }
 
     def fill(folder: Path) -> None:
-        with objects_of(wanted, choice.version) as work:
-            compile_in(work, wanted, choice, fragment, compiler.environment)
+        with objects_of(kernel_source, choice.version) as work:
+            compile_in(work, kernel_source, choice, fragment, compiler.environment)
             with stage("Keeping what modules are built against"):
                 _keep(work.tree, folder / TREE)
 
     entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
     built = Kernel(
         entry,
-        wanted.label,
+        kernel_source.label,
         environment=compiler.environment,
-        source=wanted.tree,
+        source=kernel_source.tree,
         version=choice.version,
-        change_unknown=wanted.unknown,
+        change_unknown=kernel_source.unknown,
     )
-    if wanted.before is None:
+    if kernel_source.before is None:
         return built
-    changed = _changed(cache, built, wanted, wanted.before, choice, fragment, lines)
+    changed = _changed(cache, built, kernel_source, kernel_source.before, choice, fragment, lines)
     return replace(built, changed=changed, change_unknown="" if changed else NOT_LOOKED)
 
 
 def _changed(
-    cache: Cache, built: Kernel, wanted: KernelSource, before: str, choice: KernelChoice, fragment: str, lines_too: bool
+    cache: Cache,
+    built: Kernel,
+    kernel_source: KernelSource,
+    before: str,
+    choice: KernelChoice,
+    fragment: str,
+    lines_too: bool,
 ) -> Changed | None:
     """Return where the kernel's lines that differ from the tree `before` lie; None if that is unknown and `lines_too`
     is False.
     """
-    diff = Sources(objects_root()).changes(wanted, before)
+    diff = Sources(objects_root()).changes(kernel_source, before)
     lines = {file: ranges for file, ranges in changed_code.changed_lines(diff).items() if ranges and _is_code(file)}
     recipe = {
         "kernel": built.entry.digests,
-        "source": wanted.tree,
+        "source": kernel_source.tree,
         "lines": lines,
         "version": [changed_code.RECIPE_VERSION, module_code.RECIPE_VERSION],
     }
 
     def fill(folder: Path) -> None:
-        with objects_of(wanted, choice.version) as work:
-            if not work.is_of(wanted, choice.version):
-                compile_in(work, wanted, choice, fragment, built.environment, _AGAIN)
+        with objects_of(kernel_source, choice.version) as work:
+            if not work.is_of(kernel_source, choice.version):
+                compile_in(work, kernel_source, choice, fragment, built.environment, _AGAIN)
             with stage("Looking where the changed lines are"):
                 apart = _modules_with_lines(cache, built, lines, folder / "modules")
                 changed = changed_code.locate(work.tree, built.symbols, lines, built.environment, folder, apart)
@@ -262,7 +268,7 @@ def _is_code(file: str) -> bool:
 
 def compile_in(
     work: ObjectsFolder,
-    wanted: KernelSource,
+    kernel_source: KernelSource,
     choice: KernelChoice,
     fragment: str,
     environment: toolchain.Environment,
@@ -271,10 +277,10 @@ def compile_in(
     """Bring a directory of objects up to date with a source. Raises InputError if it does not compile."""
     marker = work.folder / _BUILDING
     work.built.unlink(missing_ok=True)
-    with stage(f"Taking the source of {wanted.label}"):
+    with stage(f"Taking the source of {kernel_source.label}"):
         if marker.exists():
             _forget_since(work.tree, marker.stat().st_mtime_ns)
-        Sources(objects_root()).check_out(wanted, work.tree, work.index)
+        Sources(objects_root()).check_out(kernel_source, work.tree, work.index)
     marker.touch()
     # The build counts its runs in a directory, and each kernel must be the first
     (work.tree / ".version").unlink(missing_ok=True)
@@ -283,12 +289,12 @@ def compile_in(
     except SetupError as error:
         marker.unlink()
         known = f"the lab's configuration is for Linux {' and '.join(KERNELS)}, and this is {choice.version}"
-        raise InputError(f'kernel "{choice.text}" ({wanted.label}): {known}: {error.message}') from None
+        raise InputError(f'kernel "{choice.text}" ({kernel_source.label}): {known}: {error.message}') from None
     flags = f"KCFLAGS={kernel.prefix_map(work.tree)}"
     wrong: list[str] = []
     # A change may compile few of these lines or many: the number is unknown
     steps = None if (work.tree / "vmlinux").exists() else COMPILE_STEPS
-    with stage(f"Building Linux {choice.version} of {wanted.label}{why}", total=steps) as progress:
+    with stage(f"Building Linux {choice.version} of {kernel_source.label}{why}", total=steps) as progress:
 
         def on_line(line: str) -> None:
             progress.advance()
@@ -301,10 +307,10 @@ def compile_in(
         except SetupError as error:
             marker.unlink()  # make ended by itself, so its finished files are complete
             why = "; ".join(wrong[:MOST_TOLD]) or error.message
-            raise InputError(f'kernel "{choice.text}" ({wanted.label}): does not compile: {why}') from None
+            raise InputError(f'kernel "{choice.text}" ({kernel_source.label}): does not compile: {why}') from None
     kernel.offer_symbols(work.tree)
     marker.unlink()
-    work.built.write_text(f"{wanted.tree} {choice.version}")
+    work.built.write_text(f"{kernel_source.tree} {choice.version}")
 
 
 def _fragment(version: str) -> str:

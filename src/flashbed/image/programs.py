@@ -230,9 +230,9 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
     need directly or indirectly.
     """
     names: set[str] = set()
-    wanted = [_resolve(unpacked, program.lstrip("/")) for program in programs]
-    while wanted:
-        name = wanted.pop()
+    to_resolve = [_resolve(unpacked, program.lstrip("/")) for program in programs]
+    while to_resolve:
+        name = to_resolve.pop()
         if name in names:
             continue
         names.add(name)
@@ -240,11 +240,13 @@ def _closure(unpacked: Path, programs: Sequence[str]) -> set[str]:
             elf = ELFFile(file)
             for segment in elf.iter_segments("PT_INTERP"):
                 assert isinstance(segment, InterpSegment)
-                wanted.append(_resolve(unpacked, segment.get_interp_name().lstrip("/")))
+                to_resolve.append(_resolve(unpacked, segment.get_interp_name().lstrip("/")))
             dynamic = elf.get_section_by_name(".dynamic")
             if isinstance(dynamic, DynamicSection):
                 places = [*LIBRARY_FOLDERS, *_run_path(dynamic)]
-                wanted += [_library(unpacked, vars(tag)["needed"], places) for tag in dynamic.iter_tags("DT_NEEDED")]
+                to_resolve += [
+                    _library(unpacked, vars(tag)["needed"], places) for tag in dynamic.iter_tags("DT_NEEDED")
+                ]
     return names
 
 

@@ -38,8 +38,10 @@ def _state(
     """Return the state file. It is looked up once per process, because hashing a state of 128 MiB for each cell costs
     seconds.
     """
-    wanted = dict(parameters)
-    return _entry(tool, wanted, condition, cache_root, lambda to: make(tool, to, wanted, condition)).path(STATE)
+    medium_parameters = dict(parameters)
+    return _entry(
+        tool, medium_parameters, condition, cache_root, lambda to: make(tool, to, medium_parameters, condition)
+    ).path(STATE)
 
 
 def _entry(

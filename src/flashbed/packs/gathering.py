@@ -84,19 +84,19 @@ def _owners(files: Iterable[Path]) -> dict[Path, str]:
     """Return the Debian package of each file that is from one. One call for all: dpkg reads its lists anew in each."""
     # dpkg knows a library of /usr/lib by its path of before /lib became a symbolic link; the path itself goes before
     names = {name: file for file in files for name in (str(file).removeprefix("/usr"), str(file))}
-    found = {}
+    owners_by_name = {}
     for line in _said_by_dpkg("-S", *names).splitlines():
         owners, _, name = line.rpartition(": ")
-        found[name] = owners.partition(", ")[0]
-    return {file: found[name] for name, file in names.items() if name in found}
+        owners_by_name[name] = owners.partition(", ")[0]
+    return {file: owners_by_name[name] for name, file in names.items() if name in owners_by_name}
 
 
 def _described(packages: Iterable[str]) -> dict[str, str]:
     """Return the name and version of each package, and of its source package, by the name that dpkg has for it."""
     wanted = "${binary:Package}\t${Package} ${Version} (source ${source:Package} ${source:Version})\n"
     names = sorted(set(packages))
-    said = _said_by_dpkg("-W", "-f", wanted, *names) if names else ""
-    return dict(line.split("\t", 1) for line in said.splitlines())
+    listing = _said_by_dpkg("-W", "-f", wanted, *names) if names else ""
+    return dict(line.split("\t", 1) for line in listing.splitlines())
 
 
 def _said_by_dpkg(*words: str) -> str:

@@ -105,16 +105,16 @@ class _Maker:
         self.of_host: list[Path] = []
         self.entries: dict[str, _Entry] = {}
 
-    def add(self, asked: AskedEntry) -> None:
+    def add(self, entry: AskedEntry) -> None:
         """Add an entry of this host's cache. Raises SetupError for a program that lacks a library."""
-        manifest = json.loads((asked.folder / MANIFEST).read_text())
+        manifest = json.loads((entry.folder / MANIFEST).read_text())
         products = tuple(manifest["products"])
-        if asked.of_host and any(_is_elf(asked.folder / name) for name in products):
-            self._add_programs(asked.name, asked.recipe, [asked.folder / name for name in products], "")
+        if entry.of_host and any(_is_elf(entry.folder / name) for name in products):
+            self._add_programs(entry.name, entry.recipe, [entry.folder / name for name in products], "")
             return
-        names = {*products, *(name for name in ALWAYS if (asked.folder / name).is_file())}
-        files = {name: self._file(asked.folder / name) for name in sorted(names)}
-        self._put(_Entry(asked.name, asked.recipe, products, files))
+        names = {*products, *(name for name in ALWAYS if (entry.folder / name).is_file())}
+        files = {name: self._file(entry.folder / name) for name in sorted(names)}
+        self._put(_Entry(entry.name, entry.recipe, products, files))
 
     def add_checkers(self, programs: Iterable[Path]) -> None:
         self._add_programs(CHECKERS, {"flashbed": "checkers"}, sorted(programs), f"{paths.checkers().name}/")
@@ -158,13 +158,17 @@ def _is_elf(path: Path) -> bool:
 
 
 def write(
-    to: Path, asked: Iterable[AskedEntry], checkers: Iterable[Path], scratch: Path, packing: int = zipfile.ZIP_LZMA
+    to: Path,
+    entries: Iterable[AskedEntry],
+    checkers: Iterable[Path],
+    scratch: Path,
+    packing: int = zipfile.ZIP_LZMA,
 ) -> int:
     """Write the image of these entries and programs, and return its size in bytes. `scratch` is an empty directory;
     `packing` is that of making.write(). Raises SetupError for a program that cannot be packed, and HostResourceError.
     """
     maker = _Maker(scratch)
-    for entry in asked:
+    for entry in entries:
         maker.add(entry)
     maker.add_checkers(checkers)
     packages = {folder.name: json.loads((folder / NOTES).read_text()) for folder in _noted()}

@@ -52,12 +52,12 @@ MEANINGS: Mapping[Condition, str] = {
 """A description of each condition for people: what was written to the whole device before mkfs."""
 
 
-def condition_problems(kind: str, condition: Condition, given: Collection[str]) -> Iterator[Problem]:
-    """Yield a problem if a medium of that kind cannot be in this condition, and one for each of the `given` keys that
-    the condition does not use.
+def condition_problems(kind: str, condition: Condition, set_keys: Collection[str]) -> Iterator[Problem]:
+    """Yield a problem if a medium of that kind cannot be in this condition, and one for each of the `set_keys` that the
+    condition does not use.
     """
     if condition not in ("fresh", AGED) and kind != "flash":
         yield Problem(("condition",), f'is of kind = "flash" only; a medium of kind "{kind}" is "fresh" or "aged"')
     for name in ("aged_fill_percent", "aged_passes"):
-        if name in given and condition != AGED:
+        if name in set_keys and condition != AGED:
             yield Problem((name,), 'means nothing without condition = "aged"; set that, or leave this out')

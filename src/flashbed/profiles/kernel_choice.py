@@ -180,12 +180,12 @@ def _tree(source: str, base: Path) -> Tree:
 def _revision(view: View, folder: Path, revision: str) -> Tree:
     """Return the tree of a revision or of a range of revisions, as it is now. Raises KernelProblem."""
     begin, dots, end = revision.partition("..")
-    wanted = (end.removeprefix(".") or "HEAD") if dots else begin
-    object_id = _known(view, folder, wanted)
+    commit_name = (end.removeprefix(".") or "HEAD") if dots else begin
+    object_id = _known(view, folder, commit_name)
     against = (begin or "HEAD") if dots else None
     against_id = _known(view, folder, against) if against else None
     files = {name: view.text(object_id, name) for name in ("Makefile", *_IN_A_KERNEL)}
-    return Tree(folder, _version_in(files, f"{folder}@{wanted}"), wanted, object_id, against, against_id)
+    return Tree(folder, _version_in(files, f"{folder}@{commit_name}"), commit_name, object_id, against, against_id)
 
 
 def _folder(source: str, base: Path) -> tuple[Path, str | None]:

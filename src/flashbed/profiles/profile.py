@@ -58,8 +58,8 @@ class Profile(Strict):
 
     def numbers(self) -> dict[str, int]:
         """Return the integers of the file, by key."""
-        given = {name: getattr(self, name) for name in self.model_fields_set} | (self.model_extra or {})
-        return {name: value for name, value in given.items() if type(value) is int}
+        set_values = {name: getattr(self, name) for name in self.model_fields_set} | (self.model_extra or {})
+        return {name: value for name, value in set_values.items() if type(value) is int}
 
     def _source_problems(self) -> Iterator[Problem]:
         for name in self.numbers():
@@ -67,10 +67,10 @@ class Profile(Strict):
                 yield Problem(
                     (name,), f'has no source; add {name} = "where it was read" under [source], or "assumed: why"'
                 )
-        given = self.model_fields_set | set(self.model_extra or {})
+        set_keys = self.model_fields_set | set(self.model_extra or {})
         for name in self.source:
-            if name not in given:
-                yield Problem(("source", name), "names no key of this file" + nearest(name, given - {"source"}))
+            if name not in set_keys:
+                yield Problem(("source", name), "names no key of this file" + nearest(name, set_keys - {"source"}))
 
 
 def package_problems(packages: Sequence[str], programs: Sequence[str]) -> Iterator[Problem]:

@@ -190,8 +190,8 @@ class Sealed:
         if digest != wanted:
             raise InputError(f"{self.path}: {self._other(member, digest, wanted or 'named')}; get the pack again")
 
-    def _other(self, member: str, found: str, wanted: str) -> str:
-        return f"{self._named(member)} was changed: its SHA-256 is {found[:12]}..., not {wanted[:12]}..."
+    def _other(self, member: str, digest_here: str, wanted: str) -> str:
+        return f"{self._named(member)} was changed: its SHA-256 is {digest_here[:12]}..., not {wanted[:12]}..."
 
     def _named(self, member: str) -> str:
         return self.called(member.removeprefix(f"{FILES}/"))

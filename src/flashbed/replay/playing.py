@@ -49,9 +49,9 @@ class Unpacked:
     def take(self, digests: Iterable[str], programs: Iterable[str]) -> None:
         """Unpack files and programs. Raises InputError for an unreadable member, and HostResourceError."""
         chosen = {name: self._pack.program(name) for name in programs}
-        wanted = dict.fromkeys([*digests, *(digest for program in chosen.values() for digest in program.files)])
+        digests_needed = dict.fromkeys([*digests, *(digest for program in chosen.values() for digest in program.files)])
         try:
-            for digest in wanted:
+            for digest in digests_needed:
                 self._pack.unpack(digest, self.file(digest))
             for name, program in chosen.items():
                 self._start_script(name, program)

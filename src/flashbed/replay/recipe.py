@@ -137,7 +137,7 @@ def _or_none(test: ShapeTest) -> ShapeTest:
 
 
 def _of(keys: ShapeTest, values: ShapeTest) -> ShapeTest:
-    return lambda value: isinstance(value, dict) and all(keys(key) and values(one) for key, one in value.items())
+    return lambda value: isinstance(value, dict) and all(keys(key) and values(item) for key, item in value.items())
 
 
 def _with(**tests: ShapeTest) -> ShapeTest:

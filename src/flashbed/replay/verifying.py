@@ -59,11 +59,11 @@ def _machine(wanted: str, here: str) -> Iterator[str]:
     yield f"the machine is not the measured one: {word_here} instead of {measured_word}"
 
 
-def _other(what: str, measured: str | None, here: str) -> Iterator[str]:
+def _other(part: str, measured: str | None, here: str) -> Iterator[str]:
     if measured is None:
-        yield f"the {what} was not part of the measurement"
+        yield f"the {part} was not part of the measurement"
     elif measured != here:
-        yield f"the {what} is not the measured one: {here[:12]} instead of {measured[:12]}"
+        yield f"the {part} is not the measured one: {here[:12]} instead of {measured[:12]}"
 
 
 MOST_LETTERS = 60
@@ -270,9 +270,9 @@ def _tell(pack: Pack, chosen: Sequence[Recipe], differences: Differences, doubtf
         say(f"Not run: {label}: {reason}")
     of = f"{len(chosen)} of {len(pack.recipes)} repetitions"
     if differences.differ or doubtful:
-        what = f"{len(differences.differ)} of {len(chosen)} repetitions that were run again differ"
+        problem = f"{len(differences.differ)} of {len(chosen)} repetitions that were run again differ"
         raise DifferentResultsError(
-            what if differences.differ else "the bytes are the same, but the inputs are not as measured"
+            problem if differences.differ else "the bytes are the same, but the inputs are not as measured"
         )
     if differences.not_run:
         raise HostResourceError(

@@ -144,9 +144,9 @@ def _apart(low: float, high: float) -> tuple[str, str]:
 
 def _shows(figure: Figure, answer: Answer, comparison: Comparison, group: Group) -> bool:
     """True if a figure shows cells of a load, by its metric."""
-    wanted = {**answer.where, **{axis: (value,) for axis, value in group.at}}
+    selection = {**answer.where, **{axis: (value,) for axis, value in group.at}}
     return figure.y == comparison.metric and all(
-        set(values) & set(figure.where.get(axis, values)) for axis, values in wanted.items()
+        set(values) & set(figure.where.get(axis, values)) for axis, values in selection.items()
     )
 
 
@@ -217,9 +217,9 @@ def wear_line(report: Report, answer: Answer, asked: set[str]) -> str:
         return ""
     words = report.words
     first, *others = group.standings
-    each = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
-    each += [f"{factor(standing.score)} with {words.value(axis, standing.value)}" for standing in others]
+    verdicts = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
+    verdicts += [f"{factor(standing.score)} with {words.value(axis, standing.value)}" for standing in others]
     mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
     left_out = {row.combination for row in measured}.intersection(doubted)
     without = f" Left out: {count(len(left_out), 'cell')} whose figure decides nothing." if left_out else ""
-    return f"Wear: for each byte written to a file, flash programs {listing(each)}{mean}.{without}"
+    return f"Wear: for each byte written to a file, flash programs {listing(verdicts)}{mean}.{without}"

@@ -132,14 +132,14 @@ def _waiting(report: Report) -> str:
 
 def _empty_mounts(report: Report) -> Iterator[Caution]:
     """Warn of mounts of file systems that are almost empty, if the study asks how long a mount takes."""
-    asked = [name for name in MOUNTS if name in report.asked_metrics]
-    if not asked:
+    metrics = [name for name in MOUNTS if name in report.asked_metrics]
+    if not metrics:
         return
     cells = list(report.results.combinations())
     empty = [cell for cell in cells if not report.prepares(cell)]
     if empty:
         few = "" if len(empty) == len(cells) else f" in {len(empty)} of {count(len(cells), 'cell')}"
-        names = listing([in_sentence(metric_of(name).title) for name in asked])
+        names = listing([in_sentence(metric_of(name).title) for name in metrics])
         text = (
             f"What is mounted holds next to nothing{few}, as the load makes its files later: {names} would be another "
             "with files. A load that reads or overwrites lays them out before (allocate = false; [prepare] in a job)."
@@ -149,8 +149,8 @@ def _empty_mounts(report: Report) -> Iterator[Caution]:
 
 def _cpu_shares(report: Report) -> Iterator[Caution]:
     """Explain the CPU load, if the study asks about it."""
-    asked = [name for answer in report.questions for name in answer.metric if name in CPU_SHARES]
-    if asked:
+    metrics = [name for answer in report.questions for name in answer.metric if name in CPU_SHARES]
+    if metrics:
         yield Caution(
             "CPU load is a share of the run: of two that do the same work with the same CPU time, the slower one has "
             "the lower load. Read it beside the speed."
@@ -227,8 +227,8 @@ def _steadiness_not_known(report: Report, flows: Sequence[Flow]) -> Iterator[Cau
 
 def _not_settled(report: Report) -> Iterator[Caution]:
     """Warn of write amplification that a longer run may not have, if the study asks for it."""
-    asked = [name for answer in report.questions for name in answer.metric if name in AMPLIFICATION]
-    rows = [row for row in report.results.repetitions if row.is_measured and set(asked).intersection(row.metrics)]
+    metrics = [name for answer in report.questions for name in answer.metric if name in AMPLIFICATION]
+    rows = [row for row in report.results.repetitions if row.is_measured and set(metrics).intersection(row.metrics)]
     cells = {row.combination for row in rows} - {row.combination for row in rows if row.settled}
     if cells:
         yield Caution(

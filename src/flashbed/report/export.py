@@ -77,9 +77,9 @@ def parquet_bytes(frame: pandas.DataFrame) -> bytes:
 
 def json_bytes(report: Report) -> bytes:
     """Return the study's question and answer, the manifest, and every repetition as JSON."""
-    asked = report.study.answer
+    answer = report.study.answer
     columns = columns_of(report.results.repetitions)
-    answers = [_answer(report, asked, comparison) for comparison in report.comparisons(asked)] if asked else []
+    answers = [_answer(report, answer, comparison) for comparison in report.comparisons(answer)] if answer else []
     document = {
         "study": {
             "name": report.study.name,
@@ -114,13 +114,13 @@ def json_bytes(report: Report) -> bytes:
     return (json.dumps(pure(document), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def _answer(report: Report, asked: Answer, comparison: Comparison) -> dict[str, Any]:
+def _answer(report: Report, answer: Answer, comparison: Comparison) -> dict[str, Any]:
     """Return the answer by one metric."""
     return {
         "compare": comparison.compare,
         "by": comparison.by,
         "metric": comparison.metric,
-        "lines": lines(loads_of(report, asked, comparison), report.words),
+        "lines": lines(loads_of(report, answer, comparison), report.words),
         "groups": [_group(report, comparison, group) for group in comparison.groups],
     }
 

@@ -58,11 +58,11 @@ def resolution(report: Report) -> str:
 
 def not_known(report: Report) -> str:
     """Return a sentence on the cells whose life is not known yet, with its bounds; "" if there are none."""
-    asked = [life for life in LIVES if life in report.asked_metrics]
+    lives = [life for life in LIVES if life in report.asked_metrics]
     measured = report.results.spreads("overwrites")
-    if not asked or not measured or report.study.bytes_per_day is None:
+    if not lives or not measured or report.study.bytes_per_day is None:
         return ""
-    known = report.results.spreads(asked[0])
+    known = report.results.spreads(lives[0])
     least, most = (report.results.spreads(bound) for bound in BOUNDS)
     cells = [cell for cell in measured if cell not in known]
     if not cells:

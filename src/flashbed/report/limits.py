@@ -64,8 +64,8 @@ def faster_medium_remark(report: Report) -> str:
     background work is counted too.
     """
     study, results = report.study, report.results
-    asked = {name for question in report.questions for name in question.metric}
-    rates = [word for name, word in RATES.items() if name in asked]
+    metrics = {name for question in report.questions for name in question.metric}
+    rates = [word for name, word in RATES.items() if name in metrics]
     if not rates or study.job is not None:
         return ""
     cpu, medium = (results.spreads(f"busy_{part}_percent") for part in ("cpu", "medium"))

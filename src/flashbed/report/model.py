@@ -227,11 +227,11 @@ class Report:
 def asked_metrics(study: Study) -> list[str]:
     """Return what a study is about: the metrics of its answers first, then of its figures, tables and claims."""
     questions = [*([study.answer] if study.answer else []), *study.choices]
-    asked = [metric for question in questions for metric in question.metric]
-    asked += [figure.y for figure in study.figures]
-    asked += [metric for table in study.tables for metric in table.metric]
-    asked += [metric for claim in study.claims for metric in claim.metric]
-    return list(dict.fromkeys(asked))
+    metrics = [metric for question in questions for metric in question.metric]
+    metrics += [figure.y for figure in study.figures]
+    metrics += [metric for table in study.tables for metric in table.metric]
+    metrics += [metric for claim in study.claims for metric in claim.metric]
+    return list(dict.fromkeys(metrics))
 
 
 def report_of(inputs: ReportInputs) -> Report:

@@ -58,13 +58,13 @@ class Arrivals:
 
 def lines(report: Report) -> list[str]:
     """Return the lines to print, in their order."""
-    asked, warned = questions(report), cautions(report, flows(report.results, report.fixed))
+    asked_questions, warned = questions(report), cautions(report, flows(report.results, report.fixed))
     lines_ = []
-    for question in asked:
+    for question in asked_questions:
         lines_.append(question.title)
         lines_ += [f"  {text}" for text in (*question.lines, question.wear) if text]
     lines_ += _claims(report)
-    if not asked and not report.study.claims:
+    if not asked_questions and not report.study.claims:
         lines_ += _cells(report)
     if warned:
         lines_.append("Before you rely on it")

@@ -289,8 +289,8 @@ def _study(report: Report) -> Iterator[str]:
     measured = sum(row.is_measured for row in report.results.repetitions)
     planned = len(report.results.repetitions)
     rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"
-    there = f"{count(measured, 'repetition')}{rest}"
-    yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {there}."
+    measured_text = f"{count(measured, 'repetition')}{rest}"
+    yield f"{report.study.source.rstrip('.')}. `flashbed run {report.study.name}`: {measured_text}."
     yield f"{' '.join(filter(None, (summary(judgements), modes(judgements))))}\n"
     numbered = list(enumerate(judgements, start=1))
     for number, judgement in numbered:

@@ -78,24 +78,22 @@ def study_tables(report: Report) -> list[ReportTable]:
     return [_study_table(report, table) for table in report.study.tables]
 
 
-def _study_table(report: Report, wanted: Table) -> ReportTable:
+def _study_table(report: Report, table: Table) -> ReportTable:
     """Return one table of the study."""
     axes, words = list(report.results.axes), report.words
-    metrics = [metric_of(name) for name in wanted.metric]
+    metrics = [metric_of(name) for name in table.metric]
     spreads = {metric: report.results.spreads(metric.name) for metric in metrics}
-    numbers = report.results.numbers(wanted.metric[0])
-    cells = list(report.results.combinations(wanted.where))
-    wanted = _fitting(wanted, [report.results.coordinates(cell) for cell in cells])
+    numbers = report.results.numbers(table.metric[0])
+    cells = list(report.results.combinations(table.where))
+    table = _fitting(table, [report.results.coordinates(cell) for cell in cells])
 
     def part(cell: Combination, names: Sequence[str]) -> Combination:
         return tuple(cell[axes.index(name)] for name in names)
 
-    by_place = {(part(cell, wanted.rows), part(cell, wanted.columns)): cell for cell in cells}
-    columns = _in_order(report, wanted.columns, {part(cell, wanted.columns) for cell in cells})
-    rows = _in_order(report, wanted.rows, {part(cell, wanted.rows) for cell in cells})
-    marks_best = (
-        len(metrics) == 1 and tuple(wanted.columns) == (report.compared_axis,) and metrics[0].better is not None
-    )
+    by_place = {(part(cell, table.rows), part(cell, table.columns)): cell for cell in cells}
+    columns = _in_order(report, table.columns, {part(cell, table.columns) for cell in cells})
+    rows = _in_order(report, table.rows, {part(cell, table.rows) for cell in cells})
+    marks_best = len(metrics) == 1 and tuple(table.columns) == (report.compared_axis,) and metrics[0].better is not None
     shown = {metric: [spreads[metric][cell] for cell in cells if cell in spreads[metric]] for metric in metrics}
     scales = {metric: scale_of(metric, (spread.high for spread in shown[metric])) for metric in metrics}
     cell_rows = []
@@ -111,10 +109,10 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
                 for column, cell in in_row.items()
             ]
         )
-    heads = _spanned([[words.value(a, v) for a, v in zip(wanted.rows, row, strict=True)] for row in rows])
+    heads = _spanned([[words.value(a, v) for a, v in zip(table.rows, row, strict=True)] for row in rows])
     title = scales[metrics[0]].title(metrics[0]) if len(metrics) == 1 else "Units are in the heads"
     return ReportTable(
-        caption=wanted.title,
+        caption=table.title,
         note=" ".join(
             filter(
                 None,
@@ -122,32 +120,32 @@ def _study_table(report: Report, wanted: Table) -> ReportTable:
                     _how_to_read(title, [spread for metric in metrics for spread in shown[metric]]),
                     "▸ is clearly the best of its row." if marks_best else "",
                     no_scheduler(report, cells),
-                    limits.remark(report, cells, wanted.metric),
+                    limits.remark(report, cells, table.metric),
                 ],
             )
         ),
-        corner=[capitalized(words.axis(axis)) for axis in wanted.rows],
+        corner=[capitalized(words.axis(axis)) for axis in table.rows],
         columns=[
-            _head(_column_head(report, wanted.columns, column), scales[metric].title(metric), metric, len(metrics))
+            _head(_column_head(report, table.columns, column), scales[metric].title(metric), metric, len(metrics))
             for metric in metrics
             for column in columns
         ],
-        over=capitalized(words.axis(wanted.columns[0])) if _needs_head_over(wanted.columns) else "",
+        over=capitalized(words.axis(table.columns[0])) if _needs_head_over(table.columns) else "",
         rows=[Row(head, cells_) for head, cells_ in zip(heads, cell_rows, strict=True)],
         kind="dense" if len(columns) * len(metrics) > DENSE_COLUMNS else "plain",
     )
 
 
-def _fitting(wanted: Table, cells: Sequence[Mapping[str, str]]) -> Table:
+def _fitting(table: Table, cells: Sequence[Mapping[str, str]]) -> Table:
     """Return the table as wide as a page: axes of its columns go to its rows while there are too many columns."""
-    rows, columns = wanted.rows, wanted.columns
-    while len(columns) > 1 or (columns and len(wanted.metric) > 1):
+    rows, columns = table.rows, table.columns
+    while len(columns) > 1 or (columns and len(table.metric) > 1):
         places = {tuple(cell[axis] for axis in columns) for cell in cells}
-        wide = len(places) * len(wanted.metric)
+        wide = len(places) * len(table.metric)
         if wide <= MOST_COLUMNS and len(rows) + wide <= MOST_WITH_HEADS:
             break
         rows, columns = (*rows, columns[0]), columns[1:]
-    return wanted.model_copy(update={"rows": rows, "columns": columns})
+    return table.model_copy(update={"rows": rows, "columns": columns})
 
 
 def _head(place: str, title: str, metric: Metric, metrics: int) -> str:

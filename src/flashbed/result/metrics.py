@@ -25,7 +25,7 @@ class Metric:
 
 def _read() -> dict[str, Metric]:
     table = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8"))
-    return {name: Metric(name, said["title"], said["unit"], said["better"] or None) for name, said in table.items()}
+    return {name: Metric(name, entry["title"], entry["unit"], entry["better"] or None) for name, entry in table.items()}
 
 
 CPU_LAYER, CPU_NS = "CPU time", "cpu_ns"

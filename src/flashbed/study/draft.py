@@ -78,13 +78,13 @@ class Draft:
             if not self.has_axis(axis, (*at, axis)):
                 continue
             axis_values = self.content.axes[axis]
-            wanted: list[str] = []
+            selected_values: list[str] = []
             for value in values:
                 matching = selected(axis, value, axis_values)
                 if not matching:
                     self.add((*at, axis), f'"{value}" is not on the axis "{axis}"{nearest(value, axis_values)}')
-                wanted += matching
+                selected_values += matching
             if not values:
                 self.add((*at, axis), "has no values")
-            full[axis] = tuple(value for value in axis_values if value in wanted)
+            full[axis] = tuple(value for value in axis_values if value in selected_values)
         return full

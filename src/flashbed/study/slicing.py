@@ -23,7 +23,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
     if not where:
         return study
     study = study.without_defaults()
-    axes = {**study.axes, **{axis: _values(study, axis, wanted) for axis, wanted in where.items()}}
+    axes = {**study.axes, **{axis: _values(study, axis, chosen_values) for axis, chosen_values in where.items()}}
     part = replace(study, axes=axes)
     cells = list(part.combinations())
     if not cells:
@@ -57,13 +57,13 @@ def folder_name(study: str, where: Mapping[str, Sequence[str]]) -> str:
 def _values(study: Study, axis: str, selected_texts: Iterable[str]) -> tuple[str, ...]:
     if axis not in study.axes:
         raise InputError(f'--where: "{axis}" is no axis of {study.name}{nearest(axis, study.axes)}')
-    wanted = set()
+    chosen_values = set()
     for value in selected_texts:
         matching = selected(axis, value, study.axes[axis])
         if not matching:
             raise InputError(f'--where: "{value}" is not on the axis "{axis}"{nearest(value, study.axes[axis])}')
-        wanted |= set(matching)
-    return tuple(value for value in study.axes[axis] if value in wanted)
+        chosen_values |= set(matching)
+    return tuple(value for value in study.axes[axis] if value in chosen_values)
 
 
 def _among(cells: Iterable[Mapping[str, str]], where: Where) -> list[Mapping[str, str]]:

@@ -39,10 +39,10 @@ def imported(path: Path, chosen: TraceFormat | None, below: str | None) -> Impor
         raise InputError(f"{shown(path, 300)} cannot be read: {error.strerror}") from None
     if not text.strip():
         raise InputError(f"{shown(path, 300)} is empty")
-    found = chosen or format_of(text)
-    if below is not None and found is not TraceFormat.STRACE:
-        raise InputError(f"--below is for strace's output, and {shown(path, 300)} is read as {found}")
-    match found:
+    trace_format = chosen or format_of(text)
+    if below is not None and trace_format is not TraceFormat.STRACE:
+        raise InputError(f"--below is for strace's output, and {shown(path, 300)} is read as {trace_format}")
+    match trace_format:
         case TraceFormat.STRACE:
             made = strace.imported(text, str(path), below)
         case TraceFormat.IOLOG:

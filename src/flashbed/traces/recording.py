@@ -185,13 +185,13 @@ def most_below(calls: Iterable[Observed]) -> str:
     they change none.
     """
     changed = {path for call in calls if call.name in CHANGING for path in call.paths()}
-    wanted = {path for path in changed if not any(is_below(path, no) for no in NOT_ON_A_MEDIUM)}
+    paths_of_medium = {path for path in changed if not any(is_below(path, no) for no in NOT_ON_A_MEDIUM)}
     above: Counter[str] = Counter()
-    for path in wanted:
+    for path in paths_of_medium:
         while (parent := posixpath.dirname(path)) != path:
             above[parent or "."] += 1
             path = parent
-    most = [path for path, many in above.items() if 2 * many > len(wanted)]
+    most = [path for path, many in above.items() if 2 * many > len(paths_of_medium)]
     if not most:
         raise InputError("no call changes a file; name the directory whose files are to be replayed (--below)")
     return max(most, key=lambda path: (path.count("/"), len(path)))

@@ -285,12 +285,13 @@ def _path_of(follower: _Follower, thread: _Thread, at: str, argument: str) -> st
 
 
 def _both_paths(
-    follower: _Follower, thread: _Thread, given: tuple[str, ...], *, has_directories: bool
+    follower: _Follower, thread: _Thread, arguments: tuple[str, ...], *, has_directories: bool
 ) -> tuple[str, str]:
     """Return the two paths that a call begins with. Raises ValueError or IndexError if it does not."""
     if has_directories:
-        return _path_of(follower, thread, given[0], given[1]), _path_of(follower, thread, given[2], given[3])
-    return _path_of(follower, thread, "AT_FDCWD", given[0]), _path_of(follower, thread, "AT_FDCWD", given[1])
+        old_at, old, new_at, new, *_ = arguments
+        return _path_of(follower, thread, old_at, old), _path_of(follower, thread, new_at, new)
+    return _path_of(follower, thread, "AT_FDCWD", arguments[0]), _path_of(follower, thread, "AT_FDCWD", arguments[1])
 
 
 def _open(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
@@ -299,8 +300,8 @@ def _open(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     flags = "O_WRONLY|O_CREAT|O_TRUNC" if call.name == "creat" else arguments[1]
     mode = _mode(arguments[-1])
     if call.name == "openat2":
-        found = re.search(r"flags=([A-Z_|]+)(?:, mode=(0[0-7]*))?", arguments[1])
-        flags, mode = (found[1], _mode(found[2] or "")) if found else ("", 0)
+        how = re.search(r"flags=([A-Z_|]+)(?:, mode=(0[0-7]*))?", arguments[1])
+        flags, mode = (how[1], _mode(how[2] or "")) if how else ("", 0)
     words = flags.split("|")
     kept = "|".join(flag for flag in OPEN_FLAGS if flag in words)
     path, result = _path_of(follower, thread, at, arguments[0]), _result(call)
@@ -471,9 +472,9 @@ def _truncate(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 
 def _rename(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
-    given = call.arguments
-    old, new = _both_paths(follower, thread, given, has_directories=call.name != "rename")
-    flags, result = _flags(given[4], _RENAME_FLAGS) if call.name == "renameat2" else 0, _result(call)
+    arguments = call.arguments
+    old, new = _both_paths(follower, thread, arguments, has_directories=call.name != "rename")
+    flags, result = _flags(arguments[4], _RENAME_FLAGS) if call.name == "renameat2" else 0, _result(call)
     follower.note(thread, call, "rename", (old, new, flags), result)
     if result == "ENOENT":
         follower.names.absent(old)
@@ -482,8 +483,8 @@ def _rename(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 
 def _link(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
-    given = call.arguments
-    old, new = _both_paths(follower, thread, given, has_directories=call.name != "link")
+    arguments = call.arguments
+    old, new = _both_paths(follower, thread, arguments, has_directories=call.name != "link")
     result = _result(call)
     follower.note(thread, call, "link", (old, new), result)
     if result == 0:
@@ -501,9 +502,9 @@ def _symlink(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 
 def _remove(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
-    given = call.arguments
-    at, argument = given[:2] if call.name == "unlinkat" else ("AT_FDCWD", given[0])
-    is_directory = call.name == "rmdir" or "AT_REMOVEDIR" in given[-1]
+    arguments = call.arguments
+    at, argument = arguments[:2] if call.name == "unlinkat" else ("AT_FDCWD", arguments[0])
+    is_directory = call.name == "rmdir" or "AT_REMOVEDIR" in arguments[-1]
     path, result = _path_of(follower, thread, at, argument), _result(call)
     follower.note(thread, call, "rmdir" if is_directory else "unlink", (path,), result)
     if result == "ENOENT":
@@ -514,10 +515,10 @@ def _remove(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 
 def _mkdir(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
-    given = call.arguments
-    at, argument = given[:2] if call.name == "mkdirat" else ("AT_FDCWD", given[0])
+    arguments = call.arguments
+    at, argument = arguments[:2] if call.name == "mkdirat" else ("AT_FDCWD", arguments[0])
     path, result = _path_of(follower, thread, at, argument), _result(call)
-    follower.note(thread, call, "mkdir", (path, _mode(given[-1])), result)
+    follower.note(thread, call, "mkdir", (path, _mode(arguments[-1])), result)
     if result == "EEXIST":
         follower.names.exists(path, is_directory=True)
     elif result == 0:
@@ -526,14 +527,14 @@ def _mkdir(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 def _stat(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     """Note what a stat() says of a size. Of a path, it is replayed: it may read the medium."""
-    given, result = call.arguments, _result(call)
+    arguments, result = call.arguments, _result(call)
     has_directory = call.name in ("newfstatat", "statx", "faccessat", "faccessat2")
-    at, argument = given[:2] if has_directory else ("AT_FDCWD", given[0])
+    at, argument = arguments[:2] if has_directory else ("AT_FDCWD", arguments[0])
     of_file = call.name == "fstat" or (has_directory and string(argument) == "" and descriptor(at) is not None)
-    text = without_strings(" ".join(given))
+    text = without_strings(" ".join(arguments))
     mode, size = _MODE.search(text), _SIZE.search(text)
     if of_file:
-        file = follower.file(thread, given[0], call)
+        file = follower.file(thread, arguments[0], call)
         node = file.node if file else None
     else:
         path = _path_of(follower, thread, at, argument)
@@ -549,14 +550,14 @@ def _stat(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 def _change(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
     """Note a change of a mode or an owner."""
-    given, result = call.arguments, _result(call)
+    arguments, result = call.arguments, _result(call)
     if call.name in ("fchmod", "fchown"):
-        if (file := follower.file(thread, given[0], call)) is None:
+        if (file := follower.file(thread, arguments[0], call)) is None:
             return
-        numbers = [_mode(given[1])] if call.name == "fchmod" else list(map(int, given[1:3]))
+        numbers = [_mode(arguments[1])] if call.name == "fchmod" else list(map(int, arguments[1:3]))
         follower.note(thread, call, call.name, (file, *numbers), result)
         return
-    at, *rest = given if call.name in ("fchmodat", "fchownat") else ("AT_FDCWD", *given)
+    at, *rest = arguments if call.name in ("fchmodat", "fchownat") else ("AT_FDCWD", *arguments)
     path = _path_of(follower, thread, at, rest[0])
     if "mod" in call.name:
         follower.note(thread, call, "chmod", (path, _mode(rest[1])), result)

@@ -184,10 +184,10 @@ class _Kind:
             return {}
         metrics = {"latency_mean_us": self.sum_ns / self.many / 1e3, "latency_max_us": self.longest_ns / 1e3}
         for percent in PERCENTILES:
-            passed, wanted = 0, self.many * percent / 100
+            passed, target = 0, self.many * percent / 100
             for upper_ns, many in self.times:
                 passed += many
-                if passed >= wanted:
+                if passed >= target:
                     metrics[f"latency_p{percent}_us"] = min(upper_ns, self.longest_ns) / 1e3
                     break
         return metrics

@@ -266,15 +266,15 @@ def _own_step(parsed: IozoneParameters, number: int) -> str:
     switches = {"-e": parsed.include_flush, "-c": parsed.include_close, "-I": parsed.direct}
     options = "".join(f" {switch}" for switch, on in switches.items() if on)
     call = f"{PROGRAM} -i {number} -w -s {parsed.file // _KIB}k -r {parsed.record // _KIB}k -f /mnt/iozone.0{options}"
-    wanted = " ".join(test for test in parsed.tests)
-    return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {wanted} >/out/tests\n"
+    tests = " ".join(test for test in parsed.tests)
+    return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {tests} >/out/tests\n"
 
 
 def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
     """Yield each test of IOzone's tables: KiB, KiB per record, then KiB per second of the test and of its repetition.
     Raises WorkloadOutputError.
     """
-    wanted = out.get("tests", b"").decode().split()
+    tests = out.get("tests", b"").decode().split()
     for pair in PAIRS:
         if f"{pair[0]}.txt" not in out:
             continue
@@ -285,5 +285,5 @@ def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
             raise WorkloadOutputError(f"{pair[0]}.txt has no line of IOzone with a size, a record and two rates")
         size, _, *rates = numbers[0]
         for test, rate in zip(pair, rates, strict=False):
-            if test in wanted:
+            if test in tests:
                 yield test, _TestResult(float(size * _KIB), size / rate)

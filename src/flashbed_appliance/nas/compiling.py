@@ -32,15 +32,15 @@ ALL_MODULES = (*VIRTUAL_MODULES, *MIRROR_MODULES, *VOLUME_MODULES, *FILESYSTEM_M
 
 def modules_wanted(settings: Settings) -> list[str]:
     """Return the names of the modules that these settings need, whether they are built in or files."""
-    wanted = [*VIRTUAL_MODULES]
+    module_names = [*VIRTUAL_MODULES]
     if settings.hardware == "pc":
-        wanted += PC_MODULES
+        module_names += PC_MODULES
     if any(disk.mirror for disk in settings.disks.values()):
-        wanted += MIRROR_MODULES
+        module_names += MIRROR_MODULES
     if has_volumes(settings):
-        wanted += VOLUME_MODULES
-    wanted += sorted({disk.filesystem for disk in settings.disks.values()})
-    return [*wanted, *SERVER_MODULES]
+        module_names += VOLUME_MODULES
+    module_names += sorted({disk.filesystem for disk in settings.disks.values()})
+    return [*module_names, *SERVER_MODULES]
 
 
 def memory_mb(settings: Settings) -> int:

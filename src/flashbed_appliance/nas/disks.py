@@ -46,13 +46,13 @@ def files(disks: Mapping[str, Disk], folder: Path, size_bytes: int) -> list[Path
     volumes = [disk.volume for disk in disks.values() if disk.volume]
     if len(devices) + bool(volumes) > MOST:
         raise UnsuitableError(f"the settings have too many disks: under QEMU there are at most {MOST}; use fewer")
-    wanted = [_device(number) for number in range(len(devices))]
-    if sorted(devices) != wanted:
+    device_names = [_device(number) for number in range(len(devices))]
+    if sorted(devices) != device_names:
         raise UnsuitableError(
-            f"under QEMU the disks are {', '.join(wanted)}, without gaps; the settings name "
+            f"under QEMU the disks are {', '.join(device_names)}, without gaps; the settings name "
             f"{', '.join(sorted(devices))}. Give `nas run` settings with QEMU's names."
         )
-    images = [_file(folder, device) for device in wanted]
+    images = [_file(folder, device) for device in device_names]
     for file in images:
         if file.is_dir():
             raise InputError(f"{file}: is a directory, but a disk image has this name; give another --folder")

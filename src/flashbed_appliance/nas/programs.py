@@ -144,13 +144,13 @@ def with_libraries(cache: Cache, target: Architecture, package: str, program: st
         unpacked, root = folder / "unpacked", folder / "root"
         with stage(f"Fetching {package} for {target.name}"):
             archive.unpack(archive.fetch(packages, resolved), unpacked)
-        wanted = [program.lstrip("/")]
-        while wanted:
-            name = wanted.pop()
+        to_link = [program.lstrip("/")]
+        while to_link:
+            name = to_link.pop()
             if not (root / name).exists():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(unpacked / name, root / name)
-                wanted += _libraries(unpacked, unpacked / name)
+                to_link += _libraries(unpacked, unpacked / name)
         shutil.rmtree(unpacked)
 
     recipe = {"packages": resolved.files, "program": program, "version": RECIPE_VERSION}

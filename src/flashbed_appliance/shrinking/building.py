@@ -157,8 +157,8 @@ def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
         for patch in patches:
             run(["patch", "-p1", "--fuzz=0", "-d", folder / "linux", "-i", patch])
 
-    what = {"package": resolved.files, "left out": UNUSED, "patches": [patch.read_text() for patch in patches]}
-    return cache.entry(f"linux-source-{VERSION}", what, fill, products=["linux/Makefile"]), resolved.version(package)
+    recipe = {"package": resolved.files, "left out": UNUSED, "patches": [patch.read_text() for patch in patches]}
+    return cache.entry(f"linux-source-{VERSION}", recipe, fill, products=["linux/Makefile"]), resolved.version(package)
 
 
 def recipe(target: Architecture, source: Entry, settings: str) -> dict[str, object]:

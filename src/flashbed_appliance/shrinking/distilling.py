@@ -80,15 +80,15 @@ def check(
     under_test = compiler(cache, target)
 
     def fill(folder: Path) -> None:
-        wanted = digest_file(first / target.image)
+        image_digest = digest_file(first / target.image)
         workbench.copied(first, objects)
         for file, _ in workbench.compiled(objects):
             file.unlink(missing_ok=True)
         building.compile_kernel(target, source, objects, step, environment=under_test.environment)
-        if (got := digest_file(objects / target.image)) != wanted:
+        if (got := digest_file(objects / target.image)) != image_digest:
             raise SetupError(
                 f"{objects / target.image}: is not the kernel that the compiler makes without appliance/distil/: "
-                f"its digest is {got[:16]} instead of {wanted[:16]}; please report this fault"
+                f"its digest is {got[:16]} instead of {image_digest[:16]}; please report this fault"
             )
         (folder / FOUND).write_text(json.dumps({"image": got}))
 

@@ -30,11 +30,11 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
     is taken from flashbed's own list.
     """
     target = architecture.named(name)
-    wanted = purposes.wanted(word, target)
-    prices.check(wanted, only)
-    kernel = building.build_settings(target, wanted)
+    fragments = purposes.wanted(word, target)
+    prices.check(fragments, only)
+    kernel = building.build_settings(target, fragments)
     sizes = packing.sizes(kernel)
-    priced = prices.sweep(target, wanted, only, stored=not measure, anew=anew)
+    priced = prices.sweep(target, fragments, only, stored=not measure, anew=anew)
     lines = [
         f"Linux {VERSION} ({kernel.package_version}), allnoconfig and the settings of {word}, {target.compiler}.",
         f"Image and NFS server, packed by xz: {sizes.server:,} bytes.",
@@ -51,7 +51,7 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
         tables.subsystem_table(comparison.shares_of(kernel)),
         tables.price_table(priced),
         tables.unpriced_table(priced),
-        tables.column_table(wanted),
+        tables.column_table(fragments),
     ]
     return KernelReport(f"A small kernel for {word} on {name}", lines, shown)
 
@@ -59,9 +59,9 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
 def of_two(a: str, b: str, name: str) -> KernelReport:
     """Compare the kernels of two fragment lists on the architecture `name`."""
     target = architecture.named(name)
-    wanted = {word: purposes.wanted(word, target) for word in (a, b)}  # check both before one is built
+    fragments = {word: purposes.wanted(word, target) for word in (a, b)}  # check both before one is built
     # Build both before one is packed
-    kernels = {word: building.build_settings(target, wanted[word]) for word in (a, b)}
-    sides = [comparison.side(word, wanted[word], kernels[word]) for word in (a, b)]
+    kernels = {word: building.build_settings(target, fragments[word]) for word in (a, b)}
+    sides = [comparison.side(word, fragments[word], kernels[word]) for word in (a, b)]
     lines = [f"Linux {VERSION}, allnoconfig and the settings of each, {target.compiler}."]
     return KernelReport(f"{a} and {b} on {name}", lines, comparison.tables(*sides))

@@ -37,8 +37,8 @@ def size_table(sizes: Sizes) -> PageTable:
     rows += [(f"packed by {name}", f"not measured: {why}", "") for name, why in sizes.lacking.items()]
     rows.append(("the image as a loader takes it, xz", number(sizes.image), f"{100 * sizes.image / sizes.raw:.1f}"))
     parts = [name for name in sizes.modules if name in SERVER]
-    what = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
-    rows.append((f"image and NFS server, xz ({what})", number(sizes.server), ""))
+    difference = f"with the modules {', '.join(parts)}" if parts else "the NFS server is in it"
+    rows.append((f"image and NFS server, xz ({difference})", number(sizes.server), ""))
     note = (
         "An unpacked kernel contains padding, which packs to almost nothing: see the size by subsystem. x86_64's has "
         "several MB of it, so do not compare its percentages with another architecture's."

@@ -83,10 +83,10 @@ def waits(prefix: str, distributions: Iterable[Mapping[str, Any]]) -> dict[str, 
 
 def _of_bins(bins: Mapping[int, int], percent: float) -> float:
     """Return the percentile as fio computes it: the smallest value that `percent` of the samples do not exceed."""
-    wanted, so_far = percent / 100 * sum(bins.values()), 0
+    rank, so_far = percent / 100 * sum(bins.values()), 0
     for value in sorted(bins):
         so_far += bins[value]
-        if so_far >= wanted:
+        if so_far >= rank:
             return float(value)
     return float(max(bins))
 
