@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from flashbed.image.guest_parts import PartError
 from flashbed.machine.base import Outcome
 from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS
-from flashbed.workload.base import Needs, Root, RootFile
+from flashbed.workload.base import Needs, Root, RootFile, Workload
 from tests.machine.test_determinism import busy
 from tests.machine.test_shared_beginnings import FIO, PATTERNS, as_from_power_on
 from tests.support import guest_rig
@@ -93,11 +92,9 @@ def test_programs_run_on_the_newer_kernel(study_file: StudyWriter, tmp_path: Pat
 def test_the_same_bytes_beside_busy_processes(study_file: StudyWriter, tmp_path: Path, cpus: int) -> None:
     board = f"arm64-1000:cpus={cpus}"
     study = study_file(guest_rig.STUDY, board=board, filesystem="ext2", medium="usb-stick-2g")
-    outcomes = []
-    for name, beside in {"alone": nullcontext(), "beside": busy(3)}.items():
-        with beside:
-            outcomes.append(guest_rig.boot(guest_rig.new(study, tmp_path / name), prepare=LOAD, measure=MEASURE))
-    alone, other = outcomes
+    alone = guest_rig.boot(guest_rig.new(study, tmp_path / "alone"), prepare=LOAD, measure=MEASURE)
+    with busy(3):
+        other = guest_rig.boot(guest_rig.new(study, tmp_path / "other"), prepare=LOAD, measure=MEASURE)
     programs_run(alone)
     assert alone.files == other.files
     assert alone.console == other.console
@@ -110,7 +107,7 @@ def test_the_same_bytes_from_a_shared_beginning(
     fio = type(WORKLOADS["fio"])
     files = fio.files
 
-    def with_programs(self: object, parameters: Mapping[str, object], seed: int) -> dict[str, bytes]:
+    def with_programs(self: Workload, parameters: Mapping[str, object], seed: int) -> dict[str, bytes]:
         own = files(self, parameters, seed)
         before = f"{LOAD}open_root && in_root sqlite3 /mnt/db 'create table t(a)' && close_root || exit\n"
         own["prepare"] = before.encode() + own["prepare"]

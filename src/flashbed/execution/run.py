@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from flashbed.common import programs
 from flashbed.common.errors import InputError, several
 from flashbed.common.progress import Stage, stage
-from flashbed.common.tomlfile import Keys
+from flashbed.common.tomlfile import Keys, TomlFile
 from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
 from flashbed.execution.attempt import Site
 from flashbed.execution.coverage import LineCoverage
@@ -103,14 +104,26 @@ def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
 
 
 def _of_profile(study: Study, error: PartError) -> InputError:
-    """Return the error with the file and line of the profile that needs this part."""
+    """Return the error with the file and line of the profile that needs this part, or of the study."""
     kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
     for kind in kinds:
         for text in study.values_of(kind):
             file = study.library.file(kind, Selector.parse(text).name)
             for keys in _places(file.data, error.key, error.name):
                 return file.error(keys, error.message)
+    study_file = TomlFile.read(study.path)
+    for keys in _places_in_root(study_file.data.get("workload", {}), error.key, error.name):
+        return study_file.error(keys, error.message)
     return error
+
+
+def _places_in_root(workload: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:
+    """Yield the keys under which a study names a package or a file of its root. A file's name is its path there, which
+    is /app/ and the path beside the study.
+    """
+    for index, entry in enumerate(workload.get(key, ())):
+        if entry == name or PurePosixPath(name).is_relative_to(PurePosixPath("/app", entry)):
+            yield "workload", key, index
 
 
 def _places(profile: Mapping[str, Any], key: str, name: str) -> Iterator[Keys]:

@@ -66,9 +66,30 @@ def test_the_emulator_notes_what_the_recipe_says(calls: bool, tmp_path: Path, mo
     assert observed == [qemu.Observers(samples=False, calls=calls)]
 
 
-def test_a_recipe_of_an_older_pack_has_no_calls() -> None:
+def test_a_guest_gets_the_root_of_its_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe_ = replace(recipe(), check=None, root=recipe().state)
+    assert Recipe.from_json(recipe_.to_json()) == recipe_
+    folder = tmp_path / "files"
+    folder.mkdir()
+    files = Unpacked(pack_file.open_pack(write(tmp_path / "x.flashbed")), folder)
+    files.take(recipe_.files, [])
+    roots: list[Path | None] = []
+
+    def run(_: object, of_guest: qemu.Files, *__: object, **___: object) -> Outcome:
+        roots.append(of_guest.root)
+        return Outcome("measured", "")
+
+    monkeypatch.setattr(qemu, "run", run)
+    beginnings = Beginnings(1, tmp_path)
+    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings).status == "measured"
+    beginnings.close()
+    assert roots == [files.file(recipe().state)]
+
+
+@pytest.mark.parametrize("later", ["calls", "root"])
+def test_a_recipe_of_an_older_pack_lacks_later_fields(later: str) -> None:
     document = recipe().to_json()
-    del document["calls"]
+    del document[later]
     assert Recipe.from_json(document) == recipe()
 
 
