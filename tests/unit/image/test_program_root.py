@@ -62,7 +62,7 @@ def checked(tmp_path: Path, data: bytes, mode: int = 0o755, programs: tuple[str,
 
 def test_a_program_of_another_architecture_is_refused(tmp_path: Path) -> None:
     program = Path("/bin/true").resolve().read_bytes()
-    with pytest.raises(PartError, match=r"^/app/x is a program for x64, and guests are arm64") as refused:
+    with pytest.raises(PartError, match=r"^/app/x .*x64.*arm64") as refused:
         checked(tmp_path, program)
     assert (refused.value.key, refused.value.name) == ("files", "/app/x")
     checked(tmp_path, program, mode=0o644)  # as data it may be there
@@ -82,7 +82,7 @@ def test_a_script_with_its_interpreter_is_accepted(tmp_path: Path, script: bytes
     [(b"#!/usr/bin/python3\n", "/usr/bin/python3"), (b"#!/usr/bin/env python3\n", "python3"), (b"#!/app\n", "/app")],
 )
 def test_a_script_without_its_interpreter_is_refused(tmp_path: Path, script: bytes, missing: str) -> None:
-    with pytest.raises(PartError, match=f"^/app/x is a script for {missing}, which no package of the root has"):
+    with pytest.raises(PartError, match=f"^/app/x is a script for {missing},"):
         checked(tmp_path, script)
     checked(tmp_path, script, mode=0o644)
 
