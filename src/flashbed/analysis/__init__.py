@@ -11,13 +11,14 @@ from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, unk
 from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
-from flashbed.analysis.lines import Load, lines, shortened
+from flashbed.analysis.lines import AnswerLines, Load, answer_lines, lines, shortened
 from flashbed.analysis.ratio import Numbers, Spread, is_ahead, ratio, spread
 from flashbed.analysis.results import MISSING, Flow, Results, flows, results_of
 from flashbed.analysis.words import Words
 
 __all__ = [
     "MISSING",
+    "AnswerLines",
     "Comparison",
     "Doubt",
     "Finding",
@@ -33,6 +34,7 @@ __all__ = [
     "Standing",
     "Words",
     "amount_axis",
+    "answer_lines",
     "compare",
     "doubt_of",
     "doubts",

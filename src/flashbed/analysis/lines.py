@@ -130,7 +130,6 @@ MOST_LINES = 10
 LEAST_LINES = 2
 """The lines that each question keeps while another has more."""
 
-NOT_DECIDED = "Not decided"
 NOT_DURABLE = "NOT DURABLE"
 
 _Kind = Literal[
@@ -163,8 +162,22 @@ class Load:
     """Why there is nothing to choose at all; "" if there is."""
 
 
+@dataclass(frozen=True)
+class AnswerLines:
+    """The lines on a question."""
+
+    texts: Sequence[str]
+    undecided: str = ""
+    """The line among them that lists what is not decided; "" if everything is."""
+
+
 def lines(loads: Sequence[Load], words: Words) -> list[str]:
     """Return the verdicts on all loads of a question, the verdict on most loads first."""
+    return list(answer_lines(loads, words).texts)
+
+
+def answer_lines(loads: Sequence[Load], words: Words) -> AnswerLines:
+    """Return the lines of `lines`, and which of them lists what is not decided."""
     several = len({load.comparison.metric for load in loads}) > 1
     averaged = list(dict.fromkeys(axis for load in loads for axis in telling_axes(load.group.planned)))
     placed = [(_coordinates(load, several, averaged), load) for load in loads]
@@ -173,40 +186,41 @@ def lines(loads: Sequence[Load], words: Words) -> list[str]:
         by_verdict.setdefault(_verdict(load), []).append((at, load))
     everywhere = [at for at, _ in placed]
     ordered = sorted(by_verdict.items(), key=lambda item: (_ORDER.index(item[0][0]), -len(item[1])))
-    texts = _not_durable(placed, everywhere, words)
+    texts, undecided = _not_durable(placed, everywhere, words), ""
     for verdict, members in ordered:
         if verdict[0] == "not decided":
-            texts.append(_not_decided(members, everywhere, words))
+            undecided = _not_decided(members, everywhere, words)
+            texts.append(undecided)
         else:
             where = whereabouts([at for at, _ in members], everywhere, words)
             texts.append(_line(verdict, [load for _, load in members], where, several, words))
-    return texts
+    return AnswerLines(texts, undecided)
 
 
-def shortened(answers: Sequence[Sequence[str]], most: int = MOST_LINES) -> list[list[str]]:
+def shortened(answers: Sequence[AnswerLines], most: int = MOST_LINES) -> list[list[str]]:
     """Return the lines of several questions, together at most `most`, but at least one for each. The first question is
     what the study asks: the others give way before it, down to LEAST_LINES, the longest first. The last line of a
     question says how many are left out.
     """
-    kept = [len(answer) for answer in answers]
+    kept = [len(answer.texts) for answer in answers]
     while sum(kept) > most and max(kept) > 1:
         longest = max(range(len(kept)), key=lambda place: (kept[place] > LEAST_LINES and place > 0, kept[place], place))
         kept[longest] -= 1
     return [_first(answer, lines_) for answer, lines_ in zip(answers, kept, strict=True)]
 
 
-def _first(answer: Sequence[str], most: int) -> list[str]:
+def _first(answer: AnswerLines, most: int) -> list[str]:
     """Return the first `most` lines, with how many are left out. Of three or more, one is what is not decided: without
     it a reader would take the rest for all. Of fewer, the last line says that something is not decided.
     """
-    if most >= len(answer):
-        return list(answer)
-    undecided = [line for line in answer if line.startswith(NOT_DECIDED)]
-    kept = undecided[:1] if most > LEAST_LINES else []
-    decided = [line for line in answer if line not in undecided][: most - len(kept)]
+    if most >= len(answer.texts):
+        return list(answer.texts)
+    undecided = [answer.undecided] if answer.undecided else []
+    kept = undecided if most > LEAST_LINES else []
+    decided = [line for line in answer.texts if line not in undecided][: most - len(kept)]
     shown = [*decided, *kept] or undecided[:most]
     open_ = ", where something is not decided," if undecided and not set(undecided) & set(shown) else ""
-    rest = f"For {count(len(answer) - len(shown), 'more verdict')}{open_} see the picture."
+    rest = f"For {count(len(answer.texts) - len(shown), 'more verdict')}{open_} see the picture."
     return [*shown[:-1], f"{shown[-1]} {rest}"]
 
 
@@ -312,7 +326,7 @@ def _not_decided(members: Sequence[tuple[Setting, Load]], everywhere: Sequence[S
     for at, load in members:
         by_reason.setdefault(listing(_why(load.group), "or"), []).append(at)
     clauses = [f"{reason},{whereabouts(at, everywhere, words) or ' everywhere'}" for reason, at in by_reason.items()]
-    return f"{NOT_DECIDED}: {'; '.join(clauses)}; nothing is recommended there."
+    return f"Not decided: {'; '.join(clauses)}; nothing is recommended there."
 
 
 def _why(group: Group) -> list[str]:

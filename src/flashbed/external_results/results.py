@@ -252,9 +252,7 @@ def _imported(job: PortableJob, file: Path, system: str) -> ImportedResult:
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from None
     except WorkloadOutputError as error:
-        raise InputError(
-            f"{file}: {str(error).removeprefix('fio.json').lstrip(' :')}; remove it, and run the job again"
-        ) from None
+        raise InputError(f"{file}: {error.problem}; remove it, and run the job again") from None
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise InputError(
             f"{file}: not what fio writes with --output-format=json; remove it, and run the job again"

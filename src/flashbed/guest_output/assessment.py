@@ -24,6 +24,6 @@ class Assessment:
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """Return the assessment of a table's text."""
+        """Return the assessment of a text in a report's results.json, which has it as `text` writes it."""
         state, _, reason = text.partition(": ")
         return cls(state, reason)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, compare, lines, sentence, shortened
+from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, answer_lines, compare, sentence, shortened
 from flashbed.analysis.answer import against
 from flashbed.analysis.decisive import doubts
 from flashbed.analysis.lines import MOST_LINES
@@ -61,7 +61,9 @@ def questions(report: Report) -> list[Question]:
     worn = wear_line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
     # The line on wear and the claims in the answer count among the ten lines
     room = MOST_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
-    lines_of = shortened([lines([load for part in parts for load in part], report.words) for parts in loads], room)
+    lines_of = shortened(
+        [answer_lines([load for part in parts for load in part], report.words) for parts in loads], room
+    )
     shown = [
         _question(report, answer, [part for part in parts if part], lines_)
         for answer, parts, lines_ in zip(asked, loads, lines_of, strict=True)

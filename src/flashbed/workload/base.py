@@ -127,7 +127,13 @@ PROGRESS, PROGRESS_NOTES = "/lib/flashbed/progress", "progress"
 
 
 class WorkloadOutputError(Exception):
-    """The tool's output is missing or invalid; the text says what was expected."""
+    """The tool's output is missing or invalid; `problem` says what was expected. `file` is the file of the output, if
+    the problem is that of one file.
+    """
+
+    def __init__(self, problem: str, file: str = "") -> None:
+        super().__init__(f"{file}: {problem}" if file else problem)
+        self.problem, self.file = problem, file
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flashbed.analysis import Load, Words, compare, lines, shortened
+from flashbed.analysis import AnswerLines, Load, Words, compare, lines, shortened
 from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.result.metrics import METRICS
@@ -205,20 +205,21 @@ def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
 
 
 def test_an_answer_has_at_most_ten_lines() -> None:
-    answers = [[f"{question}{line}" for line in range(6)] for question in "abc"]
+    answers = [AnswerLines([f"{question}{line}" for line in range(6)]) for question in "abc"]
     short = shortened(answers)
     assert sum(map(len, short)) == MOST_LINES
     # The first question is the study's own; it keeps its lines while the others have more than two
-    assert short[0] == answers[0]
+    assert short[0] == answers[0].texts
     assert short[2] == ["c0", "c1 For 4 more verdicts see the picture."]
     assert shortened(answers, 7)[0] == ["a0", "a1", "a2 For 3 more verdicts see the picture."]
     assert shortened(answers, 3)[1] == ["b0 For 5 more verdicts see the picture."]
     memory = "Not decided: memory, everywhere; nothing is recommended there."
     # The line on what is not decided stays, after the winners: without winners there is no answer
-    assert shortened([["a", "b", memory, "c"]], 3) == [["a", "b", f"{memory} For 1 more verdict see the picture."]]
+    answer = AnswerLines(["a", "b", memory, "c"], memory)
+    assert shortened([answer], 3) == [["a", "b", f"{memory} For 1 more verdict see the picture."]]
     left = "For 2 more verdicts, where something is not decided, see the picture."
-    assert shortened([["a", "b", memory, "c"]], 2) == [["a", f"b {left}"]]
-    assert shortened([["a"], ["b"]]) == [["a"], ["b"]]
+    assert shortened([answer], 2) == [["a", f"b {left}"]]
+    assert shortened([AnswerLines(["a"]), AnswerLines(["b"])]) == [["a"], ["b"]]
 
 
 def test_times_of_what_is_done_are_told_without_a_second_preposition() -> None:

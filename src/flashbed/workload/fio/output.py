@@ -216,7 +216,7 @@ def _totals(jobs: Sequence[Mapping[str, Any]], name: str) -> tuple[float, float,
     """Return run time in seconds, bytes and requests of all measured jobs. Raises WorkloadOutputError."""
     used = [job[d] for job in jobs for d in DIRECTIONS if job[d]["total_ios"]]
     if not used:
-        raise WorkloadOutputError(f"{name}: fio did no I/O" + ("" if jobs else " but in the background"))
+        raise WorkloadOutputError("fio did no I/O" + ("" if jobs else " but in the background"), name)
     runtime_s = max(transfer["runtime"] for transfer in used) / 1e3
     return (
         runtime_s,
@@ -323,9 +323,9 @@ def _read(out: Mapping[str, bytes], name: str) -> dict[str, Any]:
         everything = read_json(out[name])
         failed = [job for job in everything["jobs"] if job["error"]]
     except WorkloadOutputError as error:
-        raise WorkloadOutputError(f"{name}: {error}") from None
+        raise WorkloadOutputError(error.problem, name) from None
     except (KeyError, TypeError):
-        raise WorkloadOutputError(f"{name}: {NONE}") from None
+        raise WorkloadOutputError(NONE, name) from None
     if failed:
         number = failed[0]["error"]
         why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""
