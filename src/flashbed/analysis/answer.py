@@ -51,7 +51,8 @@ def sentence(comparison: Comparison, group: Group, words: Words) -> str:
     opening = words.places(group.at)
     if opening:
         return f"{as_condition(opening)}, {verdict}"
-    begins_with_a_name = group.best is not None and verdict.startswith(words.named(comparison.compare, group.best))
+    # A verdict that is ahead of all others begins with the name of the best, which keeps its spelling
+    begins_with_a_name = bool(group.leads) and len(group.leads_that_are("ahead")) == len(group.leads)
     return verdict if begins_with_a_name else capitalized(verdict)
 
 
