@@ -41,13 +41,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
 
 def test_two_results_of_one_repetition(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert leave(monkeypatch) == 0
-    labs = SimpleNamespace(module=None, module_source=None)
-    cell = SimpleNamespace(filesystem=labs, scheduler=labs)
-    failed = [
-        SimpleNamespace(
-            repetition=SimpleNamespace(key="cd" * 32, cell=cell), result=SimpleNamespace(reason="out of memory")
-        )
-    ]
+    failed = [SimpleNamespace(repetition=SimpleNamespace(key="cd" * 32, cell=None), folder=Path("/no/such/folder"))]
     assert leave(monkeypatch, failures=failed) == 1
     capsys.readouterr()
     different = [Different("ab" * 32, Path("/results/cells/ab/abab"), Path("/results/different/abab.1"))]
