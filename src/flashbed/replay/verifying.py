@@ -34,6 +34,9 @@ from flashbed.replay.recipe import EMULATOR, Recipe, check_result
 JOB = "job"
 """The archive whose digest is in no result; a result has the digests of the files in it."""
 
+ROOT = "root"
+"""The name of the root of programs in a result."""
+
 
 def doubts(recipe: Recipe, result: Mapping[str, Any], key_version: int) -> Iterator[str]:
     """Yield a sentence for each difference between a result and its recipe."""
@@ -49,6 +52,8 @@ def doubts(recipe: Recipe, result: Mapping[str, Any], key_version: int) -> Itera
     for name, digest in recipe.archives:
         if name != JOB:
             yield from _other(f"archive {name}", environment.get(name), digest)
+    if (measured := environment.get(ROOT)) != recipe.root:
+        yield from _other("root of programs", measured, recipe.root or "none")
 
 
 def _machine(wanted: str, here: str) -> Iterator[str]:

@@ -25,8 +25,8 @@ _NAS_INTERFACES = ("sata", PLAIN)
 
 PROGRAM_TOOL = "program"
 
-_CHECKED = "-debug"
-"""The suffix of kernels that check themselves."""
+_CHECKED = tuple(f"{name}-debug" for name in KERNELS)
+"""The kernels that check themselves."""
 
 _NO_VERSION_2 = DEBIAN_KERNEL
 """The kernel whose server knows NFS only from version 3 on."""
@@ -73,7 +73,7 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
 def _program_problems(study: StudyFile, text: str) -> Iterator[Problem]:
     """Yield a problem of programs of the user's with a kernel that is no variant of one that the lab configures."""
     kernel = text.partition(":")[0]
-    if study.workload["tool"] == PROGRAM_TOOL and (kernel in NAS_KERNELS or kernel.endswith(_CHECKED)):
+    if study.workload["tool"] == PROGRAM_TOOL and kernel in (*NAS_KERNELS, *_CHECKED):
         offered = ", ".join(f'"{name}"' for name in KERNELS)
         why = f'"{kernel}" cannot run programs of your own: their root needs a driver that it does not have'
         yield Problem(study.keys_of("kernel", text), f"{why}; take one of {offered}, or a source tree of Linux")

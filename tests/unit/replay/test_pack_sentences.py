@@ -49,6 +49,7 @@ def test_results_that_belong_to_their_pack_raise_no_doubt() -> None:
         (lambda r: r["environment"].update(kernel="0" * 64), "the kernel is not the measured one: "),
         (lambda r: r["environment"].update(base="0" * 64), "the archive base is not the measured one: "),
         (lambda r: r["environment"].pop("base"), "the archive base was not part of the measurement"),
+        (lambda r: r["environment"].update(root="0" * 64), "the root of programs is not the measured one: "),
     ],
 )
 def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], sentence: str) -> None:
