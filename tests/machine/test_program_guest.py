@@ -94,6 +94,25 @@ def test_programs_run_on_the_newer_kernel(study_file: StudyWriter, tmp_path: Pat
     programs_run(guest_rig.boot(guest_rig.new(study, tmp_path / "rig"), prepare=LOAD, measure=MEASURE))
 
 
+def test_a_program_that_is_left_behind_is_named(study_file: StudyWriter, tmp_path: Path) -> None:
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g")
+    measure = ". /job/root\nopen_root\nin_root sh -c 'cd /mnt; exec sleep 1000' &\nsleep 0.1\nclose_root\n"
+    outcome = guest_rig.outcome_of(guest_rig.new(study, tmp_path / "rig"), prepare=LOAD, measure=measure)
+    assert outcome.status == "failed"
+    assert "programs still use /program/mnt: sleep 1000" in outcome.reason
+
+
+def test_a_root_may_lie_on_the_medium(study_file: StudyWriter, tmp_path: Path) -> None:
+    study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g")
+    measure = MEASURE.replace("open_root", "open_root /mnt/program")
+    outcome = guest_rig.boot(
+        guest_rig.new(study, tmp_path / "rig"), prepare=f"{LOAD}copy_root\n", measure=measure, calls=True
+    )
+    assert outcome.files["sqlite"] == b"3\n"
+    found = program_calls.program_calls(outcome.files, ["/mnt/program"])
+    assert "/mnt/program/usr/bin/sqlite3" in {file.path for file in found.files}
+
+
 @pytest.mark.parametrize("cpus", [1, 4])
 def test_the_same_bytes_beside_busy_processes(study_file: StudyWriter, tmp_path: Path, cpus: int) -> None:
     board = f"arm64-1000:cpus={cpus}"

@@ -10,9 +10,10 @@ from unittest.mock import Mock
 
 import pytest
 
+from flashbed.cluster import order
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition, run
-from flashbed.image import guest_image, modules
+from flashbed.image import emulator, guest_image, modules
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import PartError, file_names, root_part
 from flashbed.machine import qemu
@@ -66,6 +67,12 @@ def test_a_cell_with_a_root_has_it_and_its_kernel_in_its_key(cell: Cell, tmp_pat
     assert changed.beginning != wanted.beginning
     assert image.root(repetition.program_set(cell)) == tmp_path / root_part(ROOT)
     assert tmp_path / root_part(ROOT) not in image.archives(repetition.program_set(cell))
+
+
+def test_a_worker_of_a_cluster_gets_the_root(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulator, "program", lambda: tmp_path / "emulator")
+    image = image_of(cell, tmp_path)
+    assert tmp_path / root_part(ROOT) in order.files_of(repetition.prepare(cell, image)).values()
 
 
 def test_the_machine_has_the_root_as_a_device_and_does_not_write_to_the_file(tmp_path: Path) -> None:
