@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's first own study, word for word: its file asks nothing, and its run ends with an answer all the same."""
+"""The README's own studies, word for word: their files ask nothing, and their runs end with an answer all the same."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from tests.support.repository import REPOSITORY
 README = REPOSITORY / "README.md"
 
 
-def test_it_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> None:
+def written(name: str, folder: Path) -> None:
+    """Write the study that the README prints under this name."""
+    [text] = re.findall(rf"^```toml tested\n(# {name}\n.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    (folder / name).write_text(text)
+
+
+def test_the_first_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> None:
     """A slice of one load, so that three file systems and three seeds are nine guests."""
-    [text] = re.findall(r"^```toml tested\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    (tmp_path / "my.toml").write_text(text)
+    written("my.toml", tmp_path)
     slice_ = ["--where", "pattern=write", "--where", "request=64k"]
     done = flashbed("run", "my.toml", *slice_)
     assert done.returncode == 0, done.stderr
@@ -28,3 +33,17 @@ def test_it_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> None:
     assert 'id="figure-1"' in report
     assert "All cells" in report
     assert flashbed("report", "my.toml", *slice_).stdout == done.stdout
+
+
+def test_the_second_gives_the_factors_that_the_readme_names(flashbed: Flashbed, tmp_path: Path) -> None:
+    """All of it but two seeds: eight guests fewer."""
+    written("rows.toml", tmp_path)
+    study = tmp_path / "rows.toml"
+    study.write_text(study.read_text().replace("seeds  = 3", "seeds  = 1"))
+    done = flashbed("run", "rows.toml")
+    assert done.returncode == 0, done.stderr
+    factors = re.findall(r"(\S+) is fastest for journal (\w+): (\S+) times as fast", done.stdout)
+    assert factors == [("ext4", "delete", "4.0"), ("F2FS", "wal", "1.55")]
+    assert "with a write-ahead log, F2FS is 1.55 times" in README.read_text()
+    report = (tmp_path / "reports" / "rows" / "report.html").read_text()
+    assert "/mnt/log.db-journal" in report

@@ -77,7 +77,7 @@ SAME_LOAD = 1.03
 (docs/generated/accuracy.md, "In the guest").
 """
 
-RATES, TIMES = ("MiB/s", "1/s"), ("s", "us")
+RATES, TIMES = ("MiB/s", "1/s", "per s"), ("s", "ms", "us")
 """Units of the metrics that contain an error of speed."""
 
 NO_LOADS = ("mount_", "boot_", "service_", "warm_up_", "late_", "offered_")

@@ -132,7 +132,7 @@ def results_of(
         seen = dict.fromkeys(repetition.combination[position] for repetition in repetitions)
         names[axis] = list(dict.fromkeys([*values, *seen]))
     known = [name for name in METRICS if name in metrics]
-    return Results(names, repetitions, [*known, *(name for name in metrics if name not in METRICS)])
+    return Results(names, repetitions, [*known, *(name for name in metrics if name not in known)])
 
 
 @dataclass(frozen=True)

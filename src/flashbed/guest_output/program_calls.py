@@ -44,7 +44,9 @@ class Spent(StrEnum):
     FAULTS = "faults"
     """Page faults, anywhere: of the program's own pages, of memory that it gets, of files that it maps."""
     WAITING = "waiting"
-    """For time, locks, other processes, pipes, sockets, events."""
+    """For time, locks, pipes, sockets, events."""
+    CHILDREN = "children"
+    """For the end of another process, as a shell does. What that process does counts as its own time."""
     OTHER = "other"
 
 
@@ -75,12 +77,13 @@ _NAMES = frozenset(
 ) - {Number.EXECVE, Number.EXECVEAT}
 _WAITS = frozenset(
     {
-        *(Number.EPOLL_PWAIT, Number.EPOLL_PWAIT2, Number.FLOCK, Number.PSELECT6, Number.PPOLL, Number.WAITID),
-        *(Number.WAIT4, Number.FUTEX, Number.FUTEX_WAITV, Number.NANOSLEEP, Number.CLOCK_NANOSLEEP),
+        *(Number.EPOLL_PWAIT, Number.EPOLL_PWAIT2, Number.FLOCK, Number.PSELECT6, Number.PPOLL),
+        *(Number.FUTEX, Number.FUTEX_WAITV, Number.NANOSLEEP, Number.CLOCK_NANOSLEEP),
         *(Number.SCHED_YIELD, Number.RT_SIGSUSPEND, Number.RT_SIGTIMEDWAIT, Number.ACCEPT, Number.ACCEPT4),
         *(Number.CONNECT, Number.SENDTO, Number.RECVFROM, Number.SENDMSG, Number.RECVMSG),
     }
 )
+_WAITS_FOR_CHILDREN = frozenset({Number.WAIT4, Number.WAITID})
 _MOVES = frozenset((*_READS, *_WRITES, *_COPIES))
 _EXITS = frozenset({Number.EXIT, Number.EXIT_GROUP})
 _FAULT = int(Number.FAULT)
@@ -204,11 +207,17 @@ def metrics(of: ProgramCalls) -> dict[str, float]:
     """Return calls and latencies by operation, the bytes that calls moved on the medium, and the percentage of the
     programs' time by what it was spent on.
     """
-    whole_ns = sum(of.spent_ns.values())
+    spent_ns = work_ns(of.spent_ns)
+    whole_ns = sum(spent_ns.values())
     return {
         **metrics_of_operations(of.operations),
-        **{f"time_{spent}_percent": 100.0 * ns / whole_ns for spent, ns in of.spent_ns.items() if whole_ns},
+        **{f"time_{spent}_percent": 100.0 * ns / whole_ns for spent, ns in spent_ns.items() if whole_ns},
     }
+
+
+def work_ns(spent_ns: Mapping[Spent, int]) -> dict[Spent, int]:
+    """Return what time was spent on, without waiting for other processes."""
+    return {spent: ns for spent, ns in spent_ns.items() if spent is not Spent.CHILDREN}
 
 
 def metrics_of_operations(operations: Mapping[Operation, Calls]) -> dict[str, float]:
@@ -377,6 +386,8 @@ def _spent(call: SystemCall, operation: Operation | None, file: GuestFile | None
     number = call.note.number
     if operation is not None and (file is None or file.is_on_medium):
         return _SPENT.get(operation, Spent.NAMES)
+    if number in _WAITS_FOR_CHILDREN:
+        return Spent.CHILDREN
     if number in _WAITS or (number in _MOVES and file is not None and file.kind in _WAITED_ON):
         return Spent.WAITING
     if number in _NAMES and any(one.is_on_medium for one in call.files):

@@ -135,6 +135,11 @@ def replay(cache: Cache, archive: Archive) -> Entry:
     return own(cache, archive, paths.guest() / "replay.c", paths.guest() / "load.h")
 
 
+def launch(cache: Cache, archive: Archive) -> Entry:
+    """Build the lab's `launch`, which runs the user's programs in their root."""
+    return own(cache, archive, paths.guest() / "launch.c", paths.guest() / "load.h")
+
+
 def poweron(cache: Cache, archive: Archive) -> Entry:
     """Build the lab's `poweron`, which notes the time since the machine was switched on."""
     return own(cache, archive, paths.guest() / "poweron.c")
@@ -182,6 +187,7 @@ BUILT = {
     "bonnie": bonnie,
     "fxmark": fxmark,
     "replay": replay,
+    "launch": launch,
     "sfsload": sfsload,
     "age": age,
     "poweron": poweron,

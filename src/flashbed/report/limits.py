@@ -66,7 +66,7 @@ def faster_medium_remark(report: Report) -> str:
     study, results = report.study, report.results
     metrics = {name for question in report.questions for name in question.metric}
     rates = [word for name, word in RATES.items() if name in metrics]
-    if not rates or study.job is not None:
+    if not rates or study.has_own_load:
         return ""
     cpu, medium = (results.spreads(f"busy_{part}_percent") for part in ("cpu", "medium"))
     limiting = []

@@ -155,7 +155,7 @@ class Report:
 
     def _amount(self, results: Results, apart: Collection[str]) -> str | None:
         """Return the axis of how much is done; None for a user's job, because nothing tells what its variables mean."""
-        if self.study.job is not None or "io_size" in self.study.workload:
+        if self.study.has_own_load or "io_size" in self.study.workload:
             return None
         return amount_axis(results, apart)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flashbed.analysis import Spread
 from flashbed.analysis.words import ONLY_CELL, capitalized, number
 from flashbed.common import foreign
-from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
+from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent, work_ns
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import Combination
@@ -46,7 +46,7 @@ def where_time_goes(report: Report) -> ReportTable | None:
         Row(
             _places(report, cell),
             [
-                _seconds(sum(calls.spent_ns.values())),
+                _seconds(sum(work_ns(calls.spent_ns).values())),
                 *(_share(shares[spent].get(cell)) for spent in shown),
                 _share(medium.get(cell)),
                 _share(cpu.get(cell)),
@@ -57,10 +57,11 @@ def where_time_goes(report: Report) -> ReportTable | None:
     left_out = "" if len(shown) == len(COLUMNS) else f" Columns with less than {SHOWN_FROM} % everywhere are left out."
     return ReportTable(
         caption="Where the programs’ time went",
-        note="The time of all threads (first seed, seconds), and what of it was spent in calls on the medium, on the "
-        "CPU, in page faults, and waiting; medians over seeds. Flushes, writes and reads wait for the medium or for "
-        "the file system. Own CPU includes waiting for a CPU that another thread uses. The last two columns say for "
-        f"how much of the measurement the medium and the CPU were at work.{left_out}",
+        note="The time of all threads (first seed, seconds), without waiting for other processes to end, and what of "
+        "it was spent in calls on the medium, on the CPU, in page faults, and waiting; medians over seeds. Flushes, "
+        "writes and reads wait for the medium or for the file system. Own CPU includes waiting for a CPU that another "
+        "thread uses. The last two columns say for how much of the measurement the medium and the CPU were at "
+        f"work.{left_out}",
         corner=_corner(report),
         columns=["Time (s)", *(COLUMNS[spent] for spent in shown), "Medium at work", "CPU at work"],
         rows=rows,
@@ -72,16 +73,18 @@ def costly_files(report: Report) -> ReportTable | None:
     """Return a row for each of the files that cost a cell's programs most; None if no calls on files were noted."""
     rows = []
     for cell, calls in _summaries(report).items():
-        whole_ns = sum(calls.spent_ns.values())
+        whole_ns = sum(work_ns(calls.spent_ns).values())
         for file in calls.files[:MOST_FILES]:
+            if 100 * file.spent_ns < SHOWN_FROM * whole_ns:
+                continue
             name = Head(foreign.line(file.path, LONGEST_PATH))
             rows.append(Row([*_places(report, cell), name], _file_cells(file, whole_ns)))
     if not rows:
         return None
     return ReportTable(
         caption="Which files cost most",
-        note=f"Up to {MOST_FILES} files of each cell, by the time of the calls on them; first seed. A renamed file has "
-        "the name with which it was opened. Accesses to mapped files are no calls.",
+        note=f"Up to {MOST_FILES} files of each cell, each with {SHOWN_FROM} % of the time or more; first seed. A "
+        "renamed file has the name with which it was opened. Accesses to mapped files are no calls.",
         corner=[*_corner(report), "File"],
         columns=["Time (s)", "Of the time", "Calls", "Read (KiB)", "Written (KiB)", "Flushes"],
         rows=rows,

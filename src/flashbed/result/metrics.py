@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The name, unit and better direction of each metric that a repetition can have, as metrics.toml lists them.
+"""The name, unit and better direction of each metric that a repetition can have: those of metrics.toml, and the figures
+that programs report of themselves (own.NAME).
 
 Must not know how a metric is measured, nor how it is drawn.
 """
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from flashbed.guest_output import own_figures
 
 Better = Literal["higher", "lower"] | None
 """The direction that a user wants; None if neither is better."""
@@ -21,6 +25,25 @@ class Metric:
     title: str
     unit: str
     better: Better
+
+
+class _Metrics(Mapping[str, Metric]):
+    """The metrics by name. Iteration yields those of metrics.toml; the figures of programs can only be looked up."""
+
+    def __init__(self, listed: Mapping[str, Metric]) -> None:
+        self._listed = listed
+
+    def __getitem__(self, name: str) -> Metric:
+        if name not in self._listed and own_figures.is_name(name):
+            unit, better = own_figures.meaning(name)
+            return Metric(name, own_figures.title(name), unit, better)
+        return self._listed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
 
 
 def _read() -> dict[str, Metric]:
@@ -42,5 +65,5 @@ LAYERS = {
 layer that differs.
 """
 
-METRICS = _read()
+METRICS: Mapping[str, Metric] = _Metrics(_read())
 """All metrics by name, in the order of a table's columns."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that the parts of each cell fit together: medium, translation, file system, workload."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import ValidationError
 
-from flashbed.common.tomlfile import Problem, validation_message
+from flashbed.common.tomlfile import Keys, Problem, validation_message
 from flashbed.common.units import describe_size
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import Medium, has_queue
@@ -19,6 +19,7 @@ from flashbed.study.format import (
     skip_hint,
 )
 from flashbed.study.kernels import kernel_problems
+from flashbed.study.root_files import parameter_values
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import ToolParameters
 
@@ -58,10 +59,10 @@ def check_cells(draft: Draft) -> None:
             continue  # only fio knows what it writes
         workload = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if workload not in workloads:
-            workloads[workload] = _parameters(study, dict(workload), problems)
+            workloads[workload] = _parameters(draft, dict(workload), problems)
         parameters = workloads[workload]
-        if parameters:
-            amount, needed = (cell | own)[parameters.sized_by], draft.own_bytes or parameters.bytes_on_medium()
+        if parameters and (needed := draft.own_bytes or parameters.bytes_on_medium()):
+            amount = (cell | own)[parameters.sized_by]
             problems.update(dict.fromkeys(_room_problems(study, library, medium, amount, needed, parameters)))
     media = [library.medium(name) for name in dict.fromkeys(medium for medium, _, _ in stacks)]
     draft.extend([*problems, *_idle_scheduler(study, any(places.values())), *_idle_keys(study, media)])
@@ -93,22 +94,35 @@ def _idle_scheduler(study: StudyFile, has_queues: bool) -> Iterator[Problem]:
         yield Problem(study.keys_of("scheduler", scheduler), f"{scheduler} {why}; leave it out")
 
 
-def _parameters(study: StudyFile, texts: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
+def _parameters(draft: Draft, texts: dict[str, str], problems: dict[Problem, None]) -> ToolParameters | None:
+    study = draft.content
+    fields = WORKLOADS[str(study.workload["tool"])].parameters
     try:
-        parameters = WORKLOADS[str(study.workload["tool"])].parameters.model_validate(texts)
+        parameters = fields.model_validate(parameter_values(fields, texts, study.tables(), draft.root_files))
     except ValidationError as error:
         for details in error.errors():
-            name = str(details["loc"][0])
-            if details["type"] == "missing":
+            name, *inner = details["loc"]
+            at = _place(study, str(name), texts, inner)
+            if details["type"] == "missing" and not inner:
                 problems[Problem(("workload",), f"{name} is missing; give it here or as an axis")] = None
+            elif details["type"] == "missing":
+                problems[Problem(at, "is missing")] = None
+            elif details["type"] == "extra_forbidden":
+                problems[Problem(at, "no such key")] = None
             else:
-                problems[Problem(study.keys_of(name, texts[name]), validation_message(details))] = None
+                problems[Problem(at, validation_message(details))] = None
         return None
     contradictory = list(parameters.problems())
     for problem in contradictory:
-        name = str(problem.keys[0])
-        problems[Problem(study.keys_of(name, texts.get(name, "")), problem.text)] = None
+        name, *inner = problem.keys
+        at = _place(study, str(name), texts, inner)
+        problems[Problem(at, problem.text)] = None
     return None if contradictory else parameters
+
+
+def _place(study: StudyFile, name: str, texts: Mapping[str, str], inner: Sequence[str | int]) -> Keys:
+    """Return the keys of a parameter, or of a value in a list of tables."""
+    return (*study.keys_of(name, texts.get(name, "")), *inner)
 
 
 def _place_problems(

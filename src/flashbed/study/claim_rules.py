@@ -17,7 +17,7 @@ from flashbed.study.relation import CLEAR, LEVELS, RELATIONS, TRENDS, band, each
 Coordinates = Mapping[str, str]
 """The values of a cell, by axis."""
 
-TIME_UNITS = ("s", "us")
+TIME_UNITS = ("s", "ms", "us")
 """The units of metrics that are times."""
 
 

@@ -9,13 +9,14 @@ know the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flashbed.common.errors import InputError, several
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
 from flashbed.profiles.library import Library
 from flashbed.result.metrics import METRICS
 from flashbed.study.format import STACK, StudyFile, Where, combinations, matches, selected
+from flashbed.study.root_files import OwnFile
 
 
 @dataclass
@@ -28,13 +29,15 @@ class Draft:
     skip: tuple[Where, ...] = ()
     """The combinations to leave out, with full values."""
     problems: list[Problem] = field(default_factory=list)
+    root_files: tuple[OwnFile, ...] = ()
+    """The user's files for the root of programs."""
     own_bytes: int = 0
     """The bytes that the user's own file says that the workload takes on the medium; 0 if it does not tell."""
 
     def widened(self, axes: Mapping[str, tuple[str, ...]]) -> Draft:
         """Return the draft with other axes."""
         study = self.content.model_copy(update={"axes": axes})
-        return Draft(self.file, study, self.library, self.skip, self.problems, self.own_bytes)
+        return replace(self, content=study)
 
     def add(self, at: Keys, text: str) -> None:
         """Note a problem at a place in the file."""

@@ -40,9 +40,11 @@ Where = dict[str, tuple[str, ...]]
 
 
 def as_written(value: Any) -> Any:
-    """Return a scalar of the file as text, and anything else unchanged."""
+    """Return a scalar of the file as text, a list of names as text with commas, and anything else unchanged."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple) and all(isinstance(name, str) for name in value):
+        return ", ".join(value)
     return str(value) if isinstance(value, int | float) else value
 
 
@@ -59,13 +61,23 @@ def _axis(value: Any) -> Any:
     return _texts(value)
 
 
-def _one(value: Any) -> Any:
+ONE_VALUE = (
+    "must be a string, a whole number, or true or false; several words stand in one string with commas between, "
+    "and values to compare in [axes]"
+)
+
+
+def _given(value: Any) -> Any:
+    """Return a value of [workload]: a scalar, or a list of names or of tables. Each tool takes its own."""
     if isinstance(value, str | int):
         return value
-    raise ValueError(
-        "must be a string, a whole number, or true or false; several words stand in one string with commas between, "
-        "and values to compare in [axes]"
-    )
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return tuple(value)
+    if isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value):
+        if bad := next((name for name in value if "," in name), None):
+            raise ValueError(f'"{bad}" has a comma in it; each name is a string of its own')
+        return tuple(value)
+    raise ValueError(ONE_VALUE)
 
 
 def _names(value: Any) -> Any:
@@ -112,7 +124,9 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), WithJsonSchema({"any
 Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 Axis = Annotated[tuple[str, ...], BeforeValidator(_axis), WithJsonSchema(_SCALARS)]
 Selection = dict[str, Texts]
-One = Annotated[str | int | bool, BeforeValidator(_one), WithJsonSchema(_SCALAR)]
+Given = Annotated[
+    str | int | bool | tuple[str, ...] | tuple[dict[str, Any], ...], BeforeValidator(_given), WithJsonSchema(_SCALAR)
+]
 Word = Annotated[str, Field(min_length=1)] | None
 
 
@@ -250,7 +264,7 @@ class StudyFile(Strict):
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
     systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")
     axes: dict[str, Axis] = Field(default_factory=dict)
-    workload: dict[str, One]
+    workload: dict[str, Given]
     answer: Answer | None = None
     choice: list[Choice] = Field(default_factory=list)
     figure: list[Figure] = Field(default_factory=list)
@@ -285,8 +299,15 @@ class StudyFile(Strict):
         return {name: value for name, value in parts.items() if value is not None}
 
     def parameters(self) -> dict[str, str]:
-        """Return the fixed parameters of the workload, as texts."""
-        return {name: as_written(value) for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
+        """Return the fixed parameters of the workload, as texts; without those that are lists of tables."""
+        named = {name: value for name, value in self.workload.items() if name not in ("tool", *OWN_FILES)}
+        texts = {name: as_written(value) for name, value in named.items()}
+        return {name: text for name, text in texts.items() if isinstance(text, str)}
+
+    def tables(self) -> dict[str, tuple[Any, ...]]:
+        """Return the parameters of the workload that are lists of tables."""
+        named = {name: as_written(value) for name, value in self.workload.items()}
+        return {name: value for name, value in named.items() if isinstance(value, tuple)}
 
     def values_of(self, part: str) -> tuple[str, ...]:
         """Return the values of a part of the stack: those of its axis, else the fixed one."""

@@ -21,7 +21,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, format, names, questions
+from flashbed.study import cells, claim_rules, format, names, questions, root_files
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
@@ -39,6 +39,7 @@ from flashbed.study.format import (
     keys_of,
 )
 from flashbed.study.kernels import command_line_kernels, with_kernels
+from flashbed.study.root_files import OwnFile
 from flashbed.traces import call_trace
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio.jobs import fixed_numbers, job_faults, job_variables
@@ -129,6 +130,21 @@ def read_trace(draft: Draft) -> bytes | None:
     return None
 
 
+def read_root_files(draft: Draft) -> tuple[OwnFile, ...]:
+    """Return the user's files for the root of programs."""
+    names_ = draft.content.workload.get(root_files.FILES, ())
+    files: dict[str, OwnFile] = {}
+    for index, name in enumerate(names_ if isinstance(names_, tuple) else ()):
+        at = ("workload", root_files.FILES, index)
+        try:
+            found = root_files.read(draft.file.path.parent, str(name))
+        except root_files.OwnFileError as error:
+            draft.add(at, f'"{shown(name)}" {error}')
+            continue
+        files |= {file.path: file for file in found}
+    return tuple(files[path] for path in sorted(files))
+
+
 SHIPPED = "flashbed:"
 """The prefix of a shipped study's name where a record names any other study by the path of its file."""
 
@@ -160,6 +176,10 @@ class Study:
     library: Library
     calls: bytes | None = None
     """The user's trace of system calls."""
+    tables_of_tool: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """The parameters of the tool that are lists of tables."""
+    root_files: tuple[OwnFile, ...] = ()
+    """The user's files for the root of programs."""
     choices: tuple[Choice, ...] = ()
     traces: tuple[Trace, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -178,6 +198,11 @@ class Study:
     """Which of `answer`, `tables` and `figures` the file does not have (questions.py)."""
     slice_note: str = ""
     """For a slice: which cells it has, and what is left out with the others."""
+
+    @property
+    def has_own_load(self) -> bool:
+        """True if the user made the load: a job of fio, or programs. Only they know what its variables mean."""
+        return self.job is not None or WORKLOADS[self.tool].parameters.placeholders
 
     @property
     def is_shipped(self) -> bool:
@@ -260,6 +285,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     draft.extend(names.profile_problems(content, draft.library))
     chosen = command_line_kernels(kernels) if kernels else names.read_kernels(draft)
     job, program, trace = read_jobs(draft), read_program(draft), read_trace(draft)
+    draft.root_files = read_root_files(draft)
     draft.skip = cells.checked_skip(draft)
     draft.raise_all()
 
@@ -287,6 +313,8 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         job=job,
         program=program,
         calls=trace,
+        tables_of_tool=content.tables(),
+        root_files=draft.root_files,
         answer=answer,
         choices=choices,
         figures=figures,
@@ -316,9 +344,12 @@ def study_schema() -> dict[str, Any]:
     schema = StudyFile.model_json_schema()
     parameters = _parameter_shapes()
     any_axis = schema["properties"]["axes"]["additionalProperties"]
+    for workload in WORKLOADS.values():
+        schema["$defs"] |= workload.parameters.model_json_schema().get("$defs", {})
     axes = dict.fromkeys(STACK, any_axis) | {
         name: {"type": "array", "items": shape, "minItems": 1, "uniqueItems": True}
         for name, shape in parameters.items()
+        if any(name in tool.parameters.model_fields.keys() - tool.parameters.on_no_axis for tool in WORKLOADS.values())
     }
     schema["properties"]["axes"] |= {"properties": axes}
     schema["properties"]["workload"] = {

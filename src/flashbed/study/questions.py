@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from flashbed.common.tomlfile import Keys, Problem, nearest
 from flashbed.common.units import sizes
+from flashbed.guest_output import own_figures
 from flashbed.guest_output.wear import BOUNDS, LIVES
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import has_queue
@@ -53,7 +54,7 @@ def _checked_answer(draft: Draft, answer: AnyAnswer, at: Keys) -> AnyAnswer:
         if not draft.has_metric(metric, (*at, "metric")):
             continue
         if METRICS[metric].better is None:
-            draft.add((*at, "metric"), f'"{metric}" has no better direction')
+            draft.add((*at, "metric"), f'"{metric}" has no better direction{own_figures.hint(metric)}')
         if answer.average == "time" and METRICS[metric].unit not in TIME_UNITS:
             draft.add((*at, "average"), not_a_time(metric))
     if len(draft.problems) == before and not draft.cells(where):

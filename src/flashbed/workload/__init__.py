@@ -12,6 +12,7 @@ from flashbed.workload.fio.workload import Fio
 from flashbed.workload.fxmark import Fxmark
 from flashbed.workload.iozone import Iozone
 from flashbed.workload.nfs import Nfs
+from flashbed.workload.program import UserProgram
 from flashbed.workload.trace import TraceReplay
 
 
@@ -32,6 +33,7 @@ class _Workloads(Mapping[str, Workload]):
             "fxmark": Fxmark(),
             "nfs": Nfs(),
             "trace": TraceReplay(),
+            "program": UserProgram(),
             **plugins.workloads(),
         }
 

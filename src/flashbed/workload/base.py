@@ -66,6 +66,14 @@ class ToolParameters(BaseModel):
 
     sized_by: ClassVar[str] = "file"
     """The parameter that decides the size of the tool's files."""
+    lists: ClassVar[tuple[str, ...]] = ()
+    """The parameters that are lists of names."""
+    tables: ClassVar[tuple[str, ...]] = ()
+    """The parameters that are lists of tables."""
+    on_no_axis: ClassVar[tuple[str, ...]] = ()
+    """The parameters that are the same in all cells of a study."""
+    placeholders: ClassVar[bool] = False
+    """True if {axis} in a text stands for a value of the axis, which may have any name."""
 
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between parameters."""
