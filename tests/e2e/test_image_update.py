@@ -46,8 +46,8 @@ def lock_of_today(lock: Lockfile, folder: Path) -> Lockfile:
     def newer(words: str) -> str:
         return words.replace(called, TODAY[0]).replace(before[0].version, TODAY[1])
 
-    def moved(one: ArchiveFile) -> ArchiveFile:
-        return replace(one, name=newer(one.name), origin=newer(one.origin))
+    def moved(file: ArchiveFile) -> ArchiveFile:
+        return replace(file, name=newer(file.name), origin=newer(file.origin))
 
     empty = "alone linux-image-arm64"
     now = {name: tuple(files) for name, files in requests.items() if name != kernel}

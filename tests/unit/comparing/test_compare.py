@@ -306,9 +306,9 @@ def test_what_is_no_set_is_told_with_what_is_one(tmp_path: Path, text: str) -> N
 @pytest.mark.parametrize("change", [{"durable": 5}, {"limit": 5}, {"seed": "1"}, {"seed": [1]}, {"filesystem": 5}])
 def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, object]) -> None:
     file = write(tmp_path / "one") / "results.json"
-    said = json.loads(file.read_text())
-    said["repetitions"][0] |= change
-    file.write_text(json.dumps(said))
+    document = json.loads(file.read_text())
+    document["repetitions"][0] |= change
+    file.write_text(json.dumps(document))
     with pytest.raises(InputError, match="is not a set of results, or is damaged"):
         result_set.read_all(str(file))
 
@@ -316,9 +316,9 @@ def test_a_set_whose_text_is_none_is_damaged(tmp_path: Path, change: dict[str, o
 @pytest.mark.parametrize("metric", [{}, "a text", {"title": 1, "unit": "us", "better": None}, {"better": "faster"}])
 def test_a_set_whose_metrics_are_none_is_damaged(tmp_path: Path, metric: object) -> None:
     file = write(tmp_path / "one") / "results.json"
-    said = json.loads(file.read_text())
-    said["metrics"]["bandwidth"] = metric
-    file.write_text(json.dumps(said))
+    document = json.loads(file.read_text())
+    document["metrics"]["bandwidth"] = metric
+    file.write_text(json.dumps(document))
     with pytest.raises(InputError, match="is not a set of results, or is damaged"):
         result_set.read_all(str(file))
 
