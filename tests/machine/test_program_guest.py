@@ -5,12 +5,13 @@ bytes each time.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -241,7 +242,16 @@ def test_a_root_may_be_larger_than_the_board_s_memory(study_file: StudyWriter, t
     assert int(outcome.files["read"]) > 64 << 20
 
 
-def test_an_image_has_the_same_bytes_whatever_order_its_files_come_in(tmp_path: Path) -> None:
+@pytest.fixture
+def strict_umask() -> Iterator[Callable[[], object]]:
+    before = os.umask(0o022)
+    yield lambda: os.umask(0o077)
+    os.umask(before)
+
+
+def test_an_image_has_the_same_bytes_for_any_order_of_files_and_any_umask(
+    tmp_path: Path, strict_umask: Callable[[], object]
+) -> None:
     files, sources = [], {}
     for number in range(40):
         text = f"file {number}\n".encode() * 1000
@@ -253,6 +263,7 @@ def test_an_image_has_the_same_bytes_whatever_order_its_files_come_in(tmp_path: 
         cache = type(stores.open_cache())(tmp_path / name)
         root = Root(files=tuple(order))
         made.append(program_root.build(cache, stores.open_archive(), root, sources).digests[program_root.IMAGE])
+        strict_umask()
     assert made[0] == made[1]
 
 

@@ -138,6 +138,7 @@ def complete(tree: Path) -> None:
     for name, text in TEXTS.items():
         if not (tree / name).exists():
             (tree / name).write_text(text)
+            (tree / name).chmod(0o644)
     if not os.path.lexists(tree / "usr/bin/sh"):
         (tree / "usr/bin/sh").symlink_to("dash")
 
