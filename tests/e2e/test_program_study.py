@@ -89,8 +89,8 @@ FAILURES = {
 
 def measured_twice(study: Path, folder: Path, measure: Measure) -> Finished:
     """The study's first cell, which is the same to the byte in a second run."""
-    wanted = run.prepare(load_study(study))[0]
-    first, again = (measure(wanted, folder / name) for name in ("first", "again"))
+    repetition = run.prepare(load_study(study))[0]
+    first, again = (measure(repetition, folder / name) for name in ("first", "again"))
     assert differing(bytes_of(first), bytes_of(again)) == []
     return first
 

@@ -94,14 +94,14 @@ def repetition_of(cell: int, seed: int) -> Recipe:
     return replace(recipe(), key=f"{cell} {seed}", label=f"{cell}, seed {seed}")
 
 
-def sampled(cells: int, seeds: int, wanted: int | None) -> list[tuple[int, int]]:
+def sampled(cells: int, seeds: int, sample_size: int | None) -> list[tuple[int, int]]:
     """Return cell and seed of each repetition in a sample. A study has all cells with the first seed, then all with the
     second.
     """
     places = {f"{cell} {seed}": (cell, seed) for seed in range(seeds) for cell in range(cells)}
     study = [repetition_of(*place) for place in places.values()]
     results = {key: {"coordinates": {"filesystem": str(cell)}} for key, (cell, _) in places.items()}
-    return [places[chosen.key] for chosen in verifying.sample(study, results, wanted)]
+    return [places[chosen.key] for chosen in verifying.sample(study, results, sample_size)]
 
 
 @given(st.integers(1, 100), st.integers(1, 3), st.integers(1, 300))
