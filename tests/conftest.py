@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
 import os
+import resource
 import signal
 import sys
 import textwrap
@@ -40,13 +42,46 @@ def _checked_sum(values: Iterable[Any], /, start: Any = 0) -> Any:
 builtins.sum = _checked_sum
 
 
+CPU_S = "cpu_s"
+_begun_cpu_s = pytest.StashKey[float]()
+
+
+def _cpu_s() -> float:
+    """Return the CPU time of this process, and of all its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return math.fsum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail a skipped test if FLASHBED_SKIP_NOTHING is set, as on a machine that has just been set up."""
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    item.stash[_begun_cpu_s] = _cpu_s()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a skipped test if FLASHBED_SKIP_NOTHING is set, as on a machine that has just been set up.
+
+    The last report of a test gets its CPU time, with that of its children and of the fixtures that it began or ended.
+    """
     report = yield
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("FLASHBED_SKIP_NOTHING"):
         report.outcome, report.longrepr = "failed", f"skipped, where nothing may be: {report.longrepr}"
+    if report.when == "teardown":
+        report.user_properties.append((CPU_S, _cpu_s() - item.stash[_begun_cpu_s]))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """With `--durations N`, print the N tests that took the most CPU time, which a busy host hardly changes."""
+    reports = terminalreporter.getreports("")
+    cpu_s = {report.nodeid: value for report in reports for name, value in report.user_properties if name == CPU_S}
+    if config.option.durations is None or not cpu_s:
+        return
+    most = sorted(cpu_s, key=lambda test: -cpu_s[test])[: config.option.durations or None]
+    terminalreporter.section(f"{math.fsum(cpu_s.values()):.0f} s of CPU time; the {len(most)} tests with the most")
+    for test in most:
+        terminalreporter.write_line(f"{cpu_s[test]:8.2f} s {test}")
 
 
 @pytest.fixture(autouse=True)
