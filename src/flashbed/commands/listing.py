@@ -21,6 +21,7 @@ from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.result.store import open_store
 from flashbed.study.loading import load_study, study_schema
+from flashbed.study.ready_loads import shipped_loads
 
 SHOWN_RESULTS = 20
 
@@ -68,6 +69,7 @@ def everything() -> Iterator[tuple[str, Sequence[str], Rows]]:
     """Yield title, columns and rows of each table of `flashbed list`."""
     files = sorted(paths.studies().glob("*.toml"))
     yield "Studies", ("name", "title", "cells"), [_study_row(file) for file in files]
+    yield "Loads", ("name", "title"), [(name, load.title) for name, load in shipped_loads().items()]
     library = Library((paths.profiles(),))
     for kind in FOLDERS:
         yield f"Profiles: {kind}", ("name", "title"), [(n, library.title(kind, n)) for n in library.names(kind)]

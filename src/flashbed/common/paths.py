@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locate the lab's data files and its cache, in a clone of the repository and in an installed wheel.
 
-Data directories are profiles/, studies/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and appliance/. Must not
-know their content.
+Data directories are profiles/, studies/, workloads/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and
+appliance/. Must not know their content.
 """
 
 import os
@@ -30,6 +30,11 @@ def profiles() -> Path:
 def studies() -> Path:
     """Return the directory of shipped studies."""
     return data_root() / "studies"
+
+
+def loads() -> Path:
+    """Return the directory of the ready-made loads."""
+    return data_root() / "workloads"
 
 
 def docs() -> Path:

@@ -16,6 +16,7 @@ from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest
 from flashbed.profiles.library import Library
 from flashbed.result.metrics import METRICS
 from flashbed.study.format import STACK, StudyFile, Where, combinations, matches, selected
+from flashbed.study.ready_loads import ReadyLoad
 from flashbed.study.root_files import OwnFile
 
 
@@ -31,6 +32,8 @@ class Draft:
     problems: list[Problem] = field(default_factory=list)
     root_files: tuple[OwnFile, ...] = ()
     """The user's files for the root of programs."""
+    load: ReadyLoad | None = None
+    """The ready-made load that the study names. `content` has its commands."""
     own_bytes: int = 0
     """The bytes that the user's own file says that the workload takes on the medium; 0 if it does not tell."""
 

@@ -26,6 +26,9 @@ DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 OWN_FILES = ("job", "program", "trace")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
+LOAD = "load"
+"""The key of [workload] that names a ready-made load."""
+
 SYSTEM = "system"
 """The name that tells imported results apart by where they were measured. It is no axis, because the lab runs nothing
 there.
@@ -285,7 +288,7 @@ class StudyFile(Strict):
         for name, values in self.axes.items():
             if not values:
                 yield Problem(("axes", name), "has no values; give at least one, or take the axis away")
-        if "tool" not in self.workload:
+        if "tool" not in self.workload and LOAD not in self.workload:
             yield Problem(("workload", "tool"), 'is missing; write tool = "fio"')
 
     @property

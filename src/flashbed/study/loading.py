@@ -21,10 +21,11 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, format, names, questions, root_files
+from flashbed.study import cells, claim_rules, format, names, questions, ready_loads, root_files
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
+    LOAD,
     STACK,
     Answer,
     Choice,
@@ -131,17 +132,19 @@ def read_trace(draft: Draft) -> bytes | None:
 
 
 def read_root_files(draft: Draft) -> tuple[OwnFile, ...]:
-    """Return the user's files for the root of programs."""
+    """Return the files for the root of programs: the study's, and those of its load."""
     names_ = draft.content.workload.get(root_files.FILES, ())
-    files: dict[str, OwnFile] = {}
+    sources: list[tuple[Keys, Path, str]] = []
+    if draft.load is not None:
+        sources += [(("workload", LOAD), draft.load.folder, name) for name in draft.load.content.files]
     for index, name in enumerate(names_ if isinstance(names_, tuple) else ()):
-        at = ("workload", root_files.FILES, index)
+        sources.append((("workload", root_files.FILES, index), draft.file.path.parent, str(name)))
+    files: dict[str, OwnFile] = {}
+    for at, folder, name in sources:
         try:
-            found = root_files.read(draft.file.path.parent, str(name))
+            files |= {file.path: file for file in root_files.read(folder, name)}
         except root_files.OwnFileError as error:
             draft.add(at, f'"{shown(name)}" {error}')
-            continue
-        files |= {file.path: file for file in found}
     return tuple(files[path] for path in sorted(files))
 
 
@@ -270,18 +273,30 @@ def find_study(name: str) -> Path:
     raise InputError(f"{name}: no such file, and no shipped study of that name; there are: {shipped}")
 
 
+def _begun(path: Path, library: Library, kernels: Sequence[str]) -> Draft:
+    """Return the draft of a study, with the commands of the ready-made load that it names. Raises InputError."""
+    file = TomlFile.read(path)
+    if why := foreign.name_fault(path.stem):
+        raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
+    draft = Draft(file, with_kernels(file.validate(StudyFile), kernels), library)
+    load = ready_loads.read_load(path.parent, draft.content)
+    if isinstance(load, Problem):
+        draft.extend([load])
+    elif load is not None:
+        draft.extend(load.problems(draft.content))
+        draft = replace(draft, content=load.in_study(draft.content), load=load)
+    draft.raise_all()
+    draft.extend(names.name_problems(draft.content))
+    draft.raise_all()
+    return draft
+
+
 def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[str] = ()) -> Study:
     """Read a study. Any `kernels` replace those that it names; their paths start at the working directory. Raises
     InputError with line and key for every error in the study or in its profiles.
     """
-    file = TomlFile.read(path)
-    if why := foreign.name_fault(path.stem):
-        raise InputError(f"{shown(path, 300)}: as the name of a study, {path.stem!r} {why}; rename the file")
-    content = with_kernels(file.validate(StudyFile), kernels)
-    draft = Draft(file, content, library or Library.beside(path))
-    draft.extend(names.name_problems(content))
-    draft.raise_all()
-
+    draft = _begun(path, library or Library.beside(path), kernels)
+    content = draft.content
     draft.extend(names.profile_problems(content, draft.library))
     chosen = command_line_kernels(kernels) if kernels else names.read_kernels(draft)
     job, program, trace = read_jobs(draft), read_program(draft), read_trace(draft)
@@ -354,10 +369,13 @@ def study_schema() -> dict[str, Any]:
     schema["properties"]["axes"] |= {"properties": axes}
     schema["properties"]["workload"] = {
         "type": "object",
-        "required": ["tool"],
-        "additionalProperties": False,
+        "anyOf": [{"required": ["tool"]}, {"required": ["load"]}],
+        "if": {"required": ["load"]},
+        "then": {},  # a load has parameters of its own
+        "else": {"propertyNames": {"enum": ["tool", "job", *parameters]}},
         "properties": {
             "tool": {"enum": list(WORKLOADS)},
+            "load": {"type": "string", "description": f"a ready-made load: {', '.join(ready_loads.shipped_loads())}"},
             "job": {"type": "string", "description": "a fio job file, relative to the study"},
             **parameters,
         },

@@ -50,6 +50,9 @@ ACKED = "FLASHBED_ACKED"
 ON_MEDIUM, IN_MEMORY = "/mnt/program", "/program"
 """Where the guest has the root."""
 
+COMMANDS = ("prepare", "warm", "command", "check")
+"""The parameters that are commands."""
+
 LIMIT_S = 3600
 AT_END = "end"
 
@@ -324,6 +327,14 @@ def placeholders(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from placeholders(inner)
+
+
+def prefilled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with some placeholders replaced. All else stays as `filled` will read it, doubled braces too."""
+    return _PLACEHOLDER.sub(
+        lambda match: f"{match[2]}{values[match[3]]}{match[4]}" if _is_one(match) and match[3] in values else match[0],
+        text,
+    )
 
 
 def filled(value: Any, values: Mapping[str, str]) -> Any:

@@ -278,7 +278,10 @@ def test_the_schema_names_axes_and_parameters() -> None:
     tools = [workload.parameters for workload in WORKLOADS.values()]
     parameters = {name for tool in tools for name in tool.model_fields if name not in tool.on_no_axis}
     assert set(axes) == set(STACK) | parameters
-    assert schema["properties"]["workload"]["additionalProperties"] is False
+    workload = schema["properties"]["workload"]
+    assert workload["if"] == {"required": ["load"]}
+    assert workload["else"]["propertyNames"]["enum"][:2] == ["tool", "job"]
+    assert parameters <= set(workload["else"]["propertyNames"]["enum"])
     assert schema["properties"]["scheduler"]["default"] == "none"
 
 
