@@ -115,3 +115,20 @@ def test_a_kernel_of_the_user_s_needs_no_module_of_the_lab_s_for_block_media(
     (programs,) = sets(study_file(TOOL, kernel="6.1:patch=x.patch", board="arm64-1000:cpus=2", **top))
     assert programs.modules == modules
     assert programs.of_kernel == of_kernel
+
+
+PROGRAM = '[workload]\ntool = "program"\npackages = ["sqlite3"]\ncommand = "sqlite3 /mnt/db"\n'
+
+
+@pytest.mark.parametrize("kernel", ["6.1-debian", "6.12-debug"])
+def test_programs_of_the_user_s_need_a_kernel_with_their_root(study_file: StudyWriter, kernel: str) -> None:
+    with pytest.raises(InputError, match=f'kernel: "{kernel}" cannot run programs of your own'):
+        load_study(study_file(PROGRAM, filesystem="ext2", kernel=kernel))
+
+
+def test_a_patched_kernel_gets_what_programs_need(study_file: StudyWriter, tmp_path: Path) -> None:
+    (tmp_path / "x.patch").write_text(PATCH)
+    for text in ("6.1", "6.1:patch=x.patch"):
+        (cell,) = plan(load_study(study_file(PROGRAM, filesystem="ext2", kernel=text)))
+        assert cell.kernel == "6.1-program"
+        assert cell.own_kernel is None or cell.own_kernel.version == "6.1-program"
