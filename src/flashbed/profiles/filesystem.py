@@ -52,6 +52,9 @@ class FileSystem(Profile):
     mount: Mount
     reclaims: bool = Field(default=True, description="false: freed space is never written again")
     settle_us: int = Field(default=0, ge=0, description="pause after mounting, before the study's files, virtual us")
+    repair: tuple[str, ...] = Field(
+        default=(), strict=False, description="commands in the guest, in order, if it does not mount after a power cut"
+    )
     check: str = Field(default="", description="host command on the image; an exit code other than 0 means damage")
     options: dict[str, Option] = Field(default_factory=dict)
 
@@ -59,7 +62,7 @@ class FileSystem(Profile):
         """Yield the contradictions in the profile."""
         for index, command in enumerate(self.mkfs):
             yield from placeholder_problems(("mkfs", index), command, {"device", "options"})
-        for place in ("attach", "detach"):
+        for place in ("attach", "detach", "repair"):
             for index, command in enumerate(getattr(self, place)):
                 yield from placeholder_problems((place, index), command, {"device"})
         yield from placeholder_problems(("mount", "device"), self.mount.device, {"device"})
@@ -110,6 +113,7 @@ class FileSystem(Profile):
             mount_device=self.mount.device,
             settle_us=self.settle_us,
             check=self.check,
+            repair=self.repair,
             reclaims=self.reclaims,
             compresses=COMPRESSION in self.options and values.get(COMPRESSION) != "none",
         )
@@ -171,6 +175,8 @@ class ResolvedFileSystem:
     """True if the file system compresses, so that fewer bytes reach the medium than were written."""
     reclaims: bool = True
     """False if the file system never writes freed space again, so that it cannot be aged."""
+    repair: tuple[str, ...] = ()
+    """Commands for a file system that does not mount after a power cut. Only cells with power cuts use them."""
     module_source: Path | None = None
     """The directory of a user's module; None if the module is the lab's or the kernel's."""
 
@@ -185,6 +191,16 @@ class ResolvedFileSystem:
     def detach_commands(self, device: str) -> tuple[str, ...]:
         """Return the commands after the unmount that undo `attach_commands`."""
         return tuple(command.replace("{device}", device) for command in self.detach)
+
+    def repair_commands(self, device: str) -> tuple[str, ...]:
+        """Return the commands that repair the file system."""
+        return tuple(command.replace("{device}", device) for command in self.repair)
+
+    @property
+    def repair_programs(self) -> tuple[str, ...]:
+        """Return the programs of the repair that are named by an absolute path."""
+        words = (command.split()[0] for command in self.repair if command.strip())
+        return tuple(dict.fromkeys(word for word in words if word.startswith("/")))
 
     def mount_command(self, device: str, folder: str) -> str:
         """Return the mount command for the guest's shell."""
