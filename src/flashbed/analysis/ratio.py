@@ -15,10 +15,11 @@ times, which is too often. docs/compare.md tells users.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, median, stdev
+from typing import NamedTuple
 
 from flashbed.study.relation import CLEAR
 
@@ -240,3 +241,46 @@ def geometric_mean(numbers: Sequence[float]) -> float:
         return 0.0 if zeros > endless else math.inf
     logarithms = [math.log(number) for number in numbers if 0 < number < math.inf]
     return math.exp(math.fsum(logarithms) / len(numbers))
+
+
+PROPORTION_CONFIDENCE = 0.95
+
+_HALVINGS = 60
+"""Halvings of the interval from 0 to 1; each is exact, so the bounds are the same on any host to 1e-15."""
+
+
+class Proportion(NamedTuple):
+    """The bounds of a probability, from how often something happened in independent trials."""
+
+    low: float
+    high: float
+
+
+def proportion(happened: int, trials: int, confidence: float = PROPORTION_CONFIDENCE) -> Proportion:
+    """Return the interval of Clopper and Pearson (1934). Its coverage is at least `confidence`, whatever the
+    probability.
+    """
+    tail = (1 - confidence) / 2
+    low = 0.0 if happened == 0 else _root(lambda p: _at_least(happened, trials, p) < tail)
+    high = 1.0 if happened == trials else _root(lambda p: _at_least(trials - happened, trials, 1 - p) >= tail)
+    return Proportion(low, high)
+
+
+def _root(is_below: Callable[[float], bool]) -> float:
+    """Return the probability from which on `is_below` is false."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return (low + high) / 2
+
+
+def _at_least(happened: int, trials: int, chance: float) -> float:
+    """Return the probability that it happens at least so often. Logarithms keep thousands of trials in range."""
+    if chance in (0.0, 1.0):
+        return chance
+    log_of, log_not, whole = math.log(chance), math.log1p(-chance), math.lgamma(trials + 1)
+    return math.fsum(
+        math.exp(whole - math.lgamma(k + 1) - math.lgamma(trials - k + 1) + k * log_of + (trials - k) * log_not)
+        for k in range(happened, trials + 1)
+    )

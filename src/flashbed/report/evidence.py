@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from flashbed.analysis import MISSING, Flow, Spread
-from flashbed.analysis.words import SCALES, Scale, capitalized, listing, metric_of, number, scale_of
+from flashbed.analysis.ratio import PROPORTION_CONFIDENCE, proportion
+from flashbed.analysis.words import ONLY_CELL, SCALES, Scale, capitalized, listing, metric_of, number, scale_of
 from flashbed.common.foreign import without_controls
+from flashbed.guest_output.power_cuts import GOOD, CutOutcome
+from flashbed.guest_output.power_cuts import METRICS as CUT_METRICS
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -294,3 +298,63 @@ def _readable(value: int, steps: Sequence[tuple[str, float]]) -> str:
     """Return a value in the largest unit that is not above it."""
     unit, size = [step for step in steps if value >= step[1]][-1]
     return f"{number(value / size)} {unit}"
+
+
+_ALWAYS_SHOWN = (CutOutcome.SURVIVED, CutOutcome.LOST)
+"""The outcomes that have a column even if no cut led to them."""
+
+
+def power_cuts(report: Report) -> ReportTable | None:
+    """Return a row for each cell whose power was cut; None if there is none. The cuts of all seeds count together."""
+    cells: dict[Combination, list[ResultRow]] = {}
+    for repetition in report.results.repetitions:
+        if repetition.is_measured and repetition.metrics.get("cuts"):
+            cells.setdefault(repetition.combination, []).append(repetition)
+    if not cells:
+        return None
+    summed = {cell: _summed_cuts(rows) for cell, rows in cells.items()}
+    shown = [
+        outcome for outcome in CutOutcome if outcome in _ALWAYS_SHOWN or any(of[outcome] for of in summed.values())
+    ]
+    rows = [
+        Row(
+            [Head(report.words.value(axis, value)) for axis, value in report.results.coordinates(cell).items()]
+            or [Head(capitalized(ONLY_CELL))],
+            [
+                TableCell(f"{sum(counts.values()):,}", sort=sum(counts.values())),
+                *(TableCell(f"{counts[outcome]:,}", sort=counts[outcome]) for outcome in shown),
+                _kept_data(counts),
+                _recovery_time(cells[cell]),
+            ],
+        )
+        for cell, counts in summed.items()
+    ]
+    return ReportTable(
+        caption="What power cuts left",
+        note="The cuts of all seeds together, at moments drawn from the whole of the command. Data are kept if the "
+        "file system mounts, after its repair if need be, and all acknowledged data are there. Below the percentage "
+        f"stands its exact interval (Clopper and Pearson, {100 * PROPORTION_CONFIDENCE:.0f} %). Recovery is the time "
+        "from the first attempt to mount to the mounted file system, mean and longest.",
+        corner=[capitalized(report.words.axis(axis)) for axis in report.results.axes] or ["Cell"],
+        columns=["Cuts", *(capitalized(outcome) for outcome in shown), "Data kept", "Recovery (s)"],
+        rows=rows,
+        kind="sortable",
+    )
+
+
+def _summed_cuts(rows: list[ResultRow]) -> dict[CutOutcome, int]:
+    return {outcome: sum(int(row.metrics[name]) for row in rows) for outcome, name in CUT_METRICS.items()}
+
+
+def _kept_data(counts: dict[CutOutcome, int]) -> TableCell:
+    cuts, kept = sum(counts.values()), sum(counts[outcome] for outcome in GOOD)
+    low, high = proportion(kept, cuts)
+    return TableCell(f"{100 * kept / cuts:.1f} %", note=f"{100 * low:.1f} – {100 * high:.1f} %", sort=kept / cuts)
+
+
+def _recovery_time(rows: list[ResultRow]) -> TableCell:
+    measured = [row.metrics for row in rows if "recovery_mean_s" in row.metrics]
+    if not measured:
+        return TableCell("never", tone="quiet")
+    mean = fmean(metrics["recovery_mean_s"] for metrics in measured)
+    return TableCell(number(mean), note=f"at most {number(max(m['recovery_max_s'] for m in measured))}", sort=mean)

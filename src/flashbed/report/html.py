@@ -75,6 +75,7 @@ class _Evidence:
     mounts: ReportTable | None
     not_durable: Sequence[tuple[str, str]]
     lives: ReportTable | None
+    cuts: ReportTable | None
     repetitions: ReportTable
     manifest: Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
@@ -230,6 +231,7 @@ def _evidence(report: Report, flows_: Sequence[Flow]) -> _Evidence:
         mounts=conditions.mounts(report),
         not_durable=evidence.not_durable(report),
         lives=lifetimes.table(report),
+        cuts=evidence.power_cuts(report),
         repetitions=evidence.repetition_table(report),
         manifest=evidence.manifest_rows(report.manifest),
     )
