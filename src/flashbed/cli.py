@@ -36,7 +36,12 @@ app = typer.Typer(
 _groups = (on_studies, on_results, on_packs, on_this_host)
 for _name, _command in (named for group in _groups for named in group.COMMANDS.items()):
     app.command(_name)(_command)
-_more = {"image": on_this_host.image_app, "medium": on_media.medium_app, "trace": on_traces.trace_app}
+_more = {
+    "image": on_this_host.image_app,
+    "medium": on_media.medium_app,
+    "cut": on_results.cut_app,
+    "trace": on_traces.trace_app,
+}
 _refused: FlashbedError | None = None
 """Why what other packages add cannot be had: told when a command runs."""
 

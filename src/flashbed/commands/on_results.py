@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that compares sets of results: parse, call, print; nothing else."""
+"""The commands on results: compare two sets, run a power cut of one again. Parse, call, print; nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,8 @@ from flashbed.commands.terminal import check_page, out, tell_page, write_page
 
 if TYPE_CHECKING:
     from flashbed.comparing.presentation import Presented
+    from flashbed.execution.cut_again import Explained
+    from flashbed.guest_output.request_log import Request
 
 
 SHOWN = 40
@@ -106,3 +109,83 @@ def _show(comparison: Presented) -> None:
 
 COMMANDS: dict[str, Callable[..., None]] = {"compare": compare_command}
 """The commands by name, in the order of --help."""
+
+
+cut_app = typer.Typer(help="The power cuts of results: run one again, and see what it left.", no_args_is_help=True)
+
+
+@cut_app.callback()
+def _group() -> None:
+    """Without this, Typer calls a single command without its name."""
+
+
+@cut_app.command("show")
+def cut_show(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key of a repetition, or its first digits.")],
+    number: Annotated[
+        int | None, typer.Argument(min=0, metavar="N", help="The cut, from 0 on. Default: list the cuts.")
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STUDY",
+            help="The study that has the repetition. Default: look in the studies of this directory, and in the "
+            "shipped ones.",
+        ),
+    ] = None,
+    requests: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the last requests to print.")] = 20,
+) -> None:
+    """Run one power cut again, to the bit, and print what explains it: the last requests before it, the files when the
+    command began and after the cut, and what the mount said.
+
+    Without N, list the cuts of the repetition with their outcomes. Nothing is stored. Exit status: 5 if the cut now
+    has another outcome than the stored one, which must never happen.
+    """
+    from flashbed.execution import attempt, cut_again, run
+
+    record = cut_again.find(key, study)
+    if number is None:
+        for line in cut_again.listed(record):
+            out.print(line)
+        return
+    limits = attempt.Limits(run.DEFAULT_LIMIT_S, 0)
+    with TemporaryDirectory(prefix="flashbed-cut-") as folder:
+        explained = cut_again.again(record, number, limits, Path(folder))
+    for line in _explained(explained, requests):
+        out.print(line)
+
+
+def _explained(explained: Explained, most: int) -> Iterator[str]:
+    cut = explained.cut
+    yield f"{cut.outcome}, {cut.moment_ns / 1e6:.6f} ms after the command began"
+    if cut.note:
+        yield f"  {cut.note}"
+    if cut.recovery_s is not None:
+        yield f"  mounted after {cut.recovery_s:.6f} s"
+    last = f", the last one: {explained.acknowledged[-1]}" if explained.acknowledged else ""
+    yield f"  {cut.acknowledged} lines had been acknowledged{last}"
+    yield "The last requests before the cut (ms since the command began):"
+    shown = explained.requests[-most:] if most else []
+    yield from (f"  {_request(request, cut.moment_ns)}" for request in shown)
+    if not shown:
+        yield "  none that the lab records; a raw chip has cycles instead"
+    if not explained.is_whole:
+        yield "  there were more requests than are recorded; these are not the last ones"
+    yield "Writes that were not on the medium (number, offset, bytes, what became of it):"
+    yield from (f"  {line}" for line in explained.fates or ["none"])
+    for title, text in (
+        ("The files when the command began", explained.tree_before),
+        ("The files after the cut", explained.tree_after),
+        ("Mount and repair", explained.mount_log),
+        ("The check", explained.check_log),
+        ("The kernel", explained.kernel_log),
+    ):
+        yield f"{title}:"
+        yield from (f"  {line}" for line in text.splitlines() or ["nothing"])
+
+
+def _request(request: Request, cut_ns: int) -> str:
+    begun, done = request.begun_ns / 1e6, request.done_ns / 1e6
+    where = "" if request.offset_bytes is None else f" {request.length_bytes} bytes at {request.offset_bytes}"
+    ended = f"done {done:.6f}" if request.done_ns <= cut_ns else "under way at the cut"
+    return f"{begun:.6f}  {request.operation}{where}, {ended}"

@@ -53,20 +53,23 @@ def read(out: Path) -> RequestLog:
     noted = {name: (out / name).read_bytes() for name in names if (out / name).exists()}
     window_ns = cpu_load.window_ns if (out / OF_TRANSLATION).exists() else medium_counters.window_ns
     began, ended = window_ns(noted)
-    data = (out / LOG).read_bytes()
+    return RequestLog(parsed((out / LOG).read_bytes(), began, str(out / LOG)), ended - began)
+
+
+def parsed(data: bytes, began_ns: int, name: str = LOG) -> tuple[Request, ...]:
+    """Return the requests of a log, with times since `began_ns`. Raises ValueError."""
     if len(data) % _ENTRY.size:
-        raise ValueError(f"{out / LOG}: is not a row of entries of {_ENTRY.size} bytes")
+        raise ValueError(f"{name}: is not a row of entries of {_ENTRY.size} bytes")
     entries = list(_ENTRY.iter_unpack(data))
     if any(operation >= len(OPERATIONS) for *_, operation, _ in entries):
-        raise ValueError(f"{out / LOG}: has an operation that there is none of")
-    requests = tuple(
+        raise ValueError(f"{name}: has an operation that there is none of")
+    return tuple(
         Request(
             OPERATIONS[operation],
-            now - began,
-            done - began,
+            now - began_ns,
+            done - began_ns,
             None if OPERATIONS[operation] == FLUSH else offset,
             length,
         )
         for now, done, offset, length, operation, _ in entries
     )
-    return RequestLog(requests, ended - began)
