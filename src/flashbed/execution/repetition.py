@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import cell_medium, coverage, memory
+from flashbed.execution import cell_medium, coverage, memory, power_cuts
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
 from flashbed.image import emulator, modules
@@ -69,7 +70,8 @@ def program_set(cell: Cell) -> ProgramSet:
     needs = tool.needs(cell.workload.parameters)
     parts = (cell.filesystem, cell.translation, needs)
     packages = dict.fromkeys(package for part in parts for package in part.packages)
-    programs = dict.fromkeys(program for part in parts for program in part.programs)
+    repair = cell.filesystem.repair_programs if cell.power_cuts else ()
+    programs = dict.fromkeys((*(program for part in parts for program in part.programs), *repair))
     built = (*tool.built, *(("age",) if cell.medium.aged else ()))
     of_all = ProgramSet(tuple(packages), tuple(programs), built=built, of_kernel=guest_job.of_kernel(cell))
     if cell.kernel == DEBIAN_KERNEL:
@@ -105,6 +107,7 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
         "machine": " ".join(machine(cell, image)),
         "job": _digest(files.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
+        **({"recovery": _digest(power_cuts.recovery_files(cell, files))} if cell.power_cuts else {}),
         **image.digest(program_set(cell)),
     }
     begins = _beginning(cell, image, {**environment, "job": _digest(files.beginning)})
@@ -140,6 +143,13 @@ def guest(repetition: Repetition) -> Guest:
     return Guest(repetition.key, repetition.beginning, content_bytes(cell), cell.board.ram, begins)
 
 
+def _at_a_time(cell: Cell) -> int:
+    """Return how many guests of the cell the host has at a time, at most. If its power is cut, these are its beginning,
+    the uncut one, whose medium stays, and the one that is cut or boots after that.
+    """
+    return 3 if cell.power_cuts else 1
+
+
 def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
     """Run a repetition in the empty directory `folder` until its load begins. Return its outcome if it does not come so
     far within `limit_s` seconds of the host's time. Raises InputError for a kept medium that has changed,
@@ -172,7 +182,8 @@ def execute(
     cell = repetition.cell
     _need_room(cell.medium.size_bytes, folder)
     run = partial(_executed, repetition, limit_s, stop, begun)
-    return host.carried(content_bytes(cell), cell.board.ram, run, _is_killed) or run(folder)
+    guests = _at_a_time(cell)
+    return host.carried(guests * content_bytes(cell), guests * cell.board.ram, run, _is_killed) or run(folder)
 
 
 def _need_room(size: int, folder: Path) -> None:
@@ -226,9 +237,63 @@ def _files(cell: Cell, image: GuestImage, folder: Path) -> qemu.Files:
 def _outcome(
     repetition: Repetition, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
 ) -> Outcome:
-    """Run the guest and return its outcome. Raises InputError for a kept medium that has changed."""
+    """Run the guest, and those whose power is cut, and return the outcome. Raises InputError for a kept medium that has
+    changed.
+    """
+    if not repetition.cell.power_cuts:
+        return _first(repetition, job(repetition.cell, repetition.image), limit_s, stop, begun, folder)
+    with ExitStack() as held:
+        if begun is None and repetition.beginning:
+            place = folder / "beginning"
+            place.mkdir()
+            made = begin(repetition, place, limit_s, stop)
+            if isinstance(made, Outcome):
+                return made
+            held.callback(made.close)
+            begun = made
+        guests = CellGuests(repetition, limit_s, stop, begun)
+        of_cell = plain_job(repetition.cell, repetition.image)
+        outcome = guests.first(guest_job.armed(of_cell), folder)
+        if outcome.status != "measured":
+            return outcome
+        return power_cuts.Campaign(repetition.cell, of_cell, guests, outcome, folder).run()
+
+
+@dataclass(frozen=True)
+class CellGuests:
+    """What runs the guests of a cell whose power is cut: from the shared beginning, or from power-on."""
+
+    repetition: Repetition
+    limit_s: float
+    stop: threading.Event
+    begun: Beginning | None
+    records: int = 0
+    """Record so many requests of the medium, in guests from power-on."""
+
+    def first(self, job: Job, folder: Path) -> Outcome:
+        more = f",record={self.records}" if self.records else ""
+        return _first(self.repetition, job, self.limit_s, self.stop, self.begun, folder, more)
+
+    def after_cut(self, files: Mapping[str, bytes], folder: Path) -> Outcome:
+        cell, image = self.repetition.cell, self.repetition.image
+        of_machine = _files(cell, image, folder)
+        image.write_initramfs(program_set(cell), files, of_machine.initramfs)
+        return qemu.run(machine(cell, image), replace(of_machine, load=None), folder, self.limit_s, self.stop)
+
+
+def _first(
+    repetition: Repetition,
+    of_cell: Job,
+    limit_s: float,
+    stop: threading.Event,
+    begun: Beginning | None,
+    folder: Path,
+    medium_options: str = "",
+) -> Outcome:
+    """Run a guest of a cell with a new medium. If it runs from power-on, the emulator's medium gets `medium_options`
+    after its own. Raises InputError for a kept medium that has changed.
+    """
     cell, image = repetition.cell, repetition.image
-    of_cell = job(cell, image)
     if begun is not None:
         return begun.run(of_cell.packed_load(), folder, limit_s, stop)
     files, changed = _files(cell, image, folder), image.kernel.changed
@@ -236,7 +301,9 @@ def _outcome(
     (folder / qemu.LOAD).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
-    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, observers=observers(cell))
+    setup = machine_setup(cell, image)
+    fixed = qemu.fixed_arguments(replace(setup, medium_options=setup.medium_options + medium_options))
+    outcome = qemu.run(fixed, files, folder, limit_s, stop, watched, observers=observers(cell))
     if changed is not None:
         coverage.keep(repetition.key, changed, folder / process.RAN)
     return outcome
@@ -248,7 +315,13 @@ def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Fi
 
 
 def job(cell: Cell, image: GuestImage) -> Job:
-    """Return the files of the cell's /job."""
+    """Return the files of the cell's /job. If its power is cut, the cut is armed, but never comes."""
+    of_cell = plain_job(cell, image)
+    return guest_job.armed(of_cell) if cell.power_cuts else of_cell
+
+
+def plain_job(cell: Cell, image: GuestImage) -> Job:
+    """Return the files of the cell's /job without power cuts."""
     workload = cell.workload
     tool = WORKLOADS[workload.tool]
     scripts = tool.files(workload.parameters, cell.seed)

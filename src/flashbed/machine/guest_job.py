@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translate a cell into the files of /job that guest/cell and guest/steps read, except those of the workload.
+"""Translate a cell into the files of /job that guest/cell and guest/steps read, except those of the workload; and into
+those of a guest whose power is cut, and of the guest that boots again from what its medium kept.
 
 This module and guest/steps change together: the variables of cell.env and the names of the scripts are a contract.
 """
@@ -19,6 +20,7 @@ from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.study.plan import NO_QUEUE, Cell
+from flashbed.workload.base import ACKNOWLEDGED, CHECK
 
 MOUNT_POINT = "/mnt"
 
@@ -30,6 +32,62 @@ ROOT = "root"
 
 CUT_AFTER = 1000
 """Programs and erases from arming to the power cut. The shift of the file, which the seed draws, adds to it."""
+
+
+MEASURE = "measure"
+
+ARMING, ARMED, MEASURED = "arming", "armed", "measured"
+"""Marks before and after the power cut is armed, and after the measurement."""
+
+RECOVERY, RECOVERED = "recovery", "recovered"
+"""Marks before the first mount after the cut, and after the last."""
+
+NEVER_NS = 10**18
+"""A power cut 31 years away."""
+
+STATE = "mounted_as"
+"""The file of /out that says how the file system mounted after the cut: as it was, or repaired; none if it did not."""
+AS_IT_WAS, REPAIRED = b"as it was\n", b"repaired\n"
+
+CHECK_STATUS, KERNEL_LOG, TREE, MOUNT_LOG, CHECK_LOG = "check.status", "kernel.log", "tree", "recover.txt", "check.txt"
+"""Files of /out after the cut: the exit status of the check, the kernel's messages, the files of the file system, and
+what mount and repair, and the check, printed.
+"""
+
+_AFTER_CUT = f"""\
+# SPDX-License-Identifier: Apache-2.0
+# After a power cut: mounts what the medium kept, repairs it if it does not mount, and checks it.
+
+. /lib/flashbed/steps
+
+recover() {{
+	if sh -e /job/attach && sh /job/mount; then
+		echo as it was >/out/{STATE}
+	elif [ -s /job/repair ]; then
+		sh /job/repair
+		echo "the repair's exit status: $?"
+		! sh /job/mount || echo repaired >/out/{STATE}
+	fi
+	return 0
+}}
+
+check() {{
+	[ ! -e /job/{CHECK} ] || sh /job/{CHECK}
+	echo $? >/out/{CHECK_STATUS}
+}}
+
+step medium load_medium
+medium mark {RECOVERY}
+step translation load_translation
+step scheduler set_scheduler
+step module sh -e /job/module
+step recover recover
+medium mark {RECOVERED}
+dmesg >/out/{KERNEL_LOG}
+[ -e /out/{STATE} ] || exit
+step check check
+ls -lnR /mnt >/out/{TREE} 2>&1
+"""
 
 
 @dataclass(frozen=True)
@@ -67,17 +125,14 @@ class Job:
 def files(cell: Cell) -> dict[str, bytes]:
     """Return cell.env and the scripts that make the translation layer, and that make and mount the file system."""
     translation, filesystem = cell.translation, cell.filesystem
-    medium = between(cell.board, cell.medium).device
-    device = translation.device or medium
-    builds = filesystem.module and cell.kernel != DEBIAN_KERNEL
-    load = [f"insmod /lib/flashbed/{filesystem.module}.ko"] if builds else []
+    medium, of_filesystem = between(cell.board, cell.medium).device, device(cell)
     return {
-        "cell.env": _environment(cell, device),
-        "translate": _script(command.replace("{device}", medium) for command in translation.commands),
-        "format": _script((*load, *filesystem.mkfs_commands(device))),
-        "attach": _script(filesystem.attach_commands(device)),
-        "detach": _script(filesystem.detach_commands(device)),
-        "mount": _script([filesystem.mount_command(device, MOUNT_POINT)]),
+        "cell.env": _environment(cell, of_filesystem),
+        "translate": script(command.replace("{device}", medium) for command in translation.commands),
+        "format": script((*module_commands(cell), *filesystem.mkfs_commands(of_filesystem))),
+        "attach": script(filesystem.attach_commands(of_filesystem)),
+        "detach": script(filesystem.detach_commands(of_filesystem)),
+        "mount": script([filesystem.mount_command(of_filesystem, MOUNT_POINT)]),
     }
 
 
@@ -113,7 +168,19 @@ def aging(cell: Cell) -> bytes:
     return f"age {arguments} >/out/{AGED} || exit 1\n".encode()
 
 
-def _script(commands: Iterable[str]) -> bytes:
+def module_commands(cell: Cell) -> list[str]:
+    """Return the command that loads the file system's own module, if the cell chooses one."""
+    builds = cell.filesystem.module and cell.kernel != DEBIAN_KERNEL
+    return [f"insmod /lib/flashbed/{cell.filesystem.module}.ko"] if builds else []
+
+
+def device(cell: Cell) -> str:
+    """Return the guest's device that the cell's file system is on."""
+    return cell.translation.device or between(cell.board, cell.medium).device
+
+
+def script(commands: Iterable[str]) -> bytes:
+    """Return a script of commands."""
     return "".join(f"{command}\n" for command in commands).encode()
 
 
@@ -155,7 +222,8 @@ def medium_options(cell: Cell, medium_digest: str) -> str:
     emulator checks that it got the right ones.
     """
     record = f",record={TRACED_REQUESTS}" if cell.traced else ""
-    return f"digest=0x{medium_digest}{record}"
+    cut = ",cut=0" if cell.power_cuts else ""
+    return f"digest=0x{medium_digest}{record}{cut}"
 
 
 def _forget(cell: Cell) -> str:
@@ -182,3 +250,25 @@ def _chip_options(cell: Cell) -> str:
         "whole_pages=1": board.nand_unit == "page",
     }
     return " ".join(word for word, value in options.items() if value)
+
+
+def armed(job: Job, after_ns: int = NEVER_NS, seed: int = 0) -> Job:
+    """Return the job with a power cut so long after its measurement begins. `seed` decides what is left of the requests
+    that were under way.
+    """
+    begins = f"medium mark {ARMING}\nmedium off {after_ns:020d} {seed:020d} || exit 1\nmedium mark {ARMED}\n"
+    return job.changed({MEASURE: begins.encode() + job.load[MEASURE]})
+
+
+def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes], acknowledged: bytes = b"") -> dict[str, bytes]:
+    """Return the files of /job of the guest that boots again: those that the first one began with, those of its check,
+    and the acknowledged lines.
+    """
+    return {
+        **job.beginning,
+        **checks,
+        "module": script(module_commands(cell)),
+        "repair": script(cell.filesystem.repair_commands(device(cell))),
+        "cell": _AFTER_CUT.encode(),
+        ACKNOWLEDGED: acknowledged,
+    }

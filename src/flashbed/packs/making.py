@@ -257,11 +257,13 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     """Write the pack of the measured repetitions, and return their number. `report` is the directory of the report, and
     `scratch` an empty directory.
 
-    Raises SetupError if nothing was measured or a checker cannot be packed, and HostResourceError.
+    Raises SetupError if nothing was measured, if power was cut, or a checker cannot be packed, and HostResourceError.
     """
     measured = [record for record in done.records if record.result.is_measured]
     if not measured:
         raise SetupError(f"{done.study.name}: no repetition was measured, so there is nothing to pack")
+    if done.study.power_cuts:
+        raise SetupError(f"{done.study.name}: a pack cannot hold power cuts (power_cuts = {done.study.power_cuts})")
     shelf = PackShelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
         recipes = []

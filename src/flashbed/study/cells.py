@@ -21,7 +21,7 @@ from flashbed.study.format import (
 from flashbed.study.kernels import kernel_problems
 from flashbed.study.root_files import parameter_values
 from flashbed.workload import WORKLOADS
-from flashbed.workload.base import ToolParameters
+from flashbed.workload.base import Checked, ToolParameters
 
 
 def checked_skip(draft: Draft) -> tuple[Where, ...]:
@@ -56,11 +56,14 @@ def check_cells(draft: Draft) -> None:
             problems.update(dict.fromkeys(_aging_problems(study, library, medium, cell["filesystem"])))
         problems.update(dict.fromkeys(kernel_problems(study, library, cell)))
         if study.has_jobs:
+            problems.update(dict.fromkeys(_check_problems(study, None)))
             continue  # only fio knows what it writes
         workload = tuple((name, value) for name, value in (cell | own).items() if name not in STACK)
         if workload not in workloads:
             workloads[workload] = _parameters(draft, dict(workload), problems)
         parameters = workloads[workload]
+        if parameters and study.power_cuts:
+            problems.update(dict.fromkeys(_check_problems(study, parameters)))
         if parameters and (needed := draft.own_bytes or parameters.bytes_on_medium()):
             amount = (cell | own)[parameters.sized_by]
             problems.update(dict.fromkeys(_room_problems(study, library, medium, amount, needed, parameters)))
@@ -118,6 +121,17 @@ def _parameters(draft: Draft, texts: dict[str, str], problems: dict[Problem, Non
         at = _place(study, str(name), texts, inner)
         problems[Problem(at, problem.text)] = None
     return None if contradictory else parameters
+
+
+def _check_problems(study: StudyFile, parameters: ToolParameters | None) -> Iterator[Problem]:
+    """Yield a problem if the power is to be cut and the tool cannot check what is left."""
+    name = str(study.workload["tool"])
+    tool = WORKLOADS[name]
+    has_check = isinstance(tool, Checked) and parameters is not None and tool.checks(parameters.canonical())
+    if study.power_cuts and not has_check:
+        able = ", ".join(f'"{other}"' for other, one in WORKLOADS.items() if isinstance(one, Checked))
+        way_out = f"; these tools can have one: {able}" if able else ""
+        yield Problem(("power_cuts",), f'needs a check of what is left, and this workload ("{name}") has none{way_out}')
 
 
 def _place(study: StudyFile, name: str, texts: Mapping[str, str], inner: Sequence[str | int]) -> Keys:

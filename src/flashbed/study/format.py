@@ -36,6 +36,9 @@ there.
 
 MOST_SEEDS = 1000
 
+MOST_CUTS = 10_000
+"""The most power cuts of a repetition."""
+
 LARGEST_SEED = 2**53 - 1
 """The largest seed: JSON readers keep it exactly, and QEMU, fio and the guest's tools accept it."""
 
@@ -263,6 +266,12 @@ class StudyFile(Strict):
     kernel: Word = Field(default=None, description='Linux version, such as "6.1", or a source tree: docs/own-kernel.md')
     seeds: Seeds = Field(default=(1, 2, 3), description="how many repetitions of a cell, or a list of seeds")
     power_cut: bool = Field(default=False, description="raw chips lose power at the end: mount_after_cut_s")
+    power_cuts: int = Field(
+        default=0,
+        ge=0,
+        le=MOST_CUTS,
+        description="cuts the power so often in each cell, at moments that the seed draws",
+    )
     bytes_per_day: Size | None = Field(default=None, gt=0, description="what is written a day, for lifetime_years")
     skip: list[Selection] = Field(default_factory=list, description="combinations to leave out")
     systems: Axis = Field(default=(), description="whose results are imported: names that claims may compare")

@@ -189,6 +189,8 @@ class Study:
     systems: tuple[str, ...] = ()
     power_cut: bool = False
     """True if raw chips lose power at the end of each cell."""
+    power_cuts: int = 0
+    """How often each cell runs again with its power cut."""
     bytes_per_day: int | None = None
     """The daily load for which lifetimes are computed."""
     labels: Labels = field(default_factory=Labels)
@@ -339,6 +341,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         claims=claims,
         systems=content.systems,
         power_cut=content.power_cut,
+        power_cuts=content.power_cuts,
         bytes_per_day=content.bytes_per_day,
         labels=labels,
         kernels=chosen,

@@ -87,6 +87,8 @@ class Cell:
     """True if a figure needs the cell's requests."""
     power_cut: bool = False
     """True if the power fails after all else is measured, to time the next mount."""
+    power_cuts: int = 0
+    """How often the cell runs again with its power cut."""
     own_kernel: KernelChoice | None = None
     """The kernel, if it is not one that the lab offers."""
 
@@ -133,6 +135,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         placement=Placement.of(seed),
         traced=study.is_traced(coordinates),
         power_cut=study.power_cut and medium.provides == "mtd",
+        power_cuts=study.power_cuts,
         own_kernel=kernel if kernel.is_own else None,
     )
 
@@ -163,6 +166,7 @@ def cell_inputs(cell: Cell) -> dict[str, Any]:
         "workload": {"tool": cell.workload.tool, "parameters": dict(cell.workload.parameters)},
         "seed": cell.seed,
         "placement": asdict(cell.placement),
+        **({"power_cuts": cell.power_cuts, "repair": cell.filesystem.repair} if cell.power_cuts else {}),
     }
     plain: dict[str, Any] = json.loads(json.dumps(inputs))  # tuples become lists, as in a JSON file
     return plain
@@ -190,10 +194,11 @@ _TELLS_ONLY = (
     "limit_reason",
     "compresses",
     "reclaims",
+    "repair",
     "module_source",
 )
 """Keys of a file system that do not affect a result: where it can lie, and where its module is made (the module's bytes
-are in the key).
+are in the key). A cell with power cuts has the repair beside these.
 """
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -18,6 +18,7 @@ from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import format_size
 from flashbed.guest_output.durability import NO_COMMITS, Commits
 from flashbed.guest_output.limit import Direction
+from flashbed.guest_output.power_cuts import Acknowledged
 from flashbed.guest_output.steadiness import Series
 
 
@@ -253,6 +254,38 @@ class Workload(Protocol):
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:
         """Return how often the load requested that its writes be durable. Raises WorkloadOutputError."""
+
+
+CHECK = "check"
+"""The script of /job that looks for acknowledged data in the guest after the cut."""
+
+ACKNOWLEDGED = "acknowledged"
+"""The file of /job, for `check`, with the lines that were acknowledged when the power went. The program's own name for
+it is $FLASHBED_ACKED.
+"""
+
+INTACT, LOST, UNREADABLE = 0, 1, 2
+"""The exit statuses of `check`: all acknowledged data are there; some are lost; the data cannot be read, or contradict
+themselves. With any other status, the check itself failed.
+"""
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A workload whose data can be checked after a power cut."""
+
+    def checks(self, parameters: Parameters) -> bool:
+        """Return True if these parameters have a check."""
+
+    def check_files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
+        """Return the files of /job for the guest after the cut, the script CHECK among them. The file system is mounted
+        on /mnt then, and the lines are in /job/acknowledged. The script runs by `sh /job/check`.
+        """
+
+    def acknowledged(self, out: Mapping[str, bytes]) -> Sequence[Acknowledged]:
+        """Return what the program acknowledged, from the files of /out of a guest that ran to its end, in the order of
+        time. Raises KeyError, ValueError.
+        """
 
 
 class WithoutPackages:

@@ -16,10 +16,12 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem, shown
-from flashbed.guest_output import acknowledged
-from flashbed.guest_output.acknowledged import Acknowledged
+from flashbed.guest_output import power_cuts
 from flashbed.guest_output.own_figures import FIGURES, figures
+from flashbed.guest_output.power_cuts import Acknowledged
 from flashbed.workload.base import (
+    ACKNOWLEDGED,
+    CHECK,
     Count,
     Needs,
     Parameters,
@@ -29,7 +31,6 @@ from flashbed.workload.base import (
     ToolParameters,
     WorkloadOutputError,
 )
-from flashbed.workload.checked import ACKNOWLEDGED, CHECK
 
 LAUNCH = "launch"
 REPORT = "launched"
@@ -215,7 +216,7 @@ class UserProgram(SinglePhase):
         return {CHECK: text.encode()}
 
     def acknowledged(self, out: Mapping[str, bytes]) -> Sequence[Acknowledged]:
-        return acknowledged.acknowledged(out, f"/out/{ACKNOWLEDGED}", ACKNOWLEDGED)
+        return power_cuts.acknowledged(out, f"/out/{ACKNOWLEDGED}", ACKNOWLEDGED)
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Return run time, CPU time and memory, and the programs' own figures. Raises WorkloadOutputError, and

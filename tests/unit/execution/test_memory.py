@@ -147,7 +147,7 @@ def test_a_cell_that_does_not_fit_in_memory_runs_on_the_disk(
 
     monkeypatch.setattr(repetition, "_executed", executed)
     medium = SimpleNamespace(size_bytes=MIB, kind="ftl")
-    cell = SimpleNamespace(medium=medium, board=SimpleNamespace(ram=MIB))
+    cell = SimpleNamespace(medium=medium, power_cuts=0, board=SimpleNamespace(ram=MIB))
     of_cell: Any = SimpleNamespace(cell=cell)
     stop = threading.Event()
     with memory.scratch(1) as host:

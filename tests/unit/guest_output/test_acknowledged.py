@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output.acknowledged import Acknowledged, acknowledged, until
+from flashbed.guest_output.power_cuts import Acknowledged, acknowledged, until
 from flashbed.guest_output.system_calls import CALLS, Number
 from tests.support.made_up_calls import MadeUpCalls
 

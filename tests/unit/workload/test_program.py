@@ -14,8 +14,7 @@ from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study, study_schema
 from flashbed.study.plan import plan
 from flashbed.workload import WORKLOADS
-from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.checked import Checked
+from flashbed.workload.base import Checked, WorkloadOutputError
 from flashbed.workload.program import REPORT, ProgramParameters, UserProgram
 from tests.support.fixture_types import StudyWriter
 

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cut the power of a cell's guest at moments that the seed draws, boot from what the medium kept, and say what became
+of the data.
+
+The guests differ in the moment of the cut alone, so each is equal to the uncut one until its power goes. One cut is on
+the host's disk at a time. Must not know how guests are run.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from flashbed.common import foreign
+from flashbed.common.digest import digest_bytes
+from flashbed.guest_output import power_cuts
+from flashbed.guest_output.power_cuts import CUTS, Acknowledged, Cut, CutOutcome
+from flashbed.machine import guest_job
+from flashbed.machine.base import Outcome
+from flashbed.machine.guest_job import Job
+from flashbed.profiles.stored_medium import DATA, STATE
+from flashbed.study.plan import Cell
+from flashbed.workload import WORKLOADS, base
+from flashbed.workload.base import Checked
+
+FATES = "fates.cut"
+"""The emulator's note of a cut (emulator/lab-medium-notes.h)."""
+
+_MOST_NOTED = 300
+
+_BY_STATUS = {base.LOST: CutOutcome.LOST, base.UNREADABLE: CutOutcome.UNREADABLE}
+
+
+class Guests(Protocol):
+    """What runs the guests of a cell. The directories are empty, and keep the medium."""
+
+    def first(self, job: Job, folder: Path) -> Outcome:
+        """Run a guest with a new medium and the load of this job."""
+
+    def after_cut(self, files: Mapping[str, bytes], folder: Path) -> Outcome:
+        """Boot a guest from the medium in `folder`, with these files of /job."""
+
+
+class CampaignError(Exception):
+    """The cuts of a cell cannot be carried out. `outcome` is that of the cell."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.reason)
+        self.outcome = outcome
+
+
+class Moment(NamedTuple):
+    """When a power cut comes, from its arming on, and the seed of what it leaves."""
+
+    after_ns: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time of a command in virtual time, ns. The cut is armed at some time from `arming_ns` to `armed_ns`."""
+
+    arming_ns: int
+    armed_ns: int
+    measured_ns: int
+
+    @staticmethod
+    def of(uncut: Outcome) -> Span:
+        """Return the span of a guest that ran to its end. Raises CampaignError if its command left no time to cut."""
+        marks = (guest_job.ARMING, guest_job.ARMED, guest_job.MEASURED)
+        try:
+            span = Span(*(_clock_ns(uncut, mark) for mark in marks))
+        except KeyError as error:
+            raise CampaignError(replace(uncut, status="failed", reason=f"it has no note {error}")) from None
+        if span._left_ns <= 0:
+            why = f"its command took {span.measured_ns - span.armed_ns} ns, too short for a power cut"
+            raise CampaignError(replace(uncut, status="failed", reason=why))
+        return span
+
+    @property
+    def _left_ns(self) -> int:
+        return self.measured_ns - self.armed_ns - (self.armed_ns - self.arming_ns)
+
+    def moment(self, seed: int, number: int) -> Moment:
+        """Return the moment of cut `number` of the cell with this seed: uniform within the command."""
+        drawn = int(digest_bytes(f"power cut {number} of seed {seed}".encode()), 16)
+        return Moment(self.armed_ns - self.arming_ns + drawn % self._left_ns, drawn >> 192)
+
+
+class Pulled(NamedTuple):
+    """The guest whose power was cut, and the one that booted after it."""
+
+    cut_ns: int
+    lines: Sequence[Acknowledged]
+    """What the first had acknowledged."""
+    first: Outcome
+    after: Outcome
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The power cuts of a cell whose uncut guest is known."""
+
+    cell: Cell
+    job: Job
+    guests: Guests
+    uncut: Outcome
+    work: Path
+    """A directory for the files of one cut."""
+
+    def run(self) -> Outcome:
+        """Return the outcome of the uncut guest with the file of all cuts. If a guest of a cut was killed, took too
+        long, or was not cut, return that.
+        """
+        try:
+            span, lines = Span.of(self.uncut), self.lines()
+            cuts = [self._cut(number, span, lines) for number in range(self.cell.power_cuts)]
+        except CampaignError as error:
+            return error.outcome
+        return replace(self.uncut, files={**self.uncut.files, CUTS: power_cuts.to_json(cuts)})
+
+    def lines(self) -> Sequence[Acknowledged]:
+        """Return what the uncut guest acknowledged. Raises CampaignError."""
+        try:
+            return _tool(self.cell).acknowledged(self.uncut.files)
+        except (KeyError, ValueError) as error:
+            why = f"what it acknowledged cannot be read: {foreign.line(str(error))}"
+            raise CampaignError(replace(self.uncut, status="failed", reason=why)) from None
+
+    def _cut(self, number: int, span: Span, lines: Sequence[Acknowledged]) -> Cut:
+        moment = span.moment(self.cell.seed, number)
+        folder = self.work / "cut"
+        folder.mkdir()
+        try:
+            return classified(self.once(moment, lines, folder), span.armed_ns)
+        except CampaignError as error:
+            reason = f"power cut {number}: {error.outcome.reason}"
+            raise CampaignError(replace(error.outcome, reason=reason)) from None
+        finally:
+            shutil.rmtree(folder)
+
+    def once(self, moment: Moment, lines: Sequence[Acknowledged], folder: Path) -> Pulled:
+        """Cut the power at a moment and boot again, in the empty directory `folder`. Raises CampaignError."""
+        before, after = folder / "before", folder / "after"
+        before.mkdir()
+        first = self.guests.first(guest_job.armed(self.job, *moment), before)
+        _must_end(first)
+        if FATES not in first.files:
+            why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"
+            raise CampaignError(replace(first, status="failed", reason=why))
+        cut_ns = int(first.files[FATES].split(b"\n")[0].removeprefix(b"cut_ns:"))
+        told = power_cuts.until(lines, cut_ns)
+        after.mkdir()
+        for name in (STATE, DATA):
+            (before / name).rename(after / name)
+        tool, parameters = _tool(self.cell), self.cell.workload.parameters
+        text = b"".join(line.line + b"\n" for line in told)
+        files = guest_job.after_cut(self.cell, self.job, tool.check_files(parameters, self.cell.seed), text)
+        second = self.guests.after_cut(files, after)
+        _must_end(second)
+        return Pulled(cut_ns, told, first, second)
+
+
+def recovery_files(cell: Cell, job: Job) -> dict[str, bytes]:
+    """Return the files of /job of the guest after a cut, without acknowledged lines. They are part of the key."""
+    return guest_job.after_cut(cell, job, _tool(cell).check_files(cell.workload.parameters, cell.seed))
+
+
+def classified(guests: Pulled, begun_ns: int) -> Cut:
+    """Return what a power cut led to. The command began at `begun_ns`."""
+    after = guests.after
+    outcome, note = judged(after)
+    did_mount = guest_job.STATE in after.files
+    took_ns = _clock_ns(after, guest_job.RECOVERED) - _clock_ns(after, guest_job.RECOVERY) if did_mount else None
+    return Cut(
+        moment_ns=guests.cut_ns - begun_ns,
+        outcome=outcome,
+        acknowledged=len(guests.lines),
+        recovery_s=None if took_ns is None else took_ns / 1e9,
+        note=foreign.line(note, _MOST_NOTED),
+    )
+
+
+def judged(after: Outcome) -> tuple[CutOutcome, str]:
+    """Return the outcome that the guest after a cut shows, and its own words."""
+    files = after.files
+    if after.status != "measured" and "failed" not in files:
+        return CutOutcome.CRASHED, after.reason
+    if after.status != "measured" and files["failed"].startswith(b"check:"):
+        return CutOutcome.UNDECIDED, after.reason
+    if after.status != "measured":
+        return CutOutcome.REFUSED, after.reason
+    if guest_job.STATE not in files:
+        return CutOutcome.REFUSED, _last_line(files.get(guest_job.MOUNT_LOG, b""))
+    status, said = files.get(guest_job.CHECK_STATUS, b"").strip(), _last_line(files.get(guest_job.CHECK_LOG, b""))
+    number = int(status) if status.isdigit() else -1
+    if number != base.INTACT:
+        undecided = f"exit status {status.decode(errors='replace')}: {said}"
+        return (_BY_STATUS[number], said) if number in _BY_STATUS else (CutOutcome.UNDECIDED, undecided)
+    was = files[guest_job.STATE]
+    return (CutOutcome.REPAIRED if was == guest_job.REPAIRED else CutOutcome.SURVIVED), ""
+
+
+def _last_line(text: bytes) -> str:
+    lines = text.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _must_end(outcome: Outcome) -> None:
+    """Raise CampaignError if the host decided the outcome."""
+    if outcome.status in ("killed", "timed out"):
+        raise CampaignError(outcome)
+
+
+def _clock_ns(outcome: Outcome, mark: str) -> int:
+    """Return the virtual time of a mark. Raises KeyError."""
+    return int(outcome.files[f"clock.{mark}"].split()[0])
+
+
+def _tool(cell: Cell) -> Checked:
+    tool = WORKLOADS[cell.workload.tool]
+    assert isinstance(tool, Checked), cell.workload.tool  # study/cells.py refuses others
+    return tool

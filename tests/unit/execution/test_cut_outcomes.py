@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest after a power cut shows, and the moments of cuts."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashbed.execution.power_cuts import CampaignError, Span, judged
+from flashbed.guest_output.power_cuts import CutOutcome
+from flashbed.machine import guest_job
+from flashbed.machine.base import Outcome
+
+MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
+
+
+@pytest.mark.parametrize(
+    ("after", "outcome", "note"),
+    [
+        (Outcome("measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
+        (
+            Outcome("measured", files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
+            CutOutcome.REPAIRED,
+            "",
+        ),
+        (
+            Outcome(
+                "measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"1\n", guest_job.CHECK_LOG: b"a\nrow 3 lost\n"}
+            ),
+            CutOutcome.LOST,
+            "row 3 lost",
+        ),
+        (
+            Outcome("measured", files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
+            CutOutcome.UNREADABLE,
+            "",
+        ),
+        (
+            Outcome("measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"127\n", guest_job.CHECK_LOG: b"not found"}),
+            CutOutcome.UNDECIDED,
+            "exit status 127: not found",
+        ),
+        (Outcome("measured", files=MOUNTED), CutOutcome.UNDECIDED, "exit status : "),
+        (
+            Outcome("measured", files={guest_job.MOUNT_LOG: b"mount: I/O error\n"}),
+            CutOutcome.REFUSED,
+            "mount: I/O error",
+        ),
+        (Outcome("failed", "step module: no", files={"failed": b"module: 1"}), CutOutcome.REFUSED, "step module: no"),
+        (Outcome("failed", "kernel panic", files=MOUNTED), CutOutcome.CRASHED, "kernel panic"),
+    ],
+)
+def test_judged(after: Outcome, outcome: CutOutcome, note: str) -> None:
+    assert judged(after) == (outcome, note)
+
+
+def uncut(arming_ns: int, armed_ns: int, measured_ns: int) -> Outcome:
+    clocks = {"arming": arming_ns, "armed": armed_ns, "measured": measured_ns}
+    return Outcome("measured", files={f"clock.{mark}": f"{ns} {ns}\n".encode() for mark, ns in clocks.items()})
+
+
+def test_moments_are_spread_over_the_command_and_follow_from_the_seed() -> None:
+    span = Span.of(uncut(1000, 1100, 11_200))
+    moments = [span.moment(1, number) for number in range(1000)]
+    # From the earliest arming on: then no cut comes before the command begins, nor after it ended
+    assert {moment.after_ns // 1000 for moment in moments} == set(range(11))
+    assert min(moment.after_ns for moment in moments) >= 100
+    assert max(moment.after_ns for moment in moments) < 11_200 - 1100
+    assert moments[:10] == [span.moment(1, number) for number in range(10)]
+    assert moments[0] != span.moment(2, 0)
+    assert all(0 <= moment.seed < 2**64 for moment in moments)
+
+
+def test_a_command_without_time_is_refused() -> None:
+    with pytest.raises(CampaignError, match="its command took 50 ns, too short for a power cut"):
+        Span.of(uncut(1000, 1100, 1150))
