@@ -32,8 +32,9 @@ class Meaning(NamedTuple):
     better: Literal["higher", "lower"] | None
 
 
+_RATE = "_per_s"
 _MEANINGS = {
-    "_per_s": Meaning("per s", "higher"),
+    _RATE: Meaning("per s", "higher"),
     "_mib_s": Meaning("MiB/s", "higher"),
     "_us": Meaning("us", "lower"),
     "_ms": Meaning("ms", "lower"),
@@ -59,7 +60,8 @@ def meaning(metric: str) -> Meaning:
 def title(metric: str) -> str:
     """Return the name of a figure for people, without its unit."""
     end = _end(metric) if meaning(metric).unit else ""
-    return metric.removeprefix(OWN).removesuffix(end).replace("_", " ").capitalize()
+    words = metric.removeprefix(OWN).removesuffix(end).replace("_", " ")
+    return f"Rate of {words}" if end == _RATE else words.capitalize()
 
 
 def _end(metric: str) -> str:

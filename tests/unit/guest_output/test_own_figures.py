@@ -32,7 +32,7 @@ def test_a_name_is_there_once_and_there_are_not_too_many() -> None:
 
 def test_the_end_of_a_name_says_unit_and_direction() -> None:
     assert METRICS["own.row_errors"] == Metric("own.row_errors", "Row errors", "", "lower")
-    assert METRICS["own.rows_per_s"] == Metric("own.rows_per_s", "Rows", "per s", "higher")
+    assert METRICS["own.rows_per_s"] == Metric("own.rows_per_s", "Rate of rows", "per s", "higher")
     assert METRICS["own.first_start_ms"] == Metric("own.first_start_ms", "First start", "ms", "lower")
     assert METRICS["own.rows"] == Metric("own.rows", "Rows", "", None)
     assert [name in METRICS for name in ("own.rows", "own.", "own.Rows", "own", "rows", "runtime_s")] == [
