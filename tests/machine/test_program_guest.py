@@ -279,8 +279,8 @@ def test_what_no_root_can_have_is_a_message_before_any_guest_boots(
     program = unpacked / "usr/bin/sqlite3"
     file = RootFile("/app/sqlite3", stat.S_IFREG | 0o755, digest_file(program))
     with pytest.raises(PartError, match=r"^/app/sqlite3 needs .*libsqlite3.so.0"):
-        program_root.build(stores.open_cache(), archive, Root(files=(file,)), {file.sha256: program})
+        program_root.build(stores.open_cache(), archive, Root((), (file,), (file.path,)), {file.sha256: program})
     host = Path("/bin/true").resolve()
     file = RootFile("/app/true", stat.S_IFREG | 0o755, digest_file(host))
     with pytest.raises(PartError, match=r"^/app/true .*x64.*arm64"):
-        program_root.build(stores.open_cache(), archive, Root(files=(file,)), {file.sha256: host})
+        program_root.build(stores.open_cache(), archive, Root((), (file,), (file.path,)), {file.sha256: host})

@@ -214,7 +214,7 @@ def head_bytes(region: int) -> int:
 def check(root: Root, tree: Path) -> None:
     """Raise PartError for the first program that cannot run in the root."""
     for file in sorted(root.files):
-        if stat.S_ISREG(file.mode) and (why := _fault(file, root, tree)):
+        if file.path in root.programs and stat.S_ISREG(file.mode) and (why := _fault(file, root, tree)):
             raise PartError(f"{file.path} {why}", "files", file.path)
     for name in root.programs:
         if not any(
@@ -225,15 +225,14 @@ def check(root: Root, tree: Path) -> None:
 
 
 def _fault(file: RootFile, root: Root, tree: Path) -> str:
-    """Return why a file of the user's cannot run in the root; "" if it can, or if it is no program."""
+    """Return why a program of the user's cannot run in the root; "" if it can. A text counts as a shell script."""
     data = (tree / file.path.lstrip("/")).read_bytes()
-    executable = bool(file.mode & 0o111)
-    if data.startswith(b"\x7fELF") and (executable or ".so" in PurePosixPath(file.path).suffixes):
+    if data.startswith(b"\x7fELF"):
         try:
             return _elf_fault(ELFFile(BytesIO(data)), file, root, tree)
         except (ELFError, ValueError, KeyError, TypeError, AttributeError, OverflowError, UnicodeDecodeError):
             return "is damaged: it begins as a program (ELF), and cannot be read as one"
-    if executable and (match := _SCRIPT.match(data)):
+    if match := _SCRIPT.match(data):
         return _script_fault(match[1].decode(errors="replace"), match[2].decode(errors="replace"), tree)
     return ""
 

@@ -175,7 +175,9 @@ class Root(NamedTuple):
     packages: tuple[str, ...] = ()
     files: tuple[RootFile, ...] = ()
     programs: tuple[str, ...] = ()
-    """The programs that commands start, by absolute path or by a name in PATH. If one is missing, no guest boots."""
+    """The programs that commands start, by absolute path or by a name in PATH. If one is missing, or cannot run in the
+    root, no guest boots. Other files are not examined.
+    """
 
 
 class Needs(NamedTuple):

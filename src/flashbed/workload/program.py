@@ -164,6 +164,13 @@ class ProgramParameters(ToolParameters):
         return "what the programs write"
 
     @property
+    def started(self) -> frozenset[str]:
+        """Return the first words of all commands, also of those that an operator of the shell begins."""
+        commands = (self.prepare, self.warm, self.command, self.check, *(process.command for process in self.process))
+        simple = (part.split() for command in commands for part in re.split(r"[`|&;<>(){}\n]", command))
+        return frozenset(words[0].strip("'\"") for words in simple if words)
+
+    @property
     def place(self) -> str:
         """Return the directory that is the programs' root."""
         return ON_MEDIUM if self.root == "medium" else IN_MEMORY
@@ -179,8 +186,9 @@ class UserProgram(SinglePhase):
 
     def needs(self, parameters: Parameters) -> Needs:
         parsed = _parsed(parameters)
-        root = Root(parsed.packages, tuple(RootFile(*file) for file in parsed.files))
-        return Needs(calls=True, root=root, roots=(parsed.place,))
+        files = tuple(RootFile(*file) for file in parsed.files)
+        started = tuple(file.path for file in files if file.path in parsed.started)
+        return Needs(calls=True, root=Root(parsed.packages, files, started), roots=(parsed.place,))
 
     def title(self, parameters: Parameters) -> str:
         return "programs of the user’s"

@@ -119,6 +119,14 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_files_that_commands_name_are_the_programs_to_examine() -> None:
+    files = [(f"/app/{name}", 0o100755, "0" * 64) for name in ("a", "b", "c.py", "d")]
+    given = {"files": files, "prepare": "cd /tmp; '/app/a' 1", "command": "x=$(/app/c.py) && cat /app/b /app/dd"}
+    root = UserProgram().needs(ProgramParameters.model_validate(given).canonical()).root
+    assert root is not None
+    assert root.programs == ("/app/a", "/app/c.py")
+
+
 def test_axes_fill_the_placeholders_and_files_come_by_digest(study_file: StudyWriter, files: Path) -> None:
     study = load_study(study_file(STUDY))
     cells = plan(study)
