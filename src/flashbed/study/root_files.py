@@ -49,7 +49,8 @@ def read(folder: Path, name: str) -> list[OwnFile]:
     OwnFileError.
     """
     inside = PurePosixPath(name)
-    if inside.is_absolute() or ".." in inside.parts or not inside.parts:
+    is_outside = inside.is_absolute() or ".." in inside.parts or not inside.parts
+    if is_outside or any((folder / above).is_symlink() for above in inside.parents[:-1]):
         raise OwnFileError("does not lie beside the study; give a path relative to it, and no parent directories")
     files: list[OwnFile] = []
     size = 0

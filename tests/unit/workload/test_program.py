@@ -116,6 +116,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "data" / "empty").mkdir(parents=True)
     (tmp_path / "data" / "a").write_text("content")
     (tmp_path / "data" / "link").symlink_to("a")
+    (tmp_path / "out").symlink_to("/etc")
     return tmp_path
 
 
@@ -148,6 +149,12 @@ def test_axes_fill_the_placeholders_and_files_come_by_digest(study_file: StudyWr
     assert plan(load_study(study_file(STUDY)))[0].workload.parameters["files"] != root_files
 
 
+def test_the_directory_of_a_study_may_be_a_link(study_file: StudyWriter, files: Path) -> None:
+    study = study_file(STUDY.replace('"data"]', '"data/a"]'))
+    (files / "link").symlink_to(files)
+    assert load_study(files / "link" / study.name).root_files[1].path == "/app/data/a"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -157,6 +164,7 @@ def test_axes_fill_the_placeholders_and_files_come_by_digest(study_file: StudyWr
         ('"data"]', '"no"]', 'workload.files[1]: "no" cannot be read: '),
         ('"data"]', '"../data"]', 'workload.files[1]: "../data" does not lie beside the study'),
         ('"data"]', '"/etc"]', 'workload.files[1]: "/etc" does not lie beside the study'),
+        ('"data"]', '"out/hosts"]', 'workload.files[1]: "out/hosts" does not lie beside the study'),
         ('"data"]', '"a,b"]', 'workload.files: "a,b" has a comma in it'),
         ("check = ", "process = ", "workload.process: must be tables: [[workload.process]]"),
         ('check = "test -e /mnt/db"', "check = []", "workload.check: must be a string"),
