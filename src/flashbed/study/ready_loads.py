@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from flashbed.common import own_file, paths
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.study.format import LOAD, StudyFile, as_written
+from flashbed.workload import WORKLOADS
 from flashbed.workload.program import COMMANDS, placeholders, prefilled
 
 FILE = "load.toml"
@@ -116,7 +117,9 @@ def read_load(folder: Path, study: StudyFile) -> ReadyLoad | Problem | None:
     """Return the load that a study in `folder` names, or why there is none; None if it names none. Raises InputError
     for an error in the load's file.
     """
-    if LOAD not in study.workload:
+    tool = str(study.workload.get("tool", ""))
+    is_of_tool = tool in WORKLOADS and LOAD in WORKLOADS[tool].parameters.model_fields
+    if LOAD not in study.workload or is_of_tool:
         return None
     name = str(study.workload[LOAD])
     place = folder / name if "/" in name else paths.loads() / name
