@@ -137,6 +137,7 @@ def read_root_files(draft: Draft) -> tuple[OwnFile, ...]:
     sources: list[tuple[Keys, Path, str]] = []
     if draft.load is not None:
         sources += [(("workload", LOAD), draft.load.folder, name) for name in draft.load.content.files]
+        sources += [(("workload", LOAD), paths.loads(), name) for name in draft.load.content.loads]
     for index, name in enumerate(names_ if isinstance(names_, tuple) else ()):
         sources.append((("workload", root_files.FILES, index), draft.file.path.parent, str(name)))
     files: dict[str, OwnFile] = {}

@@ -48,6 +48,7 @@ class LoadFile(BaseModel):
     source: str = Field(min_length=1, description="whose code makes the requests, and where the load comes from")
     packages: list[str] = Field(default_factory=list, description="as in [workload]")
     files: list[str] = Field(default_factory=list, description="as in [workload], relative to this file")
+    loads: list[str] = Field(default_factory=list, description="shipped loads that commands use, in /app/NAME")
     prepare: str = ""
     warm: str = ""
     command: str = Field(min_length=1)
@@ -63,6 +64,9 @@ class LoadFile(BaseModel):
                 yield Problem(at, f"is in no command, as {{{name}}}{nearest(name, used)}")
             if parameter.values and parameter.default not in parameter.values:
                 yield Problem((*at, "default"), f"is none of its values: {', '.join(parameter.values)}")
+        for index, name in enumerate(self.loads):
+            if not own_file.is_file(paths.loads() / name / FILE):
+                yield Problem(("loads", index), f'no shipped load "{shown(name)}"')
         for name in sorted(used - set(self.parameters)):
             yield Problem((), f"a command has {{{name}}}, which is no parameter{nearest(name, self.parameters)}")
 
