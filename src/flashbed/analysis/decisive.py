@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import fsum
 from statistics import median
 from typing import Literal
 
@@ -21,6 +22,7 @@ from flashbed.analysis.ratio import apart
 from flashbed.analysis.results import Results
 from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
+from flashbed.guest_output import power_cuts
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE, Durability
 from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
 from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY, Steadiness
@@ -164,6 +166,8 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     """
     if repetition.durable.state == NOT_DURABLE:
         return _lost_commits(repetition.durable)
+    if (lost := _lost_in_cuts(repetition)) is not None and not metric.startswith(power_cuts.ALL):
+        return lost
     if repetition.durable.state == COMMITS_NOT_KNOWN:
         return _open_commits(repetition.durable)
     if metric in AMPLIFICATION and repetition.settled.state == NOT_SETTLED:
@@ -192,6 +196,15 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
 
 def _lost_commits(durable: Durability) -> Doubt:
     return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
+
+
+def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
+    """Return the doubt about a stack that lost data in power cuts; None if it lost none, or no power was cut."""
+    lost = fsum(repetition.metrics.get(power_cuts.METRICS[outcome], 0.0) for outcome in power_cuts.LOSSES)
+    if not lost:
+        return None
+    cuts = repetition.metrics[power_cuts.ALL]
+    return Doubt("not durable", f"{lost:.0f} of {cuts:.0f} power cuts lost data, or the file system")
 
 
 def _open_commits(durable: Durability) -> Doubt:
@@ -258,7 +271,11 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
             if cell in measured and not (cell in decided and decided[cell].bars):
                 decided[cell] = Doubt("too short", clause)
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
-    return {**decided, **open_, **{cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}}
+    lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
+    if not metric.startswith(power_cuts.ALL):
+        rows = [row for row in results.repetitions if row.is_measured]
+        lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
+    return {**decided, **open_, **lost}
 
 
 def not_durable(results: Results) -> dict[Combination, Durability]:

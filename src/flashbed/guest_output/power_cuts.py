@@ -50,6 +50,12 @@ METRICS: Mapping[CutOutcome, str] = {
     CutOutcome.UNDECIDED: "cuts_undecided",
 }
 
+ALL = "cuts"
+"""The metric of all cuts, and the beginning of the names of the others."""
+
+LOSSES = (CutOutcome.LOST, CutOutcome.UNREADABLE, CutOutcome.REFUSED)
+"""The outcomes by which a stack is not durable."""
+
 GOOD = (CutOutcome.SURVIVED, CutOutcome.REPAIRED)
 
 
@@ -90,7 +96,7 @@ def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
     counted = {name: float(sum(cut.outcome is outcome for cut in cuts)) for outcome, name in METRICS.items()}
     took = [cut.recovery_s for cut in cuts if cut.recovery_s is not None]
     recovery = {"recovery_mean_s": fmean(took), "recovery_max_s": max(took)} if took else {}
-    return {"cuts": float(len(cuts)), **counted, **recovery}
+    return {ALL: float(len(cuts)), **counted, **recovery}
 
 
 _WRITES = (Number.WRITE, Number.WRITEV)
