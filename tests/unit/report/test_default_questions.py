@@ -30,7 +30,7 @@ def asks_nothing(**changed: Any) -> Study:
 
 
 def test_the_readmes_first_study_is_asked_something(tmp_path: Path) -> None:
-    [text] = re.findall(
+    [text, _] = re.findall(
         r"^```toml tested\n(.*?)^```$", (REPOSITORY / "README.md").read_text(), re.MULTILINE | re.DOTALL
     )
     (tmp_path / "my.toml").write_text(text)
