@@ -80,14 +80,14 @@ def run(chosen: argparse.Namespace) -> None:
                 version += 1
                 if statement == "insert":
                     rows += 1
-                    values = (rows, version, text_of(rows, version, chosen.record))
-                    database.execute("INSERT INTO record VALUES (?, ?, ?)", values)
+                    record = (rows, version, text_of(rows, version, chosen.record))
+                    database.execute("INSERT INTO record VALUES (?, ?, ?)", record)
                     changed.append((rows, version))
                     continue
                 number = source.randint(1, rows)
                 if statement == "update":
-                    values = (version, text_of(number, version, chosen.record), number)
-                    database.execute("UPDATE record SET version = ?, text = ? WHERE number = ?", values)
+                    change = (version, text_of(number, version, chosen.record), number)
+                    database.execute("UPDATE record SET version = ?, text = ? WHERE number = ?", change)
                     changed.append((number, version))
                 else:
                     database.execute("SELECT text FROM record WHERE number = ?", (number,)).fetchone()
