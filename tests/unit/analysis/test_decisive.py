@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,13 +60,13 @@ def test_columns_of_the_results_table_tell(limit: Limit, steady: str, expected: 
 
 def test_a_stack_that_lost_data_in_power_cuts_wins_nothing_but_their_count() -> None:
     cuts = {"cuts": 30.0, "cuts_survived": 27.0, "cuts_lost": 2.0, "cuts_unreadable": 0.0, "cuts_refused": 1.0}
-    row = repetition(bandwidth=1.0, wear_mean=1.0, **cuts)
+    row = replace(repetition(), metrics={"bandwidth": 1.0, "wear_mean": 1.0, **cuts})
     assert kind(row, "bandwidth") == kind(row, "wear_mean") == "not durable"
     assert kind(row, "cuts_survived") == ""
     doubt = doubt_of(row, "bandwidth")
     assert doubt is not None
     assert "3 of 30" in doubt.text
-    unharmed = repetition(bandwidth=1.0, **{**cuts, "cuts_lost": 0.0, "cuts_refused": 0.0})
+    unharmed = replace(row, metrics={**row.metrics, "cuts_lost": 0.0, "cuts_refused": 0.0})
     assert kind(unharmed, "bandwidth") == ""
 
 
