@@ -79,6 +79,12 @@ def test_reliability_is_what_its_records_say() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_tables_of_results_are_what_the_results_say_as_far_as_there_are_any() -> None:
+    done = make("result-tables", OPTIONS="--check")
+    lacks = "flashbed run " in done.stderr
+    assert done.returncode == (2 if lacks else 0), done.stderr  # make has 2 for any failure of a command
+
+
 def test_papers_are_what_the_results_say_as_far_as_there_are_any() -> None:
     """With all results in this host's cache the whole page is compared; its claims are in tests/unit."""
     done = make("papers", OPTIONS="--check")

@@ -162,8 +162,8 @@ def test_a_failed_check_fails_the_cell_and_its_output_is_kept(study_file: StudyW
     ("key", "facts"),
     [
         ('packages = ["nosuchpackage"]', Facts("workload.packages[0]", "nosuchpackage")),
-        ('files = ["x86"]', Facts("workload.files[0]", "/app/x86")),
-        ('files = ["script"]', Facts("workload.files[0]", "/app/script", "python3")),
+        ('files = ["x86"]\ncommand = "/app/x86"', Facts("workload.files[0]", "/app/x86")),
+        ('files = ["script"]\ncommand = "/app/script"', Facts("workload.files[0]", "/app/script", "python3")),
         ('kernel = "6.1-debian"', Facts("kernel", "6.1-debian")),
     ],
 )
@@ -173,7 +173,8 @@ def test_what_cannot_run_is_refused_before_any_guest(
     (tmp_path / "x86").write_bytes(Path("/bin/true").read_bytes())
     (tmp_path / "script").write_text("#!/usr/bin/python3\n")
     top, of_tool = ("", f"{key}\n") if not key.startswith("kernel") else (f"{key}\n", "")
-    body = f'{top}[workload]\ntool = "program"\n{of_tool}command = "true"\n'
+    command = "" if "command" in key else 'command = "true"\n'
+    body = f'{top}[workload]\ntool = "program"\n{of_tool}{command}'
     done = flashbed("run", study_file(body, medium="sd-good:used_bytes=64M", filesystem="ext2"))
     assert done.returncode == 2, done.stderr
     assert facts.within(done.stderr)

@@ -85,13 +85,13 @@ def _has_dependencies(request: str) -> bool:
 
 def _depends(requests: Mapping[str, Iterable[ArchiveFile]]) -> Iterator[tuple[str, list[str]]]:
     """Yield each package with its dependencies: everything else in its request's result. Of several packages in a
-    request, take the one that no other request has.
+    request, take one that brings these only into results that have them anyway.
     """
     names = {request: [_name(file) for file in files] for request, files in requests.items()}
     for request, packages in names.items():
-        elsewhere = {name for other, other_packages in names.items() if other != request for name in other_packages}
-        wanted = request.split()
-        owner = wanted[0] if len(wanted) == 1 else next(name for name in wanted if name not in elsewhere)
+        around = {name: [set(other) for other in names.values() if name in other] for name in request.split()}
+        fitting = (name for name, others in around.items() if all(other >= set(packages) for other in others))
+        owner = request if request in around else next(fitting)
         yield owner, [name for name in packages if name != owner]
 
 

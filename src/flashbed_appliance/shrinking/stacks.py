@@ -26,7 +26,7 @@ _log = logging.getLogger("flashbed")
 ARCHITECTURE = "arm64"
 """The only architecture of the lab's guests."""
 
-CONFIGURATIONS = {f"{VERSION}{kind}": kind for kind in ("", kernel.DEBUG, kernel.NAS)}
+CONFIGURATIONS = {f"{VERSION}{kind}": kind for kind in kernel.KINDS}
 """Kernels that are built from the same source as small kernels, and the kind of configuration of each."""
 
 _ONLY = f"only kernels that the lab builds from Linux {VERSION} ({', '.join(CONFIGURATIONS)}) can be shrunk"

@@ -105,7 +105,10 @@ def test_a_study_of_one_kernel_of_ours_says_nothing(tmp_path: Path, caplog: pyte
 @pytest.mark.parametrize(
     ("kernels", "told"),
     [
-        ('"6.12"', 'kernel = "6.12": only kernels that the lab builds from Linux 6.1 (6.1, 6.1-debug, 6.1-nas)'),
+        (
+            '"6.12"',
+            'kernel = "6.12": only kernels that the lab builds from Linux 6.1 (6.1, 6.1-debug, 6.1-nas, 6.1-program)',
+        ),
         ('"6.1", "6.1-debug", "6.12"', 'kernel = "6.1", "6.1-debug": these have several'),
     ],
 )
