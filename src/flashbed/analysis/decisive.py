@@ -166,7 +166,7 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     """
     if repetition.durable.state == NOT_DURABLE:
         return _lost_commits(repetition.durable)
-    if (lost := _lost_in_cuts(repetition)) is not None and not metric.startswith(power_cuts.ALL):
+    if (lost := _lost_in_cuts(repetition, metric)) is not None:
         return lost
     if repetition.durable.state == COMMITS_NOT_KNOWN:
         return _open_commits(repetition.durable)
@@ -198,8 +198,12 @@ def _lost_commits(durable: Durability) -> Doubt:
     return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
 
 
-def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
-    """Return the doubt about a stack that lost data in power cuts; None if it lost none, or no power was cut."""
+def _lost_in_cuts(repetition: ResultRow, metric: str) -> Doubt | None:
+    """Return the doubt about a stack that lost data in power cuts; None if it lost none, if no power was cut, or if the
+    metric counts the cuts.
+    """
+    if metric.startswith(power_cuts.ALL):
+        return None
     lost = fsum(repetition.metrics.get(power_cuts.METRICS[outcome], 0.0) for outcome in power_cuts.LOSSES)
     if not lost:
         return None
@@ -272,9 +276,8 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 decided[cell] = Doubt("too short", clause)
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
     lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
-    if not metric.startswith(power_cuts.ALL):
-        rows = [row for row in results.repetitions if row.is_measured]
-        lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
+    rows = [row for row in results.repetitions if row.is_measured]
+    lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row, metric)) is not None}
     return {**decided, **open_, **lost}
 
 
