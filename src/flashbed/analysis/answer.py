@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from flashbed.analysis.decisive import Doubt, DoubtKind
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
+from flashbed.analysis.results import JointValue
 from flashbed.analysis.words import (
     Words,
     as_condition,
@@ -111,7 +112,7 @@ def dependence(lead: Lead, group: Group, comparison: Comparison, metric: Metric,
     """Return a clause: "which of f2fs and ext2 is faster depends on request size: f2fs at 64k (up to 1.2 times), ext2
     at 4k (...)".
     """
-    best, other = (words.named(comparison.compare, value) for value in (group.best or "", lead.over))
+    best, other = (words.named(comparison.compare, value) for value in (group.best or (), lead.over))
     axes = listing([words.axis(axis) for axis in group.telling_axes])
     sides = [(best, lead.ahead_at, lead.highest), (other, lead.behind_at, quotient(1.0, lead.lowest))]
     parts = [
@@ -146,7 +147,7 @@ def _setting(setting: Setting, group: Group, words: Words) -> str:
 
 def _ahead(leads: Sequence[Lead], group: Group, comparison: Comparison, metric: Metric, words: Words) -> str:
     """Return a clause: "f2fs is 3.1 times as fast as ext2 (2.8 to 3.4 over 4 request sizes) and ..."."""
-    best = words.named(comparison.compare, group.best or "")
+    best = words.named(comparison.compare, group.best or ())
     clauses = []
     for place, lead in enumerate(leads):
         other = words.named(comparison.compare, lead.over)
@@ -204,7 +205,7 @@ def over(group: Group, words: Words) -> str:
 def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
     """Return sentences on what the verdict does not cover, each after a space; "" if it covers all."""
 
-    def names(values: Sequence[str]) -> str:
+    def names(values: Sequence[JointValue]) -> str:
         return listing([words.named(comparison.compare, value) for value in values])
 
     text = ""
@@ -253,7 +254,7 @@ def _why_open(group: Group) -> str:
     )
 
 
-def because(group: Group, values: Sequence[str]) -> str:
+def because(group: Group, values: Sequence[JointValue]) -> str:
     """Return a clause that says why the figures of some values decide nothing."""
     barring = [doubt for (value, _), doubt in group.doubts.items() if doubt.bars and value in values]
     return _clauses(barring) if barring else "results are missing"

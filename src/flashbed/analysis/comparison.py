@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the values of one axis: which is best, by how much, and whether the seeds agree.
+"""Compare the values of one axis, or of several as one: which is best, by how much, and whether the seeds agree.
 
 A group has what a study keeps apart, such as one pattern. Its settings are the combinations of all other axes, such as
 request sizes, over which ratios are averaged. A figure that does not decide (decisive.py) is not compared, and if fewer
@@ -20,7 +20,7 @@ from statistics import fmean, median
 from flashbed.analysis.decisive import BELOW_ZERO, Doubt, is_enough
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, Standing
 from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_by_seed, mean_spread, ratio, spread
-from flashbed.analysis.results import Results
+from flashbed.analysis.results import JointValue, Results
 from flashbed.result.columns import Combination
 
 COUNTED = ("lifetime_years", "tbw_bytes")
@@ -46,19 +46,20 @@ def with_erase_counts(comparison: Comparison, results: Results) -> Comparison:
     if not steps:
         return comparison
 
-    def step(group: Group, value: str) -> float:
+    def step(group: Group, value: JointValue) -> float:
         """Return the largest step over the settings."""
-        cells = ({**dict(group.at), **dict(setting), comparison.compare: value} for setting in group.settings)
+        compared = comparison.compare.coordinates(value)
+        cells = ({**dict(group.at), **dict(setting), **compared} for setting in group.settings)
         return max((steps.get(tuple(cell[axis] for axis in results.axes), 0.0) for cell in cells), default=0.0)
 
     def counted(group: Group) -> Group:
         steps_of = {standing.value: step(group, standing.value) for standing in group.standings}
-        return replace(group, leads=[_with_count(lead, steps_of, group.best or "") for lead in group.leads])
+        return replace(group, leads=[_with_count(lead, steps_of, group.best or ()) for lead in group.leads])
 
     return replace(comparison, groups=[counted(group) for group in comparison.groups])
 
 
-def _with_count(lead: Lead, steps: Mapping[str, float], best: str) -> Lead:
+def _with_count(lead: Lead, steps: Mapping[JointValue, float], best: JointValue) -> Lead:
     """Return the lead with the factor that one erase on either side may be. With a erases against b, the lead b / a may
     be (b - 1) / (a + 1): it is as good as 1 up to (1 + 1 / a) / (1 - 1 / b).
     """
@@ -68,7 +69,7 @@ def _with_count(lead: Lead, steps: Mapping[str, float], best: str) -> Lead:
 
 def compare(
     results: Results,
-    axis: str,
+    axes: Sequence[str],
     by: Sequence[str],
     metric: str,
     higher_is_better: bool,
@@ -76,7 +77,7 @@ def compare(
     *,
     in_time: bool = False,
 ) -> Comparison:
-    """Compare the values of an axis in each group; groups come in the order of the study.
+    """Compare the values of some axes, taken as one, in each group; groups come in the order of the study.
 
     `doubts` is by cell. The mean over settings is the geometric mean of ratios or, if `in_time`, the ratio of mean
     times, in which the longest counts most.
@@ -84,8 +85,9 @@ def compare(
     doubts = doubts or {}
     numbers = results.numbers(metric)
     planned = list(results.combinations())
+    compared = results.joint_axis(axes)
     positions = {name: position for position, name in enumerate(results.axes)}
-    rest = [name for name in results.axes if name != axis and name not in by]
+    rest = [name for name in results.axes if name not in (*axes, *by)]
 
     def coordinates(combination: Combination, names: Iterable[str]) -> Setting:
         return tuple((name, combination[positions[name]]) for name in names)
@@ -93,13 +95,13 @@ def compare(
     groups = []
     for at in product(*(results.axes[name] for name in by)):
         group_at = tuple(zip(by, at, strict=True))
-        measured: dict[str, dict[Setting, Numbers]] = {}
-        settings: dict[Setting, set[str]] = {}
-        doubted: dict[tuple[str, Setting], Doubt] = {}
+        measured: dict[JointValue, dict[Setting, Numbers]] = {}
+        settings: dict[Setting, set[JointValue]] = {}
+        doubted: dict[tuple[JointValue, Setting], Doubt] = {}
         for combination in planned:
             if coordinates(combination, by) != group_at:
                 continue
-            value, setting = combination[positions[axis]], coordinates(combination, rest)
+            value, setting = compared.value_in(results.coordinates(combination)), coordinates(combination, rest)
             settings.setdefault(setting, set()).add(value)
             cells = measured.setdefault(value, {})
             doubt, by_seed = doubts.get(combination), numbers.get(combination, {})
@@ -110,17 +112,17 @@ def compare(
             if by_seed:
                 cells[setting] = by_seed
         if measured:
-            in_order = {value: measured[value] for value in results.axes[axis] if value in measured}
+            in_order = {value: measured[value] for value in compared.values if value in measured}
             groups.append(_group(group_at, in_order, settings, doubted, higher_is_better, in_time))
     measured_any = any(repetition.is_measured for repetition in results.repetitions)
     unknown = measured_any and not numbers and not doubts
-    return Comparison(axis, tuple(results.axes[axis]), tuple(by), metric, groups, unknown, in_time)
+    return Comparison(compared, tuple(by), metric, groups, unknown, in_time)
 
 
-NumbersTable = Mapping[str, Mapping[Setting, Numbers]]
+NumbersTable = Mapping[JointValue, Mapping[Setting, Numbers]]
 """The numbers by value and setting."""
 
-Planned = Mapping[Setting, Collection[str]]
+Planned = Mapping[Setting, Collection[JointValue]]
 """By setting, the values that the study plans to measure there. A value that it leaves out is not missing."""
 
 
@@ -128,7 +130,7 @@ def _group(
     at: Setting,
     measured: NumbersTable,
     planned: Planned,
-    doubts: Mapping[tuple[str, Setting], Doubt],
+    doubts: Mapping[tuple[JointValue, Setting], Doubt],
     higher_is_better: bool,
     in_time: bool,
 ) -> Group:
@@ -158,12 +160,12 @@ def _group(
     return Group(at, standings, leads, common, settings, gaps, left_out, seeds, doubts, undecided)
 
 
-def _planned_for(planned: Planned, values: Sequence[str]) -> list[Setting]:
+def _planned_for(planned: Planned, values: Sequence[JointValue]) -> list[Setting]:
     """Return the settings in which the study plans to measure all of these values; if there are none, all settings."""
     return [setting for setting, meant in planned.items() if set(values) <= set(meant)] or list(planned)
 
 
-def _comparable(table: NumbersTable, planned: Planned) -> tuple[list[str], list[Setting]]:
+def _comparable(table: NumbersTable, planned: Planned) -> tuple[list[JointValue], list[Setting]]:
     """Return the values to compare, and the settings in which all of them decide with a common seed.
 
     If these are too few of the planned settings, leave out the value that decides in the fewest, until they are enough.
@@ -185,8 +187,8 @@ def _comparable(table: NumbersTable, planned: Planned) -> tuple[list[str], list[
 
 
 def _undecided(
-    measured: NumbersTable, values: Sequence[str], compared: Sequence[Setting], in_time: bool
-) -> dict[str, Standing]:
+    measured: NumbersTable, values: Sequence[JointValue], compared: Sequence[Setting], in_time: bool
+) -> dict[JointValue, Standing]:
     """Return the standings of values that are not compared. Each is over the compared settings that the value has; if
     nothing is compared, over the settings that all of these values have; if there are none, over all of its own.
     """
@@ -204,11 +206,11 @@ def _undecided(
     return standings
 
 
-def _all_settings(measured: NumbersTable, values: Sequence[str]) -> list[Setting]:
+def _all_settings(measured: NumbersTable, values: Sequence[JointValue]) -> list[Setting]:
     return list(dict.fromkeys(setting for value in values for setting in measured[value]))
 
 
-def _shared(table: NumbersTable, settings: Sequence[Setting], values: Sequence[str]) -> list[Setting]:
+def _shared(table: NumbersTable, settings: Sequence[Setting], values: Sequence[JointValue]) -> list[Setting]:
     """Return the settings in which each of these values has a number and all have a seed in common. Without such a seed
     nothing pairs their numbers.
     """
@@ -216,7 +218,9 @@ def _shared(table: NumbersTable, settings: Sequence[Setting], values: Sequence[s
     return [setting for setting, cells in numbers.items() if cells and set(cells[0]).intersection(*cells[1:])]
 
 
-def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[Setting], in_time: bool) -> Standing:
+def _standing(
+    value: JointValue, cells: Mapping[Setting, Numbers], settings: Sequence[Setting], in_time: bool
+) -> Standing:
     """Return the mean of a value over some settings, with its spread over the seeds."""
     medians = [median(cells[setting].values()) for setting in settings]
     rows = [cells[setting] for setting in settings]
@@ -229,7 +233,7 @@ def _standing(value: str, cells: Mapping[Setting, Numbers], settings: Sequence[S
 def _lead(
     best: Standing,
     other: Standing,
-    table: Mapping[str, Mapping[Setting, Numbers]],
+    table: NumbersTable,
     settings: Sequence[Setting],
     higher_is_better: bool,
     in_time: bool,

@@ -14,6 +14,7 @@ from typing import Literal
 
 from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.ratio import WIDE_FACTOR, Spread, geometric_mean, is_ahead
+from flashbed.analysis.results import JointAxis, JointValue
 from flashbed.study.relation import FAR
 
 Setting = tuple[tuple[str, str], ...]
@@ -40,7 +41,7 @@ class Standing:
     `settings`, and `seeds` is the spread of that mean over the seeds.
     """
 
-    value: str
+    value: JointValue
     score: float
     medians: Sequence[float]
     seeds: Spread
@@ -81,7 +82,7 @@ class Lead:
     `behind_at` are the settings in which the seeds leave no doubt.
     """
 
-    over: str
+    over: JointValue
     whole: Spread
     lowest: float
     highest: float
@@ -143,27 +144,27 @@ class Group:
     leads: Sequence[Lead]
     settings: Sequence[Setting]
     planned: Sequence[Setting]
-    gaps: Sequence[tuple[str, Setting]]
-    left_out: Sequence[str]
+    gaps: Sequence[tuple[JointValue, Setting]]
+    left_out: Sequence[JointValue]
     seeds: int
-    doubts: Mapping[tuple[str, Setting], Doubt] = field(default_factory=dict)
+    doubts: Mapping[tuple[JointValue, Setting], Doubt] = field(default_factory=dict)
     """Why a measured figure decides nothing, or nothing about the medium, by value and setting."""
-    undecided: Mapping[str, Standing] = field(default_factory=dict)
+    undecided: Mapping[JointValue, Standing] = field(default_factory=dict)
 
     @property
-    def best(self) -> str | None:
+    def best(self) -> JointValue | None:
         """Return the best value; None if nothing is compared."""
         return self.standings[0].value if self.standings else None
 
     @property
-    def winner(self) -> str | None:
+    def winner(self) -> JointValue | None:
         """Return the best value if it is ahead of every other, behind none in any setting, and no value is in doubt."""
         if self.in_doubt or not self.leads:
             return None
         return self.best if all(lead.verdict == "ahead" for lead in self.leads) else None
 
     @property
-    def not_durable(self) -> dict[str, Doubt]:
+    def not_durable(self) -> dict[JointValue, Doubt]:
         """Return the values that lost commits of the load in any setting. They are out of the comparison, and not in
         doubt: a stack that does not do what it is asked for is never the best.
         """
@@ -171,7 +172,7 @@ class Group:
         return {value: lost[value] for value in self.left_out if value in lost}
 
     @property
-    def in_doubt(self) -> list[str]:
+    def in_doubt(self) -> list[JointValue]:
         """Return the values that were measured and of which too few figures decide: any of them may be the best."""
         barred = {value for (value, _), doubt in self.doubts.items() if doubt.bars}
         out = self.not_durable
@@ -205,7 +206,7 @@ class Group:
         """True if another value is ahead of the best in some of the settings."""
         return any(lead.verdict == "depends" for lead in self.leads)
 
-    def cpu_decides(self, value: str) -> bool:
+    def cpu_decides(self, value: JointValue) -> bool:
         """True if the CPU decides in more than half of the compared settings. The order of the figures then holds on
         this board, and says little of what is compared.
         """
@@ -231,9 +232,7 @@ class Group:
 class Comparison:
     """The study's question, answered group by group."""
 
-    compare: str
-    values: Sequence[str]
-    """The compared values, in the order of the study."""
+    compare: JointAxis
     by: Sequence[str]
     metric: str
     groups: Sequence[Group]

@@ -9,7 +9,7 @@ which nothing changes is not named. Turns comparisons into words, and judges not
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -25,6 +25,7 @@ from flashbed.analysis.answer import (
     superlative,
 )
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
+from flashbed.analysis.results import JointValue
 from flashbed.analysis.words import (
     PREPOSITIONS,
     Words,
@@ -148,8 +149,8 @@ _Kind = Literal[
 
 _ORDER: tuple[_Kind, ...] = get_args(_Kind)
 
-LineVerdict = tuple[_Kind, tuple[str, ...]]
-"""What a line says, and the values or axes that it names."""
+LineVerdict = tuple[_Kind, Hashable]
+"""What a line says, and what its loads have in common: values, axes or a reason."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def answer_lines(loads: Sequence[Load], words: Words) -> AnswerLines:
             texts.append(undecided)
         else:
             where = whereabouts([at for at, _ in members], everywhere, words)
-            texts.append(_line(verdict, [load for _, load in members], where, several, words))
+            texts.append(_line(verdict[0], [load for _, load in members], where, several, words))
     return AnswerLines(texts, undecided)
 
 
@@ -225,43 +226,44 @@ def _first(answer: AnswerLines, most: int) -> list[str]:
 
 
 def _verdict(load: Load) -> LineVerdict:
-    """Return what several loads may share in one line: a kind of verdict, and the values or axes that it names."""
+    """Return what several loads may share in one line: a kind of verdict, and the values, the axes or the reason
+    that it names.
+    """
     group = load.group
     if load.no_choice:
-        return "no choice", (load.no_choice,)
+        return "no choice", load.no_choice
     if group.in_doubt:
         return "not decided", ()
     if load.comparison.is_unknown:
-        return "nothing", ("unknown",)
+        return "nothing", "unknown"
     if group.best is None:
         return "none durable" if group.not_durable else "nothing", ()
     if not group.leads:
-        return "alone", (group.best,)
+        return "alone", group.best
     if group.cpu_decides_best:
-        return "CPU", (group.best,) if group.winner else ()
+        return "CPU", group.winner
     if group.depends:
         return "depends", tuple(group.telling_axes)
     if group.winner is None:
-        return "even", tuple(sorted([group.best, *_others(group, "even")]))
-    return "just ahead" if is_close(group) else "ahead", (group.best,)
+        return "even", frozenset([group.best, *_others(group, "even")])
+    return "just ahead" if is_close(group) else "ahead", group.best
 
 
-def _others(group: Group, verdict: str) -> list[str]:
+def _others(group: Group, verdict: str) -> list[JointValue]:
     return [lead.over for lead in group.leads if lead.verdict == verdict]
 
 
-def _line(verdict: LineVerdict, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
+def _line(kind: _Kind, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
     """Return one line on loads that share a verdict. `several` is true if the question has several metrics."""
-    kind, named = verdict
     group, comparison = loads[0].group, loads[0].comparison
+    best = words.named(comparison.compare, group.best) if group.best else ""
     partly = _partly(loads, words)
     if kind == "CPU":
-        if not named:
+        if not group.winner:
             return f"The CPU decides{where}, and nothing is best there{partly}."
-        best, lead = words.named(comparison.compare, named[0]), _lead(loads, words)
-        return f"The CPU decides{where}: on this board {best} {_superlative(loads, several)}, {lead}{partly}."
+        superlative_ = _superlative(loads, several)
+        return f"The CPU decides{where}: on this board {best} {superlative_}, {_lead(loads, words)}{partly}."
     if kind in ("ahead", "just ahead"):
-        best = words.named(comparison.compare, named[0])
         return f"{beginning(best)} {_superlative(loads, several)}{where}: {_lead(loads, words)}{partly}."
     if kind == "depends":
         depending = [load.group.leads_that_are("depends") for load in loads]
@@ -269,28 +271,26 @@ def _line(verdict: LineVerdict, loads: Sequence[Load], where: str, several: bool
             return capitalized(
                 f"{dependence(depending[0][0], group, comparison, metric_of(comparison.metric), words)}{where}{partly}."
             )
-        pairs = {tuple(sorted([load.group.best or "", *_others(load.group, "depends")])) for load in loads}
+        pairs = {frozenset([load.group.best or (), *_others(load.group, "depends")]) for load in loads}
         axes = listing([words.axis(axis) for axis in group.telling_axes])
-        which = words.axis(comparison.compare)
+        which = words.joint_axis(comparison.compare)
         if len(pairs) == 1:
-            which = f"of {_names(comparison, [group.best or '', *_others(group, 'depends')], words)}"
+            which = f"of {_names(comparison, [group.best or (), *_others(group, 'depends')], words)}"
         return f"Which {which} {_superlative(loads, several)} depends on {axes}{where}{partly}."
     if kind == "even":
-        names = [group.best or "", *_others(group, "even")]
-        rest = "; the others are behind" if any(len(load.group.leads) > len(named) - 1 for load in loads) else ""
+        names = [group.best or (), *_others(group, "even")]
+        rest = "; the others are behind" if any(len(load.group.leads) > len(names) - 1 for load in loads) else ""
         if all(load.group.is_zero for load in loads):
             return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}{partly}."
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}{partly}."
     if kind == "no choice":
-        return f"Nothing to choose{where}: {named[0]}."
+        return f"Nothing to choose{where}: {loads[0].no_choice}."
     if kind == "none durable":
         return f"Nothing to recommend{where}: no value that was measured kept what the load committed."
     if kind == "alone" and group.not_durable:
-        return (
-            f"Only {words.named(comparison.compare, named[0])} kept what the load committed{where}: nothing to compare."
-        )
+        return f"Only {best} kept what the load committed{where}: nothing to compare."
     if kind == "alone":
-        return f"Only {words.named(comparison.compare, named[0])} was measured{where}: nothing to compare."
+        return f"Only {best} was measured{where}: nothing to compare."
     if all(load.comparison.is_unknown for load in loads):
         titles = dict.fromkeys(in_sentence(metric_of(load.comparison.metric).title) for load in loads)
         return f"No result has a figure for {listing(list(titles), 'or')}."
@@ -312,11 +312,11 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
     return [f"{NOT_DURABLE}, and not compared: {'; '.join(clauses)}."] if clauses else []
 
 
-def _with_options(name: str, value: str) -> str:
+def _with_options(name: str, value: JointValue) -> str:
     """Return a profile's name with its options: the stack with these options lost the commits, not every stack of its
     kind.
     """
-    options = value.partition(":")[2]
+    options = ", ".join(filter(None, (part.partition(":")[2] for part in value)))
     return f"{name} ({options})" if options and "(" not in name else name
 
 
@@ -351,7 +351,7 @@ def _partly(loads: Sequence[Load], words: Words) -> str:
     return f" ({len(partial)} of {len(loads)} loads on part of their settings)"
 
 
-def _names(comparison: Comparison, values: Sequence[str], words: Words) -> str:
+def _names(comparison: Comparison, values: Sequence[JointValue], words: Words) -> str:
     return listing([words.named(comparison.compare, value) for value in values])
 
 

@@ -14,13 +14,33 @@ from statistics import median
 from typing import Any
 
 from flashbed.analysis.ratio import Spread, spread
-from flashbed.analysis.words import JOINT
 from flashbed.guest_output.limit import REACHED_PERCENT, SWALLOWED_BELOW, Direction, direction_of, reached
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.result.metrics import METRICS
 from flashbed.result.result import MEASURED
 
 MISSING = "missing"
+
+JointValue = tuple[str, ...]
+"""One value for each axis of a joint axis, in their order."""
+
+
+@dataclass(frozen=True)
+class JointAxis:
+    """The axes that a question compares as one. Usually it is a single axis. The values are combinations of those of
+    its axes.
+    """
+
+    axes: tuple[str, ...]
+    values: tuple[JointValue, ...]
+
+    def value_in(self, coordinates: Mapping[str, str]) -> JointValue:
+        """Return the value that a cell has."""
+        return tuple(coordinates[axis] for axis in self.axes)
+
+    def coordinates(self, value: JointValue) -> dict[str, str]:
+        """Return a value by axis."""
+        return dict(zip(self.axes, value, strict=True))
 
 
 @dataclass(frozen=True)
@@ -78,21 +98,14 @@ class Results:
         kept = [replace(r, combination=tuple(r.combination[place] for place in places)) for r in left]
         return Results({name: axes[name] for name in names}, kept, self.metrics)
 
-    def joined(self, names: Sequence[str]) -> Results:
-        """Return the results with the axes `names` as one, the first, whose values are their combinations."""
+    def joint_axis(self, names: Sequence[str]) -> JointAxis:
+        """Return the axes `names` as one: a single axis with its values in order, several with the combinations that
+        the cells have.
+        """
         if len(names) == 1:
-            return self
-        axes = list(self.axes)
-        rest = [axes.index(axis) for axis in axes if axis not in names]
-        places = [axes.index(axis) for axis in names]
-
-        def join(cell: Combination) -> Combination:
-            return (JOINT.join(cell[place] for place in places), *(cell[place] for place in rest))
-
-        repetitions = [replace(r, combination=join(r.combination)) for r in self.repetitions]
-        values = list(dict.fromkeys(r.combination[0] for r in repetitions))
-        others = {axes[place]: self.axes[axes[place]] for place in rest}
-        return Results({JOINT.join(names): values, **others}, repetitions, self.metrics)
+            return JointAxis(tuple(names), tuple((value,) for value in self.axes[names[0]]))
+        cells = map(self.coordinates, self.combinations())
+        return JointAxis(tuple(names), tuple(dict.fromkeys(tuple(cell[name] for name in names) for cell in cells)))
 
     def outcomes(self) -> dict[str, int]:
         """Return how many repetitions ended in each way: measured first, missing last."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from flashbed.analysis.results import JointAxis, JointValue
 from flashbed.result.metrics import METRICS, Metric
 from flashbed.study.format import STACK
 
@@ -78,9 +79,6 @@ PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "aft
 ONLY_CELL = "the only cell"
 """The name of a cell in a study without axes."""
 
-JOINT = " + "
-"""The separator between the names of axes that are compared as one, and between their values."""
-
 NOTHING = "none"
 """The value of an axis whose thing is absent; it is left out if several values are named together."""
 
@@ -111,17 +109,12 @@ class Words:
 
     def axis(self, name: str) -> str:
         """Return the name of an axis: "file system"."""
-        if JOINT in name:
-            names = name.split(JOINT)
-            return listing([self.axis(part) for part in names if self.leaders.get(part) not in names])
         if name in self.axis_labels:
             return self.axis_labels[name]
         return AXIS_WORDS.get(name, (name.replace("_", " "), ""))[0]
 
     def axis_plural(self, name: str) -> str:
         """Return the plural of an axis: "file systems"."""
-        if JOINT in name:
-            return f"combinations of {self.axis(name)}"
         if name in self.axis_labels:
             return f"values of {self.axis_labels[name]}"
         return AXIS_WORDS.get(name, ("", f"values of {name.replace('_', ' ')}"))[1]
@@ -131,13 +124,6 @@ class Words:
         the options if that is enough to distinguish it. Other values are returned as they are written, whatever they
         contain.
         """
-        if JOINT in axis:
-            axis_names, values = axis.split(JOINT), value.split(JOINT)
-            if len(axis_names) != len(values):  # a value of a job's axis has it, too
-                return value
-            parts = list(zip(axis_names, values, strict=True))
-            shown = [part for part in parts if part[1] != NOTHING and self.leaders.get(part[0]) not in axis_names]
-            return ", ".join(self.value(*part) for part in shown) or value
         for names in (self.labels.get(axis, {}), self.values.get(axis, {}), VALUE_WORDS.get(axis, {})):
             if value in names:
                 return names[value]
@@ -147,13 +133,28 @@ class Words:
         short_names = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
         return value if short in short_names else short
 
-    def named(self, axis: str, value: str) -> str:
-        """Return a value as the subject of a sentence."""
-        return self.in_words.get(axis, {}).get(value) or self.value(axis, value)
+    def joint_axis(self, axis: JointAxis) -> str:
+        """Return the name of compared axes: "medium and file system". One that follows another of them is left out."""
+        return listing([self.axis(name) for name in axis.axes if self.leaders.get(name) not in axis.axes])
+
+    def joint_value(self, axis: JointAxis, value: JointValue) -> str:
+        """Return a compared value: "A stick, ext2". Of several axes, those that follow another of them are left out, as
+        are absent things.
+        """
+        if len(axis.axes) == 1:
+            return self.value(axis.axes[0], value[0])
+        pairs = zip(axis.axes, value, strict=True)
+        shown = [pair for pair in pairs if pair[1] != NOTHING and self.leaders.get(pair[0]) not in axis.axes]
+        return ", ".join(self.value(*pair) for pair in shown) or joint_text(value)
+
+    def named(self, axis: JointAxis, value: JointValue) -> str:
+        """Return a compared value as the subject of a sentence."""
+        single = self.in_words.get(axis.axes[0], {}).get(value[0]) if len(axis.axes) == 1 else None
+        return single or self.joint_value(axis, value)
 
     def speaks(self, axis: str, value: str) -> bool:
         """True if a value says by itself what it is."""
-        return axis in SPEAKING_AXES or JOINT in axis or value in self.labels.get(axis, {})
+        return axis in SPEAKING_AXES or value in self.labels.get(axis, {})
 
     def place(self, axis: str, value: str) -> str:
         """Return a value with as much of its axis as a reader needs: "random write", but "file size 10M"."""
@@ -189,6 +190,11 @@ class Words:
     def cell(self, coordinates: Mapping[str, str]) -> str:
         """Return the name of a cell: "ext2, random write, request size 4k"."""
         return self.places(coordinates) or ONLY_CELL
+
+
+def joint_text(parts: Sequence[str]) -> str:
+    """Return a joint value, or the names of its axes, in a single text."""
+    return " + ".join(parts)
 
 
 def metric_of(name: str) -> Metric:

@@ -16,7 +16,7 @@ from flashbed.analysis.answer import against
 from flashbed.analysis.decisive import doubts
 from flashbed.analysis.lines import MOST_LINES
 from flashbed.analysis.ratio import INTERVAL_SEEDS
-from flashbed.analysis.words import JOINT, Scale, capitalized, count, factor, listing, metric_of, scale_of
+from flashbed.analysis.words import Scale, capitalized, count, factor, listing, metric_of, scale_of
 from flashbed.report import limits
 from flashbed.report.matrix import Matrix, matrix
 from flashbed.report.model import SCHEDULER, Report
@@ -84,7 +84,7 @@ def loads_of(report: Report, answer: Answer, comparison: Comparison) -> list[Loa
 
 def _question(report: Report, answer: Answer, parts: Sequence[Sequence[Load]], lines_: Sequence[str]) -> Question:
     """Return one question. `parts` has its loads by metric."""
-    compared = report.words.axis(parts[0][0].comparison.compare)
+    compared = report.words.joint_axis(parts[0][0].comparison.compare)
     title = answer.title if isinstance(answer, Choice) else f"Which {compared}?"
     results = report.asked(answer)
     behind = [_details(report, results, answer, load) for part in parts for load in part]
@@ -115,7 +115,7 @@ def _details(report: Report, results: Results, answer: Answer, load: Load) -> Lo
 
 def _lead_text(report: Report, comparison: Comparison, group: Group, lead: Lead) -> str:
     """Return a lead with its certainty: "F2FS against ext2: 4.0 times (3.6 to 4.1, 3 seeds)"."""
-    names = [report.words.value(comparison.compare, value) for value in (group.best or "", lead.over)]
+    names = [report.words.joint_value(comparison.compare, value) for value in (group.best or (), lead.over)]
     far = f"{factor(lead.factor)} times"
     if factor(lead.factor) == "1.00":
         far = "the same" if lead.whole.minimum == lead.whole.maximum == 1 else "less than 1 % apart"
@@ -160,13 +160,14 @@ def _cells(report: Report, results: Results, load: Load) -> ReportTable:
     at = dict(group.at)
     cells = list(results.combinations({axis: (value,) for axis, value in at.items()}))
     scale = scale_of(metric, (spreads[cell].high for cell in cells if cell in spreads))
-    rest = [axis for axis in results.axes if axis != comparison.compare and axis not in at]
+    rest = [axis for axis in results.axes if axis not in comparison.compare.axes and axis not in at]
     rows = []
     for cell in cells[:MOST_CELLS]:
         where = results.coordinates(cell)
         setting = tuple((axis, where[axis]) for axis in rest)
-        doubt = group.doubts.get((where[comparison.compare], setting))
-        heads = [Head(words.value(comparison.compare, where[comparison.compare]))]
+        value = comparison.compare.value_in(where)
+        doubt = group.doubts.get((value, setting))
+        heads = [Head(words.joint_value(comparison.compare, value))]
         if rest:
             heads.append(Head(words.places(setting)))
         limit = results.limits.get(cell, "")
@@ -176,7 +177,7 @@ def _cells(report: Report, results: Results, load: Load) -> ReportTable:
     return ReportTable(
         caption="The cells behind it",
         note=f"{scale.title(metric)}, medians over seeds.{more}",
-        corner=[capitalized(words.axis(comparison.compare)), *(["At"] if rest else [])],
+        corner=[capitalized(words.joint_axis(comparison.compare)), *(["At"] if rest else [])],
         columns=["Median", "Over seeds", "Limit"],
         rows=rows,
         kind="dense behind",
@@ -213,14 +214,14 @@ def wear_line(report: Report, answer: Answer, asked: set[str]) -> str:
     deciding = [row for row in measured if row.combination not in doubted]
     if not deciding:
         return ""
-    axis = JOINT.join(answer.compare)
-    [group] = compare(replace(results, repetitions=deciding), axis, (), PROGRAMMED, False).groups
+    comparison = compare(replace(results, repetitions=deciding), answer.compare, (), PROGRAMMED, False)
+    [group] = comparison.groups
     if len(group.standings) < 2:
         return ""
-    words = report.words
-    first, *others = group.standings
-    verdicts = [f"{factor(first.score)} bytes with {words.value(axis, first.value)}"]
-    verdicts += [f"{factor(standing.score)} with {words.value(axis, standing.value)}" for standing in others]
+    names = [report.words.joint_value(comparison.compare, standing.value) for standing in group.standings]
+    scores = [factor(standing.score) for standing in group.standings]
+    verdicts = [f"{scores[0]} bytes with {names[0]}"]
+    verdicts += [f"{score} with {name}" for score, name in zip(scores[1:], names[1:], strict=True)]
     mean = f" (geometric mean of {count(len(group.settings), 'setting')})" if len(group.settings) > 1 else ""
     left_out = {row.combination for row in measured}.intersection(doubted)
     without = f" Left out: {count(len(left_out), 'cell')} whose figure decides nothing." if left_out else ""

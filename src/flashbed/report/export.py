@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
 from flashbed.analysis.claim_words import evidence
-from flashbed.analysis.words import metric_of
+from flashbed.analysis.words import joint_text, metric_of
 from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
@@ -117,7 +117,7 @@ def json_bytes(report: Report) -> bytes:
 def _answer(report: Report, answer: Answer, comparison: Comparison) -> dict[str, Any]:
     """Return the answer by one metric."""
     return {
-        "compare": comparison.compare,
+        "compare": joint_text(comparison.compare.axes),
         "by": comparison.by,
         "metric": comparison.metric,
         "lines": lines(loads_of(report, answer, comparison), report.words),
@@ -191,14 +191,14 @@ def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, An
     return {
         "at": dict(group.at),
         "sentence": sentence(comparison, group, report.words),
-        "best": group.best,
-        "winner": group.winner,
+        "best": joint_text(group.best) if group.best else None,
+        "winner": joint_text(group.winner) if group.winner else None,
         "leads": [_lead(lead) for lead in group.leads],
         "settings": len(group.settings),
         "settings_planned": group.settings_planned,
-        "left_out": group.left_out,
+        "left_out": [joint_text(value) for value in group.left_out],
         "doubts": [
-            {"value": value, "at": dict(setting), "kind": doubt.kind, "why": doubt.text}
+            {"value": joint_text(value), "at": dict(setting), "kind": doubt.kind, "why": doubt.text}
             for (value, setting), doubt in group.doubts.items()
         ],
     }
@@ -206,7 +206,7 @@ def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, An
 
 def _lead(lead: Lead) -> dict[str, Any]:
     return {
-        "over": lead.over,
+        "over": joint_text(lead.over),
         "factor": _rounded(lead.factor),
         "lowest": _rounded(lead.lowest),
         "highest": _rounded(lead.highest),

@@ -14,6 +14,7 @@ from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
 from flashbed.analysis.answer import CLOSE_FACTOR, is_close, is_speed
 from flashbed.analysis.groups import narrowed, telling_axes
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart
+from flashbed.analysis.results import JointValue
 from flashbed.analysis.words import Scale, Words, direction, factor, figures, listing, metric_of, percent_more, scale_of
 
 TONES = {
@@ -111,7 +112,7 @@ def matrix(parts: Sequence[Sequence[Load]], words: Words, fixed: Mapping[str, st
     question itself fixes.
     """
     comparison = parts[0][0].comparison
-    columns = [words.value(comparison.compare, value) for value in comparison.values]
+    columns = [words.joint_value(comparison.compare, value) for value in comparison.compare.values]
     values = {
         axis: list(dict.fromkeys(dict(load.group.at)[axis] for loads in parts for load in loads))
         for axis in comparison.by
@@ -170,12 +171,12 @@ def _row(load: Load, name: str, telling: str, rest: str, look: Look) -> MatrixRo
     group, comparison = load.group, load.comparison
     fields = [
         MatrixField("doubt", NO_CHOICE, reason=load.no_choice) if load.no_choice else field(load, value, look)
-        for value in comparison.values
+        for value in comparison.compare.values
     ]
     return MatrixRow(name, telling, rest, fields, group.seeds == 1)
 
 
-def field(load: Load, value: str, look: Look) -> MatrixField | None:
+def field(load: Load, value: JointValue, look: Look) -> MatrixField | None:
     """Return one value against the best of its group; None if it is not in the study."""
     group, comparison = load.group, load.comparison
     barred = [doubt for (name, _), doubt in group.doubts.items() if name == value and doubt.bars]
@@ -200,7 +201,7 @@ def field(load: Load, value: str, look: Look) -> MatrixField | None:
     return plain
 
 
-def _uncompared_field(group: Group, value: str, barred: Sequence[Doubt], look: Look) -> MatrixField | None:
+def _uncompared_field(group: Group, value: JointValue, barred: Sequence[Doubt], look: Look) -> MatrixField | None:
     """Return the field of a value that is not compared: why, and what was measured."""
     standing = group.undecided.get(value)
     if not standing and not barred:
@@ -247,7 +248,7 @@ def _kinds(doubts: Sequence[Doubt]) -> str:
     return listing(list(dict.fromkeys(doubt.kind for doubt in doubts)))
 
 
-def _compared_field(comparison: Comparison, group: Group, value: str, figure: str, words: Words) -> MatrixField:
+def _compared_field(comparison: Comparison, group: Group, value: JointValue, figure: str, words: Words) -> MatrixField:
     """Return the field of a compared value."""
     if not group.leads:
         return MatrixField("plain", figure)

@@ -30,7 +30,7 @@ from flashbed.analysis import (
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.model_error import SourceOf, sources
-from flashbed.analysis.words import JOINT, listing, metric_of
+from flashbed.analysis.words import listing, metric_of
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.profiles.profile import has_queue
@@ -160,18 +160,18 @@ class Report:
         return amount_axis(results, apart)
 
     def asked(self, answer: Answer) -> Results:
-        """Return the results that a question is about, with what it compares as one axis."""
-        return self.results.only(answer.where, {*answer.compare, *answer.by}).joined(answer.compare)
+        """Return the results that a question is about."""
+        return self.results.only(answer.where, {*answer.compare, *answer.by})
 
     def comparisons(self, answer: Answer) -> list[Comparison]:
         """Answer a question: return a comparison for each of its metrics."""
-        results, axis = self.asked(answer), JOINT.join(answer.compare)
+        results = self.asked(answer)
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
             with_erase_counts(
                 compare(
                     results,
-                    axis,
+                    answer.compare,
                     answer.by,
                     metric,
                     metric_of(metric).better != "lower",

@@ -41,7 +41,7 @@ def answered(
     results: Results, metric: str = "bandwidth", by: tuple[str, ...] = ("pattern",)
 ) -> tuple[Comparison, Words]:
     higher_is_better = metric_of(metric).better != "lower"
-    return compare(results, "filesystem", by, metric, higher_is_better), Words(results.axes)
+    return compare(results, ("filesystem",), by, metric, higher_is_better), Words(results.axes)
 
 
 def in_lines(comparison: Comparison, words: Words) -> list[str]:

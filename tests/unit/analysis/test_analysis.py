@@ -24,9 +24,9 @@ def test_the_best_leads_by_the_geometric_mean_of_the_ratios() -> None:
     comparison, _ = answered(table(CLEAR))
     (group,) = comparison.groups
     (lead,) = group.leads
-    assert (group.best, group.winner, group.depends) == ("a", "a", False)
+    assert (group.best, group.winner, group.depends) == (("a",), ("a",), False)
     assert lead.factor == pytest.approx(math.sqrt(8))
-    assert (lead.over, lead.lowest, lead.highest, lead.verdict) == ("b", 2.0, 4.0, "ahead")
+    assert (lead.over, lead.lowest, lead.highest, lead.verdict) == (("b",), 2.0, 4.0, "ahead")
     assert (lead.whole.low, lead.whole.high) == pytest.approx((math.sqrt(2 * 4), math.sqrt(2 * 4)))  # seed by seed
 
 
@@ -232,7 +232,7 @@ def test_zero_is_compared_like_other_numbers() -> None:
     comparison, _ = answered(table(numbers))
     # When the cell of 4k was left out, a led by 4 / 2. At 4k a has 0 and b has 1
     [lead] = comparison.groups[0].leads
-    assert (lead.over, lead.factor, lead.lowest, lead.verdict) == ("a", math.inf, 0.5, "depends")
+    assert (lead.over, lead.factor, lead.lowest, lead.verdict) == (("a",), math.inf, 0.5, "depends")
     assert len(comparison.groups[0].settings) == 2
 
 
@@ -264,12 +264,12 @@ def test_an_answer_averages_times_as_its_claims_do() -> None:
                   metric="write_s")  # fmt: skip
     words = Words(results.axes)
     by_ratios, in_time = (
-        compare(results, "filesystem", ("pattern",), "write_s", False, in_time=in_time) for in_time in (False, True)
+        compare(results, ("filesystem",), ("pattern",), "write_s", False, in_time=in_time) for in_time in (False, True)
     )
     assert "b is fastest" in " ".join(in_lines(by_ratios, words))
     assert "No clear difference" in " ".join(in_lines(in_time, words))
     [lead] = in_time.groups[0].leads
     assert lead.factor == pytest.approx(103.02 / 102.4)
     assert {standing.value: standing.score for standing in in_time.groups[0].standings} == pytest.approx(
-        {"a": 51.51, "b": 51.2}
+        {("a",): 51.51, ("b",): 51.2}
     )

@@ -36,7 +36,7 @@ def answered(cells: Cells) -> tuple[dict[tuple[str, str], str], str, str]:
     """Return why single cells do not decide, the line and the sentence."""
     results = results_of_cells(cells)
     barred = doubts(results, "bandwidth", amount_axis(results))
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, barred)
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True, barred)
     words = Words(results.axes)
     [line] = lines([Load(comparison, group) for group in comparison.groups], words)
     reasons = {(name, size): doubt.text for (name, _, size), doubt in barred.items() if doubt.kind == "too short"}
@@ -142,7 +142,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     assert "only the beginning of a longer one with another rate in 1" in trusted.sentence
     [comparison] = report.comparisons(answer)
     [group] = [group for group in comparison.groups if dict(group.at) == {"pattern": "randwrite", "request": "4k"}]
-    assert "f2fs" in group.in_doubt
+    assert ("f2fs",) in group.in_doubt
     alone = replace(study, answer=Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern", "file")))
     assert report_of(alone, rows, {}).too_short == {}
     assert report_of(replace(study, workload={"io_size": "4M"}), rows, {}).too_short == {}

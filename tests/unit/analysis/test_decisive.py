@@ -135,7 +135,7 @@ def results(*cells: tuple[str, float, str]) -> Results:
 
 def answered(results_: Results) -> tuple[list[str], list[str]]:
     """Return the lines and the sentences."""
-    comparison = compare(results_, "medium", ("pattern",), "bandwidth", True, doubts(results_, "bandwidth"))
+    comparison = compare(results_, ("medium",), ("pattern",), "bandwidth", True, doubts(results_, "bandwidth"))
     words = Words(results_.axes)
     loads = [Load(comparison, group) for group in comparison.groups]
     return lines(loads, words), [sentence(comparison, group, words) for group in comparison.groups]
@@ -286,7 +286,7 @@ def test_a_metric_that_nothing_tells_is_named() -> None:
         {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": 1.0}
         for name in ("a", "b")
     ])  # fmt: skip
-    comparison = compare(results_, "filesystem", (), "block_output", True)
+    comparison = compare(results_, ("filesystem",), (), "block_output", True)
     words = Words(results_.axes)
     loads = [Load(comparison, group) for group in comparison.groups]
     assert lines(loads, words) == ["No result has a figure for block output."]

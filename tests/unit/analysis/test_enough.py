@@ -34,7 +34,7 @@ def compared(cells: Cells, *seeds: float) -> tuple[Comparison, Words]:
                                 | {"bandwidth": value * times, "limit": "medium"})  # fmt: skip
     sizes = dict.fromkeys(size for sizes in cells.values() for size in sizes)
     results = results_of({"filesystem": tuple(cells), "pattern": ("write",), "request": tuple(sizes)}, rows, planned)
-    return compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(
+    return compare(results, ("filesystem",), ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(
         results.axes
     )
 
@@ -162,7 +162,7 @@ def picture(by: Mapping[str, tuple[str, ...]], *at: tuple[str, ...]) -> tuple[Ma
         for name, value in (("a", 2.0), ("b", 2.0 if place[0] == "read" else 1.0))
     ]
     results = results_of({"filesystem": ("a", "b"), **by}, rows)
-    comparison = compare(results, "filesystem", tuple(by), "bandwidth", True)
+    comparison = compare(results, ("filesystem",), tuple(by), "bandwidth", True)
     loads = [Load(comparison, group) for group in comparison.groups]
     words = Words(results.axes)
     return matrix([loads], words, {"board": "small"}), lines(loads, words)
@@ -205,7 +205,7 @@ def test_a_load_of_one_size_among_means_over_sizes_says_which() -> None:
         for name, pattern, size, value in cells
     ]
     results = results_of({"filesystem": ("a",), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True)
     made = matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
     assert [(row.name, row.rest) for row in made.parts[0].rows] == [
         ("sequential read", ""),

@@ -26,7 +26,7 @@ def lines_of(axes: Mapping[str, tuple[str, ...]], table: Table, metrics: tuple[s
         for name, value in zip("abc", values, strict=False)
     ]
     results = results_of({"filesystem": tuple("abc"[: len(next(iter(table.values())))]), **axes}, rows)
-    comparisons = [compare(results, "filesystem", by, metric, True) for metric in metrics]
+    comparisons = [compare(results, ("filesystem",), by, metric, True) for metric in metrics]
     return lines(
         [Load(comparison, group) for comparison in comparisons for group in comparison.groups], Words(results.axes)
     )
@@ -115,7 +115,7 @@ def test_what_depends_is_gathered_too() -> None:
         for name, value in zip("ab", values, strict=True)
     ]
     results = results_of({"filesystem": ("a", "b"), "pattern": ("read", "write"), "request": ("4k", "64k")}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True)
     assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes)) == [
         Facts("Which of a and b is fastest", "depends on request size", "throughout")
     ]
@@ -160,7 +160,7 @@ def test_labels_that_begin_with_a_preposition_stand_alone() -> None:
     ]
     results = results_of({"filesystem": ("a", "b"), "other": ("r", "w")}, rows)
     words = Words(results.axes, labels={"other": {"r": "beside a reader", "w": "beside a writer"}})
-    comparison = compare(results, "filesystem", ("other",), "bandwidth", True)
+    comparison = compare(results, ("filesystem",), ("other",), "bandwidth", True)
     assert lines([Load(comparison, group) for group in comparison.groups], words) == [
         "a is fastest beside a reader: 3.0 times as fast as b.",
         "b is fastest beside a writer: 3.0 times as fast as a.",

@@ -19,7 +19,7 @@ def one_load(a: tuple[float, ...], b: tuple[float, ...], limit: str = "medium") 
         for seed, value in enumerate(values, start=1)
     ]
     results = results_of({"filesystem": ("a", "b"), "pattern": ("read",)}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
     words = Words(results.axes)
     [line] = lines([Load(comparison, group) for group in comparison.groups], words)
     return line, sentence(comparison, comparison.groups[0], words)
@@ -53,7 +53,7 @@ def test_each_reason_stands_beside_its_loads() -> None:
         for name in "ab"
     ]
     results = results_of({"filesystem": ("a", "b"), "pattern": tuple(steady)}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
     assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes))[1] == Facts(
         "Not decided", "no steady rate, for sequential write", "memory, for random read"
     )
@@ -77,7 +77,7 @@ def averaged(table: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
     ]
     axes = {axis: tuple(dict.fromkeys(at[place] for at in table)) for place, axis in enumerate(("pattern", "file"))}
     results = results_of({"filesystem": ("a", "b"), **axes}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True)
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True)
     return lines([Load(comparison, group) for group in comparison.groups], Words(results.axes))
 
 
@@ -97,7 +97,7 @@ def test_what_is_no_speed_is_higher_by_percent() -> None:
         for name, value in (("a", 100.0), ("b", 107.0))
     ]
     results = results_of({"filesystem": ("a", "b")}, rows)
-    comparison = compare(results, "filesystem", (), "flush_mean_us", False)
+    comparison = compare(results, ("filesystem",), (), "flush_mean_us", False)
     assert lines([Load(comparison, group) for group in comparison.groups], Words(results.axes)) == [
         Facts("a has the lowest mean time of a flush", "b is 7 % higher")
     ]

@@ -40,7 +40,7 @@ def table(numbers: Numbers, metric: str) -> Results:
 def compared(numbers: Numbers, metric: str) -> tuple[Comparison, Words]:
     results = table(numbers, metric)
     better = metric_of(metric).better != "lower"
-    return compare(results, "filesystem", (), metric, better, doubts(results, metric)), Words(results.axes)
+    return compare(results, ("filesystem",), (), metric, better, doubts(results, metric)), Words(results.axes)
 
 
 def answered(numbers: Numbers, metric: str = "wear_max") -> tuple[str, str]:

@@ -219,7 +219,7 @@ def compared(lost: Mapping[tuple[str, str], str], rates: Mapping[str, float] = F
     ]
     axes = {"filesystem": tuple(rates), "pattern": ("write", "randwrite"), "request": ("4k", "64k")}
     results = results_of(axes, rows)
-    return compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(axes)
+    return compare(results, ("filesystem",), ("pattern",), "bandwidth", True, doubts(results, "bandwidth")), Words(axes)
 
 
 def shown(comparison: Comparison, words: Words) -> tuple[list[str], list[str], list[tuple[str, str]]]:
@@ -258,7 +258,7 @@ def test_the_options_that_lost_the_commits_are_named() -> None:
 def test_a_value_that_is_not_durable_is_not_in_doubt_and_bars_no_other() -> None:
     comparison, _ = compared({("fast", "4k"): LOST})
     group = comparison.groups[1]
-    assert (group.winner, group.in_doubt, list(group.not_durable)) == ("middle", [], ["fast"])
+    assert (group.winner, group.in_doubt, list(group.not_durable)) == (("middle",), [], [("fast",)])
     # The means are over both sizes, although the value that lost its commits kept them at 64k
     assert (len(group.settings), group.is_partial) == (2, False)
 

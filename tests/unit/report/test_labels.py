@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Words, compare, sentence
+from flashbed.analysis.results import JointAxis
 from flashbed.analysis.words import as_condition
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
@@ -134,9 +135,9 @@ def test_an_axis_that_follows_another_is_not_named_in_sentences() -> None:
     cells = [("1", "40M", "4000", "kept"), ("4", "10M", "1000", "kept"), ("4", "10M", "1000", "cold")]
     words = words_of(None, axes, Labels(values={"processes": {"1": "1 process", "4": "4 processes"}}), cells)
     assert words.leaders == {"file": "processes", "seeks": "processes"}
-    joint = " + ".join(("processes", "file", "seeks"))
-    assert words.value(joint, "4 + 10M + 1000") == "4 processes"
-    assert words.axis(joint) == "number of processes"
+    joint = JointAxis(("processes", "file", "seeks"), ())
+    assert words.joint_value(joint, ("4", "10M", "1000")) == "4 processes"
+    assert words.joint_axis(joint) == "number of processes"
     assert words.places(dict(zip(axes, cells[2], strict=True))) == "4 processes, caches dropped"
     assert words.places({"file": "10M"}) == "file size 10M"  # alone it is named
     assert legend(None, words, Labels(), cells) == [
@@ -169,7 +170,7 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
         for split, speed in zip(splits, (1.0, 2.0, 1.5, 0.5), strict=True)
     ]
     results = results_of({"split": splits}, rows)
-    comparison, words = compare(results, "split", (), "bandwidth", True), Words(results.axes)
+    comparison, words = compare(results, ("split",), (), "bandwidth", True), Words(results.axes)
     [text] = [sentence(comparison, group, words) for group in comparison.groups]
     assert text == Facts(
         "8k/100 is 1.33 times as fast as 16k/10:4k/90",
@@ -178,8 +179,22 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
     )
     both = Words({"split": splits, "medium": ("stick:used_bytes=64M",)})
     assert both.value("medium", "stick:used_bytes=64M") == "stick"
-    assert both.value("split + medium", "8k/1:4k/9 + stick:used_bytes=64M") == "8k/1:4k/9, stick"
-    assert both.value("split + medium", "a + b + stick") == "a + b + stick"
+    joint = JointAxis(("split", "medium"), ())
+    assert both.joint_value(joint, ("8k/1:4k/9", "stick:used_bytes=64M")) == "8k/1:4k/9, stick"
+    assert both.joint_value(joint, ("a + b", "stick")) == "a + b, stick"
+
+
+def test_values_that_look_alike_when_joined_stay_apart() -> None:
+    """Both were "a + b + c", and so one cell with the numbers of the later."""
+    axes = {"split": ("a", "a + b"), "other": ("b + c", "c")}
+    rows = [
+        {"split": split, "other": other, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": speed}
+        for split, other, speed in (("a", "b + c", 1.0), ("a + b", "c", 2.0))
+    ]
+    results = results_of(axes, rows)
+    comparison, words = compare(results, ("split", "other"), (), "bandwidth", True), Words(results.axes)
+    assert comparison.compare.values == (("a", "b + c"), ("a + b", "c"))
+    assert sentence(comparison, comparison.groups[0], words) == "a + b, c is 2.0 times as fast as a, b + c."
 
 
 def test_what_is_the_same_in_every_cell_has_the_titles_of_its_profiles() -> None:

@@ -37,7 +37,7 @@ def picture(numbers: Mapping[str, Row], metric: str = "bandwidth", better: bool 
     sizes = dict.fromkeys(request for requests in numbers.values() for request in requests)
     planned = [((name, "randread", request), 1) for name in numbers for request in sizes]
     results = results_of(axes, rows, planned)
-    comparison = compare(results, "filesystem", ("pattern",), metric, better, doubts(results, metric))
+    comparison = compare(results, ("filesystem",), ("pattern",), metric, better, doubts(results, metric))
     return matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
 
 
@@ -87,7 +87,7 @@ def test_what_a_drives_write_cache_took_says_so() -> None:
         )
     ]  # fmt: skip
     results = results_of({"filesystem": ("a", "b"), "pattern": ("randread",), "request": ("4k", "64k")}, rows)
-    comparison = compare(results, "filesystem", ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
+    comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True, doubts(results, "bandwidth"))
     picture_ = matrix([[Load(comparison, group) for group in comparison.groups]], Words(results.axes))
     first, second = fields(picture_)
     assert first == ("best", "best", "71.1 MiB/s, into the drive's write cache in 1 of 2", "")
@@ -149,9 +149,9 @@ def test_combinations_of_axes_are_compared_as_one() -> None:
     report = report_of(paper("kim2007"), paper_rows(paper("kim2007")), {})
     assert report.study.answer
     output, *_ = report.comparisons(report.study.answer)
-    assert output.compare == "board + medium + translation + filesystem"
-    assert report.words.axis(output.compare) == "board, medium, translation and file system"
-    names = [report.words.value(output.compare, value) for value in output.values]
+    assert output.compare.axes == ("board", "medium", "translation", "filesystem")
+    assert report.words.joint_axis(output.compare) == "board, medium, translation and file system"
+    names = [report.words.joint_value(output.compare, value) for value in output.compare.values]
     # A disk, the card in each of two boards, two sizes of chip under two drivers of YAFFS2, one under a translation; in
     # the study's own labels, for what was "s3c2440-400, 64 MB raw NAND chip (used_bytes=64M), ftl-page, FAT16".
     assert "PXA270, disk, ext2" in names
