@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from flashbed.common import paths
 from tests.support.facts import Facts
 from tests.support.fixture_types import Flashbed
+from tests.support.made_up_plugin import installed
 
 STUDY = """
     filesystem = "ext2:block=4k"
@@ -21,19 +21,6 @@ STUDY = """
     tool = "dd"
     file = "4M"
 """
-
-
-def installed(folder: Path, described: str) -> str:
-    """Lays the metadata of a package as an installer does; the folder is to be on PYTHONPATH."""
-    project = tomllib.loads(described)["project"]
-    name, version = project["name"].replace("-", "_"), project["version"]
-    metadata = folder / f"{name}-{version}.dist-info"
-    metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    groups = project["entry-points"].items()
-    lines = [f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in named.items()) for group, named in groups]
-    (metadata / "entry_points.txt").write_text("\n".join(lines))
-    return str(folder)
 
 
 @pytest.fixture

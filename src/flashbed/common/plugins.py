@@ -8,8 +8,11 @@ Must not know what they do.
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+from flashbed.common.digest import digest_package
 from flashbed.common.errors import SetupError
 
 COMMANDS, WORKLOADS = "flashbed.commands", "flashbed.workloads"
@@ -24,6 +27,28 @@ def commands() -> dict[str, Any]:
 def workloads() -> dict[str, Any]:
     """Return the workload tools by the name that studies use. Raises SetupError."""
     return {entry.name: _loaded(entry)() for entry in _of(WORKLOADS)}
+
+
+def digests() -> list[str]:
+    """Return the entry points, and the digest of the files of each top-level package that they name. Nothing of another
+    package is executed.
+    """
+    entries = [(group, entry) for group in (COMMANDS, WORKLOADS) for entry in _of(group)]
+    packages = sorted({entry.module.partition(".")[0] for _, entry in entries})
+    return [
+        *(f"{group}: {entry.name} = {entry.value}" for group, entry in entries),
+        *(f"{package} {_digest(package)}" for package in packages),
+    ]
+
+
+def _digest(package: str) -> str:
+    """Return the digest of a package's files; "" if it cannot be found. Then its entry points cannot be loaded."""
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    places = [Path(place) for place in (spec.submodule_search_locations or [spec.origin or ""] if spec else ())]
+    return " ".join(digest_package(place) for place in places if place.exists())
 
 
 def _of(group: str) -> list[EntryPoint]:

@@ -19,6 +19,7 @@ from flashbed.report import freshness
 from flashbed.report.folder import EXPORTS, is_current
 from flashbed.study.loading import Study
 from tests.support.made_up_papers import paper_rows
+from tests.support.made_up_plugin import installed
 from tests.support.made_up_results import (
     CONSOLE,
     MANIFEST,
@@ -143,6 +144,28 @@ def test_other_code_of_any_room_makes_a_report_stale(tmp_path: Path, name: str) 
     before = digest_code.__wrapped__(tmp_path)
     path.write_text("b\n")
     assert digest_code.__wrapped__(tmp_path) != before
+
+
+@pytest.mark.parametrize("file", ["plugged.py", "plugged/deeper/rules.py", "plugged/figures.json"])
+@pytest.mark.parametrize("group", ["commands", "workloads"])
+def test_other_code_of_a_plugin_makes_a_report_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, file: str
+) -> None:
+    def digest(content: str) -> str:
+        path.write_text(content)
+        freshness._program.cache_clear()
+        return inputs_digest(made_up_study(), [], MANIFEST)
+
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent != tmp_path:
+        (tmp_path / "plugged/__init__.py").touch()
+    without = digest("1")
+    point = f'[project.entry-points."flashbed.{group}"]\nx = "plugged:x"\n'
+    monkeypatch.syspath_prepend(installed(tmp_path, f'[project]\nname = "plugged"\nversion = "1"\n{point}'))
+    assert len({without, digest("1"), digest("2")}) == 3
+    assert digest("1") == digest("1")
+    freshness._program.cache_clear()
 
 
 def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:
