@@ -6,7 +6,9 @@
     load.py run DIRECTORY [OPTIONS]    start journald, send messages at a pace; write figures to $FLASHBED_FIGURES
     load.py check DIRECTORY            exit with 1 if an acknowledged message is missing, with 2 if a file is damaged
 
-A message counts as acknowledged when a sync after it has returned: then its number goes to $FLASHBED_ACK.
+A message counts as acknowledged when `journalctl --sync` after it has returned: then its number goes to $FLASHBED_ACK.
+journalctl's manual promises that messages are on disk then. journald before version 256 answers when it has only begun
+to flush (https://github.com/systemd/systemd/pull/32617).
 """
 
 from __future__ import annotations

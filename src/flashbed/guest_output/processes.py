@@ -98,6 +98,7 @@ _WITH_DESCRIPTOR: Mapping[int, int] = {
     **dict.fromkeys((Number.FCHMOD, Number.FCHOWN, Number.FLOCK, Number.FCNTL, Number.IOCTL, Number.CLOSE), 0),
     **dict.fromkeys((Number.COPY_FILE_RANGE,), 0),
     Number.SENDFILE: 1,
+    Number.MMAP: 4,
 }
 """The argument that is the descriptor which a call works on; of a copy, the one that it reads."""
 

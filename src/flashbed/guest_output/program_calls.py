@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flashbed.guest_output import percentiles, processes, system_calls
 from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.processes import GuestFile, Kind, Process, SystemCall, Thread
-from flashbed.guest_output.system_calls import CALLS, Number, Window
+from flashbed.guest_output.system_calls import CALLS, Note, Number, Window
 
 
 class Operation(StrEnum):
@@ -62,6 +62,7 @@ _OPERATIONS: Mapping[int, Operation] = {
     **dict.fromkeys((Number.RENAMEAT, Number.RENAMEAT2), Operation.RENAME),
     Number.UNLINKAT: Operation.UNLINK,
 }
+_PROT_WRITE, _MAP_TYPE, _MAP_SHARED, _MAP_SHARED_VALIDATE = 2, 0xF, 1, 3
 _COMMITS = frozenset({Number.FSYNC, Number.FDATASYNC})
 _WITHOUT_FILE = frozenset({Number.SYNC, Number.MSYNC})
 """Flushes of what is on the medium, wherever the program is."""
@@ -157,12 +158,22 @@ class ProgramCalls:
     """The sum over all threads."""
     commits: Commits
     """The calls of fsync and fdatasync on the medium that succeeded."""
+    mapped_bytes: int = 0
+    """The bytes of files on the medium that were mapped so that programs can write to them without a call."""
 
     @property
-    def written_bytes(self) -> int:
-        """Return the bytes that write calls put into files on the medium."""
-        return self.operations[Operation.WRITE].moved_bytes
+    def written_bytes(self) -> int | None:
+        """Return the bytes that write calls put into files on the medium; None if programs may have written a good part
+        of theirs through mappings, of which nothing is noted.
+        """
+        by_calls = self.operations[Operation.WRITE].moved_bytes
+        return None if self.mapped_bytes > MOST_MAPPED * by_calls else by_calls
 
+
+MOST_MAPPED = 0.05
+"""The largest share of the bytes written by calls that may be mapped for writing too. For its write-ahead log SQLite
+maps an index of 32 KiB, which says nothing about what it writes.
+"""
 
 MOST_FILES = 10
 """The most files that a summary lists."""
@@ -210,7 +221,7 @@ def metrics(of: ProgramCalls) -> dict[str, float]:
     spent_ns = work_ns(of.spent_ns)
     whole_ns = sum(spent_ns.values())
     return {
-        **metrics_of_operations(of.operations),
+        **metrics_of_operations(of.operations, of.written_bytes),
         **{f"time_{spent}_percent": 100.0 * ns / whole_ns for spent, ns in spent_ns.items() if whole_ns},
     }
 
@@ -220,12 +231,14 @@ def work_ns(spent_ns: Mapping[Spent, int]) -> dict[Spent, int]:
     return {spent: ns for spent, ns in spent_ns.items() if spent is not Spent.CHILDREN}
 
 
-def metrics_of_operations(operations: Mapping[Operation, Calls]) -> dict[str, float]:
-    """Return calls and latencies by operation, and the bytes that reads and writes moved."""
+def metrics_of_operations(operations: Mapping[Operation, Calls], written_bytes: int | None) -> dict[str, float]:
+    """Return calls and latencies by operation, the bytes that reads and writes moved, and the bytes written if they are
+    known.
+    """
     moved = {operation: operations[operation].moved_bytes for operation in (Operation.READ, Operation.WRITE)}
     return {
         "requested_bytes": float(sum(moved.values())),
-        "written_bytes": float(moved[Operation.WRITE]),
+        **({} if written_bytes is None else {"written_bytes": float(written_bytes)}),
         **{name: value for each, calls in operations.items() for name, value in calls.metrics(each).items()},
     }
 
@@ -274,6 +287,8 @@ class _Costs:
         self._files: dict[str, FileCosts] = {}
         self._processes: dict[int, ProcessCosts] = {}
         self._commits: list[tuple[int, int]] = []
+        self._mapped: dict[str, int] = {}
+        """By the path of a file: the end of what was mapped for writing."""
         self._lives: dict[int, _Life] = {}
         """By the thread's identity: of programs only."""
         self._others: set[int] = set()
@@ -299,6 +314,7 @@ class _Costs:
             began,
             {spent: sum(process.spent_ns[spent] for process in began) for spent in Spent},
             commits_of_calls(self._commits),
+            sum(self._mapped.values()),
         )
 
     def _life(self, thread: Thread) -> _Life | None:
@@ -344,6 +360,8 @@ class _Costs:
         if call.result is None or begin_ns < life.begun_ns:
             return
         process.calls += 1
+        if note.number == Number.MMAP and file is not None and file.is_on_medium and _is_written_through(note):
+            self._mapped[file.path] = max(self._mapped.get(file.path, 0), note.a1 + note.a5)
         if operation is None:
             return
         counted = [] if costs is None else [costs.calls.setdefault(operation, Calls())]
@@ -362,6 +380,11 @@ class _Costs:
         if costs is None:
             costs = self._files[file.path] = FileCosts(file.path, file.is_on_medium)
         return costs
+
+
+def _is_written_through(note: Note) -> bool:
+    """Return True if a mapping takes writes, and they reach the file."""
+    return bool(note.a2 & _PROT_WRITE) and note.a3 & _MAP_TYPE in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
 
 
 def _meaning(call: SystemCall) -> tuple[Operation | None, GuestFile | None]:

@@ -110,6 +110,7 @@ class Number(IntEnum):
     RECVMSG = 212
     CLONE = 220
     EXECVE = 221
+    MMAP = 222
     MSYNC = 227
     ACCEPT4 = 242
     WAIT4 = 260

@@ -119,7 +119,7 @@ class TraceReplay(SinglePhase, WithoutPackages):
         return {
             "runtime_s": (ended_ns - began_ns) / 1e9,
             "differing_calls": float(sum(record.differs for record in records)),
-            **metrics_of_operations(calls),
+            **metrics_of_operations(calls, calls[Operation.WRITE].moved_bytes),
         }
 
     def commits(self, parameters: Parameters, out: Mapping[str, bytes]) -> Commits:

@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.guest_output import percentiles, program_calls, system_calls
 from flashbed.guest_output.durability import Commits
-from flashbed.guest_output.program_calls import CostlyFile, Operation, ProgramCalls, Spent
+from flashbed.guest_output.program_calls import CostlyFile, Operation, ProgramCalls, Spent, metrics
 from flashbed.guest_output.system_calls import CALLS, Flag, Number
 from flashbed.result.metrics import METRICS
 from tests.support.made_up_calls import AT_FDCWD, GAP_NS, PAIR, SIGCHLD, MadeUpCalls, Task
@@ -93,6 +93,30 @@ def test_failed_calls_count_and_move_nothing(guest: MadeUpCalls) -> None:
     written, opened = of_program.operations[Operation.WRITE], of_program.operations[Operation.OPEN]
     assert (written.calls, written.failed, written.moved_bytes) == (2, 1, 60)
     assert (opened.calls, opened.failed) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("protection", "kind", "mapped"), [(3, 1, 8192 + 4096), (3, 3, 8192 + 4096), (1, 1, 0), (3, 2, 0)]
+)
+def test_what_may_be_written_through_a_mapping_is_no_count(
+    guest: MadeUpCalls, protection: int, kind: int, mapped: int
+) -> None:
+    program = measured(guest)
+    guest.write(program, 3, b"x" * 100)
+    guest.call(program, Number.MMAP, 0, 8192, protection, kind, 3, 4096, result=0x7000)
+    guest.sync(program)
+    of_program = costs(guest)
+    assert of_program.mapped_bytes == mapped
+    assert of_program.written_bytes == (None if mapped else 100)
+    assert ("written_bytes" in metrics(of_program)) == (not mapped)
+
+
+def test_a_small_mapping_beside_many_writes_changes_no_count(guest: MadeUpCalls) -> None:
+    program = measured(guest)
+    guest.call(program, Number.WRITE, 3, 0, 20 * 32768, result=20 * 32768)
+    guest.call(program, Number.MMAP, 0, 32768, 3, 1, 3, 0, result=0x7000)
+    guest.sync(program)
+    assert costs(guest).written_bytes == 20 * 32768
 
 
 def test_files_elsewhere_are_other_calls(guest: MadeUpCalls) -> None:
