@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from flashbed.analysis import Results
 from flashbed.analysis import results as analysis_results
+from flashbed.guest_output.assessment import Assessment
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
@@ -25,11 +26,19 @@ Tabled = Mapping[str, Any]
 _VERDICTS = {"durable": Durability, "steady": Steadiness, "settled": Settling, "fresh": Freshness}
 
 
+_Kind = TypeVar("_Kind", bound=Assessment)
+
+
+def assessed(kind: type[_Kind], text: str) -> _Kind:
+    """Return the assessment that a table shows as `text`."""
+    return kind(*text.split(": ", 1))
+
+
 def row_of(tabled: Tabled, axes: Iterable[str]) -> ResultRow:
     """Return the row. Values that are None or NaN are left out."""
     present = {name: value for name, value in tabled.items() if value is not None and value == value}
     held = {name: present[name] for name in names() if name in present}
-    held |= {name: kind.parsed(held[name]) for name, kind in _VERDICTS.items() if name in held}
+    held |= {name: assessed(kind, held[name]) for name, kind in _VERDICTS.items() if name in held}
     numbers = {name: value for name, value in present.items() if name not in {*axes, *held} and math.isfinite(value)}
     counted = {name.removeprefix(COUNTED): int(value) for name, value in numbers.items() if name.startswith(COUNTED)}
     metrics = {name: float(value) for name, value in numbers.items() if not name.startswith(COUNTED)}

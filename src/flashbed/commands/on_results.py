@@ -92,19 +92,17 @@ def _write_page(file: Path, shown: Sequence[tuple[str, Presented]]) -> None:
 
 def _show(comparison: Presented) -> None:
     """Print one comparison on the terminal."""
-    from flashbed.comparing import presentation
-
     for line in comparison.facts:
         out.print(line)
     for line in (*comparison.lost, *comparison.broken):
         out.print(f"WORSE: {line}")
-    table = comparison.table
-    for row in table.rows[:SHOWN]:
-        out.print(presentation.row_line(row))
-    if len(table.rows) > SHOWN:
-        out.print(f"and {len(table.rows) - SHOWN} more; --html FILE has all")
-    if table.rows:
-        out.print(table.note)
+    differences = comparison.differences
+    for difference in differences[:SHOWN]:
+        out.print(difference.line)
+    if len(differences) > SHOWN:
+        out.print(f"and {len(differences) - SHOWN} more; --html FILE has all")
+    if differences:
+        out.print(comparison.table.note)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"compare": compare_command}

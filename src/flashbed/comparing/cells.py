@@ -10,16 +10,12 @@ from functools import cached_property
 from flashbed.comparing.change import Cause, Change, cause, change_of
 from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
 from flashbed.guest_output import durability
-from flashbed.guest_output.assessment import Assessment
 from flashbed.result.metrics import CPU_NS, Better, Metric
 
 CPU_TIME = "cpu_time"
 """The figure that is made of a counter: CPU time during the measurement."""
 
 BUILT_IN = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
-
-REASONED = ("steady", "fresh", DURABLE)
-"""Columns whose text is an assessment: its state, a colon and its reason."""
 
 CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
 """Names of columns for people, where the column's own name says too little."""
@@ -133,19 +129,17 @@ def _other_texts(
 ) -> Iterator[tuple[bool, str]]:
     """Yield a sentence for each column that differs, and True if only the reason of an assessment differs."""
     for name in of_a[seeds[0]].texts:
-        of_seeds = {seed: (of_a[seed].texts[name], of_b[seed].texts[name]) for seed in seeds}
-        other = [seed for seed, (was, now) in of_seeds.items() if was != now]
-        if other:
-            alike = name in REASONED and all(_state(was) == _state(now) for was, now in of_seeds.values())
-            was, now = of_seeds[other[0]]
-            yield (
-                alike,
-                f"{CALLED.get(name, name)}: A says {_shown(was, name)}, B says {_shown(now, name)} ({_seeds(other)})",
-            )
+        if other := [seed for seed in seeds if of_a[seed].texts[name] != of_b[seed].texts[name]]:
+            yield False, _differs(name, other, *(_shown(side[other[0]].texts[name], name) for side in (of_a, of_b)))
+    for name in of_a[seeds[0]].assessments:
+        pairs = {seed: (of_a[seed].assessments[name], of_b[seed].assessments[name]) for seed in seeds}
+        if other := [seed for seed, (was, now) in pairs.items() if was != now]:
+            alike = all(was.state == now.state for was, now in pairs.values())
+            yield alike, _differs(name, other, *(_shown(side.text, name) for side in pairs[other[0]]))
 
 
-def _state(text: str | None) -> str:
-    return Assessment.parsed(text or "").state
+def _differs(name: str, seeds: list[int], of_a: str, of_b: str) -> str:
+    return f"{CALLED.get(name, name)}: A says {of_a}, B says {of_b} ({_seeds(seeds)})"
 
 
 def _lost(
@@ -159,13 +153,10 @@ def _lost(
     if damaged := [seed for seed in seeds if of_a[seed].texts[CHECK] == CLEAN and of_b[seed].texts[CHECK]]:
         report = str(of_b[damaged[0]].texts[CHECK]).splitlines()[0]
         yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {report}"
-    undone = [seed for seed in seeds if of_a[seed].texts[DURABLE] == durability.DURABLE and _lost_commits(of_b[seed])]
-    if undone:
-        yield f"commits of the load were lost in B with {_seeds(undone)}: {of_b[undone[0]].texts[DURABLE]}"
-
-
-def _lost_commits(repetition: StoredRepetition) -> bool:
-    return _state(repetition.texts[DURABLE]) == durability.NOT_DURABLE
+    durable = {seed: (of_a[seed].assessments[DURABLE], of_b[seed].assessments[DURABLE]) for seed in seeds}
+    states = (durability.DURABLE, durability.NOT_DURABLE)
+    if undone := [seed for seed, (was, now) in durable.items() if (was.state, now.state) == states]:
+        yield f"commits of the load were lost in B with {_seeds(undone)}: {durable[undone[0]][1].text}"
 
 
 def _seeds(some: list[int]) -> str:

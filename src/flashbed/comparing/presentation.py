@@ -42,8 +42,10 @@ class Presented:
     """Figures that are beyond their limits."""
     summary: Sequence[str]
     """The lines that a page shows first, beside `lost`."""
+    differences: Sequence[Difference]
+    """The figures with a limit that differ, and the texts."""
     table: PageTable
-    """The figures with a limit that differ."""
+    """The same for a page."""
     all_figures: PageTable
 
     @property
@@ -54,13 +56,15 @@ class Presented:
 def presented(compared: Compared, limits: Sequence[Limit]) -> Presented:
     """Hold a comparison to its limits, and return it as text."""
     beyond = list(broken(limits, compared))
+    of_limits = differences(compared, [limit.metric for limit in limits])
     return Presented(
         facts=list(lines(compared, limits, beyond)),
         lost=list(lost_lines(compared)),
         broken=[broken_line(compared, figure) for figure in beyond],
         summary=list(in_short(compared, limits)),
-        table=table(compared, [limit.metric for limit in limits]),
-        all_figures=replace(table(compared, [], "All figures that differ"), most=0),
+        differences=of_limits,
+        table=table(of_limits),
+        all_figures=replace(table(differences(compared), "All figures that differ"), most=0),
     )
 
 
@@ -149,29 +153,63 @@ def _held(beyond: int, moved: int) -> str:
     )
 
 
-def table(compared: Compared, figures: Sequence[str], title: str = "What differs") -> PageTable:
-    """Return a table with a row for each of `figures` that differs in a cell; for all figures if none are named."""
-    order = [*figures, *SPEED, *sorted(compared.figures)]
-    entries = [entry for cell in compared.cells for entry in _rows(compared, cell, figures)]
-    rows = [row for _, row in sorted(entries, key=lambda entry: entry[0].key(order))]
-    return PageTable(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
-
-
 @dataclass(frozen=True)
-class _Standing:
-    """The sort key of a row. Texts come first. Then come figures that are worse, in the figures' order and the worst
-    first, then other figures in the same order. Assessments of which only the reason differs come last.
-    """
+class Difference:
+    """A row of the tables: a figure of a cell that differs, or a text, which has no change."""
 
+    cell: ComparedCell
+    title: str
+    """The title of the figure, or a sentence."""
     figure: str = ""
-    verdict: str = ""
-    worse: float = 0.0
+    change: Change | None = None
+    better: Better = None
     reworded: bool = False
+    """True if the text is an assessment of which only the reason differs."""
 
-    def key(self, order: Sequence[str]) -> tuple[object, ...]:
-        if not self.figure:
+    def key(self, order: Sequence[str]) -> tuple[int, int, float]:
+        """Return the sort key. Texts come first. Then come figures that are worse, in the figures' `order` and the
+        worst first, then other figures in the same order. Assessments of which only the reason differs come last.
+        """
+        if self.change is None:
             return (3 if self.reworded else 0, 0, 0.0)
-        return (1 if self.verdict == "worse" else 2, order.index(self.figure), -self.worse)
+        worse = worse_by(self.change.mean, self.better) or abs(self.change.mean)
+        return (1 if _is(self.change, self.better) == "worse" else 2, order.index(self.figure), -worse)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the texts of COLUMNS."""
+        where, begins = named(self.cell.place), _where(self.cell.cause)
+        if (change := self.change) is None:
+            return (where, self.title, "", str(len(self.cell.seeds)), "", "", "not the same", begins)
+        numbers = (_change(change), str(change.seeds), _percent(change.by_seed), _share_of_chance(change.chance))
+        return (where, self.title, *numbers, verdict(change, self.better), begins)
+
+    @property
+    def line(self) -> str:
+        """Return a line of a terminal, which is too narrow for the table."""
+        begins = f". Begins with {_where(self.cell.cause)}" if self.cell.cause else ""
+        if (change := self.change) is None:
+            return f"  {named(self.cell.place)}: {self.title}{begins}"
+        seeds = f"{count(change.seeds, 'seed')} {_percent(change.by_seed)} apart"
+        numbers = f"{_change(change)}, {seeds}, chance {_share_of_chance(change.chance)}"
+        return f"  {named(self.cell.place)}: {self.title} {numbers}: {verdict(change, self.better)}{begins}"
+
+
+def differences(compared: Compared, figures: Sequence[str] = ()) -> list[Difference]:
+    """Return the texts that differ, and those of `figures` that do; all figures if none are named."""
+    order = [*figures, *SPEED, *sorted(compared.figures)]
+    found = [difference for cell in compared.cells for difference in _of_cell(compared, cell, figures)]
+    return sorted(found, key=lambda difference: difference.key(order))
+
+
+def _of_cell(compared: Compared, cell: ComparedCell, figures: Sequence[str]) -> Iterator[Difference]:
+    for text in cell.other_texts:
+        yield Difference(cell, text)
+    for text in cell.reworded:
+        yield Difference(cell, text, reworded=True)
+    for name, change in cell.changes.items():
+        if not figures or name in figures:
+            yield Difference(cell, compared.title(name), name, change, compared.better(name))
 
 
 NOTE = (
@@ -181,33 +219,16 @@ NOTE = (
 )
 
 
-def _rows(
-    compared: Compared, cell: ComparedCell, figures: Sequence[str]
-) -> Iterator[tuple[_Standing, tuple[str, ...]]]:
-    begins = _where(cell.cause) if cell.cause else ""
-    where = named(cell.place)
-    for standing, texts in ((_Standing(), cell.other_texts), (_Standing(reworded=True), cell.reworded)):
-        for text in texts:
-            yield standing, (where, text, "", str(len(cell.seeds)), "", "", "not the same", begins)
-    for name, change in cell.changes.items():
-        if not figures or name in figures:
-            better = compared.better(name)
-            standing = _Standing(name, _is(change, better), worse_by(change.mean, better) or abs(change.mean))
-            row = (
-                where,
-                compared.title(name),
-                _change(change),
-                str(change.seeds),
-                _percent(change.by_seed),
-                _share_of_chance(change.chance),
-                verdict(change, better),
-                begins,
-            )
-            yield standing, row
+def table(shown: Sequence[Difference], title: str = "What differs") -> PageTable:
+    """Return a table of differences for a page."""
+    rows = [difference.texts for difference in shown]
+    return PageTable(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
 
 
-def _where(cause: Cause) -> str:
-    """Return a text such as "flushes +100 %"."""
+def _where(cause: Cause | None) -> str:
+    """Return a text such as "flushes +100 %"; "" without a cause."""
+    if cause is None:
+        return ""
     by = cause.moved.get(_COUNTED.get(cause.layer, cause.layer), 0.0)
     return f"{cause.layer} {_signed(by)}" if by else cause.layer
 
@@ -216,14 +237,6 @@ def _share_of_chance(chance: float | None) -> str:
     if chance is None:
         return "-"
     return f"{100 * chance:.2g} %" if chance >= LEAST_CHANCE else f"below {100 * LEAST_CHANCE:g} %"
-
-
-def row_line(row: Sequence[str]) -> str:
-    """Return a row of the table as a line of a terminal, which is too narrow for the table."""
-    where, figure, moved, seeds, apart, chance, direction, begins = row
-    numbers = f" {moved}, {count(int(seeds), 'seed')} {apart} apart, chance {chance}" if moved else ""
-    figures = f"{numbers}: {direction}" if numbers else ""
-    return f"  {where}: {figure}{figures}{f'. Begins with {begins}' if begins else ''}"
 
 
 def verdict(change: Change, better: Better) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
+from flashbed.guest_output.assessment import Assessment
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
 from flashbed.result import columns
@@ -39,11 +40,12 @@ DURABLE = "durable"
 
 @dataclass(frozen=True)
 class StoredRepetition:
-    """One seed of a cell: its figures, its counters, and the columns of text."""
+    """One seed of a cell: its figures, its counters, the columns of text, and those of assessments."""
 
     figures: Mapping[str, float]
     counted: Mapping[str, int]
     texts: Mapping[str, str | None]
+    assessments: Mapping[str, Assessment]
 
     @property
     def measured(self) -> bool:
@@ -189,10 +191,10 @@ def _metrics(tables: Mapping[str, Any]) -> dict[str, Metric]:
 
 def _repetition(row: Mapping[str, Any]) -> StoredRepetition:
     figures = {name: float(value) for name, value in row["metrics"].items() if value is not None}
-    texts = columns.compared_of(row)
+    texts = columns.compared_texts(row)
     if not all(value is None or isinstance(value, str) for value in texts.values()):
         raise TypeError("a column of text has something else")
-    return StoredRepetition(figures, row.get("counted", {}), texts)
+    return StoredRepetition(figures, row.get("counted", {}), texts, columns.compared_assessments(row))
 
 
 def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,3 @@ class Assessment:
     def text(self) -> str:
         """Return the text of tables: "steady", "not steady: falls from 4 MiB/s ..."."""
         return f"{self.state}: {self.reason}" if self.reason else self.state
-
-    @classmethod
-    def parsed(cls, text: str) -> Self:
-        """Return the assessment of a text in a report's results.json, which has it as `text` writes it."""
-        state, _, reason = text.partition(": ")
-        return cls(state, reason)

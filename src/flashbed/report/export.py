@@ -19,7 +19,7 @@ from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
-from flashbed.result.columns import columns_of, values
+from flashbed.result.columns import ASSESSMENTS, assessments, columns_of, values
 from flashbed.study.format import Answer
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def frame_of(results: Results) -> pandas.DataFrame:
         for place, axis in enumerate(results.axes)
     }
     for column in columns_of(repetitions):
-        columns[column.name] = pandas.Series([column.value(r) for r in repetitions], dtype=column.kind)
+        columns[column.name] = pandas.Series([column.shown(r) for r in repetitions], dtype=column.kind)
     for name in results.metrics:
         columns[name] = pandas.Series([r.metrics.get(name, math.nan) for r in repetitions], dtype="float64")
     return pandas.DataFrame(columns)
@@ -107,6 +107,7 @@ def json_bytes(report: Report) -> bytes:
                 **values(repetition, columns),
                 "metrics": {name: repetition.metrics.get(name) for name in report.results.metrics},
                 "counted": repetition.counted,
+                ASSESSMENTS: assessments(repetition, columns),
             }
             for repetition in report.results.repetitions
         ],

@@ -9,10 +9,11 @@ metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from flashbed.guest_output import limit, steadiness, wear
+from flashbed.guest_output.assessment import Assessment
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.program_calls import CallSummary
@@ -121,7 +122,7 @@ class Column:
     name: str
     meaning: str
     """For docs/studies.md."""
-    value: Callable[[ResultRow], str | int | None]
+    value: Callable[[ResultRow], str | int | Assessment | None]
     """Returns the column's value for a row."""
     kind: Literal["str", "int64", "object"] = "str"
     """The type in a data frame. Only "object" has the value None."""
@@ -131,6 +132,13 @@ class Column:
     """True if the comparison of two reports looks at it."""
     optional: bool = False
     """True if an older results.json may lack it. Then it is empty."""
+    is_assessment: bool = False
+    """True if its values are assessments. Tables have their texts; results.json also has state and reason."""
+
+    def shown(self, row: ResultRow) -> str | int | None:
+        """Return the value of a table."""
+        value = self.value(row)
+        return value.text if isinstance(value, Assessment) else value
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -168,13 +176,31 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "durable",
         "whether the commits that the load asked for were carried out",
-        lambda row: row.durable.text,
+        lambda row: row.durable,
         compared=True,
         optional=True,
+        is_assessment=True,
     ),
-    Column("steady", "whether the rate was the same all the time", lambda row: row.steady.text, compared=True),
-    Column("settled", "whether write amplification was the same in both halves", lambda row: row.settled.text),
-    Column("fresh", "that less was ever programmed than the flash holds", lambda row: row.fresh.text, compared=True),
+    Column(
+        "steady",
+        "whether the rate was the same all the time",
+        lambda row: row.steady,
+        compared=True,
+        is_assessment=True,
+    ),
+    Column(
+        "settled",
+        "whether write amplification was the same in both halves",
+        lambda row: row.settled,
+        is_assessment=True,
+    ),
+    Column(
+        "fresh",
+        "that less was ever programmed than the flash holds",
+        lambda row: row.fresh,
+        compared=True,
+        is_assessment=True,
+    ),
     Column(
         "writes", "`allocates` or `overwrites`, where a pattern of fio tells", lambda row: row.writes, compared=True
     ),
@@ -195,13 +221,48 @@ def columns_of(rows: Iterable[ResultRow]) -> list[Column]:
 
 def values(row: ResultRow, columns: Iterable[Column]) -> dict[str, str | int | None]:
     """Return the values of a row by the names of `columns`."""
-    return {column.name: column.value(row) for column in columns}
+    return {column.name: column.shown(row) for column in columns}
 
 
-def compared_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a row of results.json by which two reports are compared, beside numbers. The key is not
-    among them, because it also changes with inputs that change no figure. Raises KeyError if the row lacks one.
+ASSESSMENTS = "assessments"
+"""The name, in a row of results.json, of its assessments: state and reason by the names of columns."""
+
+TABLES = ("metrics", "counted", ASSESSMENTS)
+"""The tables of a row of results.json, beside its columns. No axis of a study may have one of these names either."""
+
+
+def assessments(row: ResultRow, columns: Iterable[Column]) -> dict[str, dict[str, str]]:
+    """Return state and reason of each assessment in a row that is not empty."""
+    assessed = {column.name: column.value(row) for column in columns if column.is_assessment}
+    return {name: asdict(value) for name, value in assessed.items() if isinstance(value, Assessment) and value}
+
+
+def compared_texts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the texts of a row of results.json by which two reports are compared. The key is not among them, because
+    it also changes with inputs that change no figure. Raises KeyError if the row lacks one.
     """
-    compared = [column for column in COLUMNS if column.compared]
-    plain = {column.name: row[column.name] for column in compared if not column.optional}
-    return plain | {column.name: row.get(column.name, "") for column in compared if column.optional}
+    compared = [column for column in COLUMNS if column.compared and not column.is_assessment]
+    return {column.name: row.get(column.name, "") if column.optional else row[column.name] for column in compared}
+
+
+def compared_assessments(row: Mapping[str, Any]) -> dict[str, Assessment]:
+    """Return the assessments of a row of results.json by which two reports are compared. Raises KeyError, TypeError or
+    AttributeError if the row lacks one, or has something else.
+    """
+    compared = [column for column in COLUMNS if column.compared and column.is_assessment]
+    if ASSESSMENTS in row:
+        found = {column.name: Assessment(**row[ASSESSMENTS].get(column.name, {})) for column in compared}
+    else:
+        found = {
+            column.name: _from_text(row.get(column.name, "") if column.optional else row[column.name])
+            for column in compared
+        }
+    if not all(isinstance(part, str) for value in found.values() for part in (value.state, value.reason)):
+        raise TypeError("an assessment is no text")
+    return found
+
+
+def _from_text(text: str) -> Assessment:
+    """Return the assessment of a text: a results.json of flashbed 0.2.0 and before has only the texts of tables."""
+    state, _, reason = text.partition(": ")
+    return Assessment(state, reason)

@@ -28,7 +28,7 @@ MOST_REPETITIONS = 100_000
 """A study with more repetitions than this is a mistake."""
 
 
-_COLUMNS = (*columns.names(), "tool", *OWN_FILES)
+_COLUMNS = (*columns.names(), *columns.TABLES, "tool", *OWN_FILES)
 """Other names in the results table and in [workload]."""
 
 _REQUIRED = {"board": "arm64-1000", "medium": "usb-stick-2g", "filesystem": "ext2"}

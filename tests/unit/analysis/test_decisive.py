@@ -25,11 +25,11 @@ from flashbed.guest_output.steadiness import Steadiness
 from flashbed.result.columns import ResultRow
 from tests.support.facts import Facts
 from tests.support.samples import shipped
-from tests.support.tabled import results_of
+from tests.support.tabled import assessed, results_of
 
 
 def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> ResultRow:
-    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=Steadiness.parsed(steady))
+    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=assessed(Steadiness, steady))
 
 
 def kind(row: ResultRow, metric: str) -> str:

@@ -45,7 +45,7 @@ def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_
         "CPU time: worse in 2 of 2 cells, up to +11.8 % (ext2)",
         Facts("2 cells begin with flushes", "CPU time +11.8 %", "flushes +100 %"),
     ]
-    rows = presentation.table(comparison, []).rows
+    rows = [row.texts for row in presentation.differences(comparison)]
     assert [row[:2] for row in rows[:3]] == [("f2fs", "Bandwidth"), ("ext2", "Bandwidth"), ("f2fs", "Mean latency")]
 
 
@@ -72,7 +72,7 @@ def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_diffe
         return change
 
     comparison = of(write(tmp_path / "a", slower(1.0)), write(tmp_path / "b", slower(1.5)))
-    rows = [row[:2] for row in presentation.table(comparison, []).rows]
+    rows = [row.texts[:2] for row in presentation.differences(comparison)]
     assert [(cell, text.partition(":")[0]) for cell, text in rows] == [
         ("f2fs", "fresh"),
         ("f2fs", "Bandwidth"),

@@ -18,8 +18,8 @@ def of(a: Path, b: Path) -> Compared:
 def _lines(comparison: Compared) -> list[str]:
     limits_ = limits.default([comparison])
     broken = list(limits.broken(limits_, comparison))
-    rows = presentation.table(comparison, [limit.metric for limit in limits_]).rows
-    return [*presentation.lines(comparison, limits_, broken), *map(presentation.row_line, rows)]
+    differences = presentation.differences(comparison, [limit.metric for limit in limits_])
+    return [*presentation.lines(comparison, limits_, broken), *(difference.line for difference in differences)]
 
 
 def test_what_is_told_otherwise_is_told_as_each_side_says_it(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from flashbed.workload.nfs import Nfs
 from tests.support.facts import Facts
 from tests.support.made_up_exports import write as exported
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
-from tests.support.tabled import report_of, results_of
+from tests.support.tabled import assessed, report_of, results_of
 from tests.unit.report.written_report import written
 
 LOST = "not durable: 0 flushes for 950 commits"
@@ -283,7 +283,7 @@ def test_where_none_is_durable_nothing_is_recommended() -> None:
 
 @pytest.mark.parametrize("metric", ["bandwidth", "write_amplification", "mount_s", "random_seeks"])
 def test_lost_commits_bar_every_metric(metric: str) -> None:
-    row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=Durability.parsed(LOST))
+    row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=assessed(Durability, LOST))
     doubt = doubt_of(row, metric)
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)

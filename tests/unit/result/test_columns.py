@@ -10,11 +10,14 @@ from pathlib import Path
 import pandas
 import pytest
 
+from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
 from flashbed.execution import frames
+from flashbed.guest_output.assessment import Assessment
 from flashbed.result import columns
 from flashbed.result.columns import Column
 from pages import columns_table
+from tests.support.made_up_exports import write
 from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
 from tests.support.tabled import bring_up_to_date, rows_of_study
 
@@ -48,10 +51,38 @@ def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
 
 
 def test_a_report_of_before_may_lack_a_later_column() -> None:
-    row = dict.fromkeys(("outcome", "check", "mounted", "limit", "steady", "fresh", "writes"), "")
-    assert columns.compared_of(row) == {**row, "durable": ""}
+    row = dict.fromkeys(("outcome", "check", "mounted", "limit", "writes"), "")
+    assessed = {"steady": "not steady: falls by 4: 1", "fresh": ""}
+    assert columns.compared_texts(row) == row
+    falls = Assessment("not steady", "falls by 4: 1")
+    expected = {"durable": Assessment(), "steady": falls, "fresh": Assessment()}
+    assert columns.compared_assessments(assessed) == expected
     with pytest.raises(KeyError):
-        columns.compared_of({"outcome": "measured"})
+        columns.compared_texts({"outcome": "measured"})
+    with pytest.raises(KeyError):
+        columns.compared_assessments({"steady": "steady"})
+
+
+def test_an_assessment_is_exported_as_state_and_reason(tmp_path: Path) -> None:
+    study = made_up_study()
+    tabled = [{**row, "steady": "not steady: falls by 4: 1"} for row in rows_of(made_up_frame(study))]
+    bring_up_to_date(study, tabled, MANIFEST, tmp_path)
+    document = json.loads((tmp_path / "results.json").read_text())
+    for row in document["repetitions"]:
+        assert row["steady"] == "not steady: falls by 4: 1"
+        assert row["assessments"] == {"steady": {"state": "not steady", "reason": "falls by 4: 1"}}
+    # The text is not read where state and reason are there
+    changed = [{**row, "steady": "other"} for row in document["repetitions"]]
+    (tmp_path / "results.json").write_text(json.dumps({**document, "repetitions": changed}))
+    (read,) = result_set.read_all(str(tmp_path)).values()
+    steady = {seed.assessments["steady"] for seeds in read.cells.values() for seed in seeds.values()}
+    assert steady == {Assessment("not steady", "falls by 4: 1")}
+
+
+@pytest.mark.parametrize("wrong", [[], 5, {"steady": 5}, {"steady": {"state": 5}}, {"steady": {"text": ""}}])
+def test_assessments_that_are_none_are_no_set_of_results(wrong: object, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a set of results"):
+        result_set.read_all(str(write(tmp_path / "a", lambda row: row.update(assessments=wrong))))
 
 
 def test_a_column_of_own_kernels_is_there_only_where_a_row_has_one() -> None:

@@ -80,7 +80,7 @@ def test_jobs_that_contradict(tmp_path: Path, job: str, pair: tuple[str, str], e
 def test_no_axis_of_a_job_is_a_column_of_the_results(tmp_path: Path) -> None:
     """An axis named `check` overwrote the checker's output, and the report said "was not run"."""
     write(tmp_path / "my.fio", JOB)
-    for column in (*columns.names(), *METRICS, "tool"):
+    for column in (*columns.names(), *columns.TABLES, *METRICS, "tool"):
         text = message(tmp_path, WITH_JOB, ("request    =", f"{column} ="))
         assert f"9: axes.{column}: is the name of a column of the results; choose another" in text
     assert f"9: axes.{SYSTEM}: " in message(tmp_path, WITH_JOB, ("request    =", f"{SYSTEM} ="))
