@@ -380,7 +380,7 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
     if not result.is_measured:
         return Finished(result, files)
     try:
-        measurement = evaluation.evaluate(result.cell, outcome.files, result.medium_bytes)
+        measurement = evaluation.evaluate(result, outcome.files)
         return Finished(replace(result, measurement=measurement), files)
     except evaluation.UnreadableError as error:
         return Finished(replace(result, outcome="failed", reason=str(error)), files)

@@ -4,7 +4,7 @@ series.
 
 No result contains it. It is computed from the output, so that a corrected formula changes every report at once and runs
 no guest. It is kept until the code changes, because computing it takes minutes for 10,000 repetitions. The cell is
-known from the result (`cell_inputs`), so that a result can be read without its study.
+known from the result (`CellInputs`), so that a result can be read without its study.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import fsum, isfinite
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -37,7 +36,7 @@ from flashbed.guest_output import (
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
 from flashbed.guest_output.system_calls import CALLS
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
-from flashbed.result.result import Measurement, Result
+from flashbed.result.result import CellInputs, Measurement, Result, ResultError
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -48,7 +47,6 @@ _UNREADABLE = (WorkloadOutputError, ValueError, TypeError, ArithmeticError, Recu
 _MOST_MOUNTED = 2000
 
 Out = Mapping[str, bytes]
-Cell = Mapping[str, Any]
 
 
 class UnreadableError(Exception):
@@ -78,13 +76,16 @@ class OutFiles(Mapping[str, bytes]):
         return sum(1 for _ in self)
 
 
-def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
-    """Return the measurement of a cell from its guest's files. The file system got `medium_bytes` of the medium. Raises
-    UnreadableError.
-    """
-    workload = WORKLOADS[cell["workload"]["tool"]]
+def evaluate(result: Result, out: Out) -> Measurement:
+    """Return the measurement of a result from its guest's files. Raises UnreadableError."""
     try:
-        parameters = cell["workload"]["parameters"]
+        inputs = CellInputs.of(result.cell)
+    except ResultError as error:
+        raise UnreadableError(str(error)) from None
+    if inputs.tool not in WORKLOADS:
+        raise UnreadableError(f'its tool "{foreign.line(str(inputs.tool))}" is not installed, as that of a plugin')
+    workload, parameters = WORKLOADS[inputs.tool], inputs.parameters
+    try:
         series = _checked_series(workload.series(parameters, out))
         settled = steadiness.settling(steadiness.programmed(out), series)
         calls = program_calls.program_calls(out, workload.needs(parameters).roots) if CALLS in out else None
@@ -92,10 +93,10 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
         commits = workload.commits(parameters, out)
         if calls and not commits.asked:
             commits = calls.commits
-        medium, metrics = _medium_and_metrics(cell, out, medium_bytes, settled, of_tool)
+        medium, metrics = _medium_and_metrics(inputs, out, result.medium_bytes, settled, of_tool)
         return Measurement(
             mounted=foreign.line(filesystem.described_mount(out), _MOST_MOUNTED),
-            durable=durability.durability(commits, out, cell["medium"]),
+            durable=durability.durability(commits, out, inputs.medium),
             settled=settled,
             metrics=_checked(metrics),
             medium=medium,
@@ -109,7 +110,7 @@ def evaluate(cell: Cell, out: Out, medium_bytes: int) -> Measurement:
         raise UnreadableError(f"its output cannot be read: {foreign.line(str(error))}") from None
 
 
-def _checked(metrics: Mapping[str, Any]) -> dict[str, float]:
+def _checked(metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics. Raises WorkloadOutputError for an unknown name, and for a value that is no finite number."""
     for name, value in metrics.items():
         if name not in METRICS:
@@ -140,7 +141,7 @@ def with_measurement(result: Result, folder: Path) -> Result:
     if keeping is not None and (kept := keeping.load()) is not None:
         return replace(result, measurement=kept)
     try:
-        measurement = evaluate(result.cell, OutFiles(folder / "out"), result.medium_bytes)
+        measurement = evaluate(result, OutFiles(folder / "out"))
     except UnreadableError as error:
         return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
     if keeping is not None:
@@ -170,11 +171,11 @@ class _Keeping:
         """
         root = paths.cache_root()
         try:
-            if not folder.is_relative_to(root / "results") or not _is_ours(result.cell["workload"]["tool"]):
+            if not folder.is_relative_to(root / "results") or not _is_ours(CellInputs.of(result.cell).tool):
                 return None
             with os.scandir(folder / "out") as entries:
                 files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
-        except (OSError, LookupError):
+        except (OSError, LookupError, ResultError):
             return None
         place = root / _MEASUREMENTS / digest_code()[:16] / result.key[:2] / result.key
         return _Keeping(place, digest_json([files, result.medium_bytes]))
@@ -216,22 +217,22 @@ def _measurements() -> TypeAdapter[Measurement]:
 
 
 def _medium_and_metrics(
-    cell: Cell, out: Out, medium_bytes: int, settled: Settling, of_tool: Mapping[str, float]
-) -> tuple[dict[str, Any], dict[str, float]]:
+    inputs: CellInputs, out: Out, medium_bytes: int, settled: Settling, of_tool: Mapping[str, float]
+) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
     """Return the medium's counters by phase, and all metrics. Lifetimes are among them only if write amplification had
     settled. `of_tool` are the metrics of the tool and of its programs' calls.
     """
-    numbers = {name: value for name, value in cell["medium"].items() if type(value) is int}
+    numbers = inputs.numbers
     page_bytes = numbers.get("page_bytes")
     medium = medium_counters.phases(out)
-    marked, reached = _reached(cell, out, page_bytes)
+    marked, reached = _reached(inputs, out, page_bytes)
     # Only the medium counts what a warm-up writes, so there is no ratio of the two then
     has_ratio = "warm_up_s" not in of_tool
     written, block = of_tool.get("written_bytes", 0.0) if has_ratio else 0.0, medium_counters.translated_bytes(out)
     programmed_blocks = medium["synced"].get("flash_programmed_pages", 0) / numbers.get("pages_per_block", 1)
     load = medium_counters.of_load(out)
     moved = fsum(medium_counters.moved_bytes(load, page_bytes))
-    rig = limit.Rig(numbers, cell["board"]["pio_sector_ns"], cell["board"]["nand_cycle_ps"])
+    rig = limit.Rig(numbers, inputs.pio_sector_ns, inputs.nand_cycle_ps)
     metrics = {
         **of_tool,
         **reached,
@@ -243,7 +244,7 @@ def _medium_and_metrics(
         **limit.percents(rig, load, moved, limit.time_of(out, of_tool)),
         **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT)),
         **filesystem.upkeep_metrics(out, medium_bytes),
-        **(power_cuts.metrics(out) if "power_cuts" in cell else {}),
+        **(power_cuts.metrics(out) if inputs.has_power_cuts else {}),
         **wear.metrics(
             out,
             numbers.get("endurance_erases", 0),
@@ -263,12 +264,12 @@ def _with_warm_up(metrics: Mapping[str, float]) -> float:
 
 
 def _reached(
-    cell: Cell, out: Out, page_bytes: int | None
+    inputs: CellInputs, out: Out, page_bytes: int | None
 ) -> tuple[dict[str, medium_counters.Counters], dict[str, float]]:
     """Return the medium's counters of each phase, and metrics: the percentage of the requested bytes that reached the
     medium, and the erased blocks of flash. Return two empty mappings for a tool without phases.
     """
-    phases: Sequence[Any] = WORKLOADS[cell["workload"]["tool"]].phases(cell["workload"]["parameters"])
+    phases = WORKLOADS[inputs.tool].phases(inputs.parameters)
     if not phases:
         return {}, {}
     marked = medium_counters.marked(out, [phase.name for phase in phases])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.program_calls import CallSummary
@@ -19,9 +19,52 @@ MEASURED = "measured"
 
 _MEDIUM_BYTES = "medium_bytes"
 
+_Part = TypeVar("_Part")
+
 
 class ResultError(ValueError):
     """A document is no result; the text says why."""
+
+
+@dataclass(frozen=True)
+class CellInputs:
+    """The inputs of a cell that its measurement depends on."""
+
+    tool: str
+    parameters: Mapping[str, object]
+    """The workload's parameters."""
+    medium: Mapping[str, Any]
+    """The parameters of the medium's model, and its kind."""
+    pio_sector_ns: int
+    nand_cycle_ps: int
+    has_power_cuts: bool
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Return the parameters of the medium that are numbers."""
+        return {name: value for name, value in self.medium.items() if type(value) is int}
+
+    @classmethod
+    def of(cls, cell: Mapping[str, Any]) -> CellInputs:
+        """Return the inputs of the document of a cell. Raises ResultError."""
+        return cls(
+            tool=_part(cell, str, "workload", "tool"),
+            parameters=_part(cell, dict, "workload", "parameters"),
+            medium=_part(cell, dict, "medium"),
+            pio_sector_ns=_part(cell, int, "board", "pio_sector_ns"),
+            nand_cycle_ps=_part(cell, int, "board", "nand_cycle_ps"),
+            has_power_cuts="power_cuts" in cell,
+        )
+
+
+def _part(cell: Mapping[str, Any], kind: type[_Part], *names: str) -> _Part:
+    """Return a part of a cell's document. Raises ResultError if there is none of this kind."""
+    part: object = cell
+    for name in names:
+        part = part.get(name) if isinstance(part, Mapping) else None
+    if not isinstance(part, kind):
+        raise ResultError(f'its cell has no "{".".join(names)}", or one of another kind')
+    return part
 
 
 @dataclass(frozen=True)

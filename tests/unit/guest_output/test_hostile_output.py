@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from flashbed.guest_output import cpu_load, medium_counters, wear
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
-from flashbed.workload.fio.workload import FioParameters
+from flashbed.workload.fio.pattern import FioParameters
 from tests.support.generated_inputs import fio_document
+from tests.support.made_up_result import made_up_result
 from tests.support.mutated_inputs import values
 from tests.unit.guest_output.test_upkeep import MEDIUM_BYTES
 from tests.unit.guest_output.test_upkeep import OUT as UPKEEP
@@ -71,9 +73,8 @@ def read(out: dict[str, bytes], load: str = "cached") -> str:
     message, measurement = "", Measurement()
     tool, parameters = LOADS[load]
     try:
-        measurement = evaluation.evaluate(
-            {**CELL, "workload": {"tool": tool, "parameters": parameters}}, out, MEDIUM_BYTES
-        )
+        cell = {**CELL, "workload": {"tool": tool, "parameters": parameters}}
+        measurement = evaluation.evaluate(replace(made_up_result("k", {}), cell=cell, medium_bytes=MEDIUM_BYTES), out)
     except evaluation.UnreadableError as error:
         message = str(error)
     assert message.isprintable()

@@ -11,7 +11,8 @@ from flashbed.guest_output import steadiness, wear
 from flashbed.workload import WORKLOADS
 from flashbed.workload.fio import series
 from flashbed.workload.fio.jobs import WARM_UP_S, with_warm_up
-from flashbed.workload.fio.workload import Fio, FioParameters
+from flashbed.workload.fio.pattern import FioParameters
+from flashbed.workload.fio.workload import Fio
 from tests.support.facts import Facts
 
 MIB = 1 << 20

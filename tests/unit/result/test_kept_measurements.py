@@ -38,7 +38,9 @@ class Store:
         (self.folder / "out").mkdir(parents=True)
         self.output = self.folder / "out" / "fio.json"
         self.output.write_text("{}")
-        self.document = {**DOCUMENT, "cell": {**DOCUMENT["cell"], "workload": {"tool": "fio"}}}
+        board = {"pio_sector_ns": 0, "nand_cycle_ps": 0}
+        cell = {**DOCUMENT["cell"], "board": board, "workload": {"tool": "fio", "parameters": {}}}
+        self.document = {**DOCUMENT, "cell": cell}
 
     def evaluate(self, *_: Any) -> Measurement:
         self.read_count += 1

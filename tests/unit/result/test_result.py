@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flashbed.result import evaluation
 from flashbed.result.result import Measurement, Result, ResultError
+from tests.support.facts import Facts
 from tests.support.made_up_result import made_up_result
 
 DOCUMENT: dict[str, Any] = {
@@ -36,6 +39,36 @@ def test_a_result_comes_back_as_it_was_kept() -> None:
 def test_what_follows_from_the_files_is_not_kept() -> None:
     measured = replace(made_up_result("k", {}), measurement=Measurement(mounted="ext2 rw", metrics={"bandwidth": 1.0}))
     assert measured.to_json() == made_up_result("k", {}).to_json()
+
+
+WITH_INPUTS: dict[str, Any] = {
+    "workload": {"tool": "no-such", "parameters": {}},
+    "board": {"pio_sector_ns": 0, "nand_cycle_ps": 0},
+    "medium": {},
+}
+
+
+def test_a_result_of_a_tool_that_is_not_installed_has_failed(tmp_path: Path) -> None:
+    result = evaluation.with_measurement(Result.from_json({**DOCUMENT, "cell": WITH_INPUTS}), tmp_path)
+    assert result.outcome == "failed"
+    assert result.reason == Facts("no-such", "not installed", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"),
+    [
+        ({"workload": []}, "workload.tool"),
+        ({"workload": {"tool": []}}, "workload.tool"),
+        ({"workload": {"tool": "fio", "parameters": "x"}}, "workload.parameters"),
+        ({"medium": None}, "medium"),
+        ({"board": {"pio_sector_ns": 0}}, "board.nand_cycle_ps"),
+    ],
+)
+def test_a_result_without_an_input_of_its_cell_has_failed(tmp_path: Path, missing: dict[str, Any], named: str) -> None:
+    document = {**DOCUMENT, "cell": {**WITH_INPUTS, **missing}}
+    result = evaluation.with_measurement(Result.from_json(document), tmp_path)
+    assert result.outcome == "failed"
+    assert result.reason == Facts(f'"{named}"', str(tmp_path))
 
 
 @pytest.mark.parametrize(("known", "medium_bytes"), [(None, 2048), (512, 512)])

@@ -11,8 +11,8 @@ import pytest
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio import latency
 from flashbed.workload.fio.jobs import FLUSHED_EACH, fixed_numbers
-from flashbed.workload.fio.pattern import MOST_LOGGED
-from flashbed.workload.fio.workload import Fio, FioParameters
+from flashbed.workload.fio.pattern import MOST_LOGGED, FioParameters
+from flashbed.workload.fio.workload import Fio
 
 
 def waits(bins: dict[int, int]) -> dict[str, Any]:
