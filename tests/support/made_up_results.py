@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas
 
+from flashbed.profiles.profile import Medium
 from flashbed.study.format import Answer, Claim, Figure, Table, Trace
 from flashbed.study.loading import Study
 from tests.support.made_up_logs import logs_in, write_made_up_log
@@ -44,9 +45,9 @@ class Titles:
         titles = {"fat16": "FAT16", "ext2": "ext2", "f2fs": "F2FS"}
         return SimpleNamespace(title=titles[selector.partition(":")[0]], compresses=False)
 
-    def medium(self, selector: str) -> Any:
-        provides, kind = ("mtd", "nand") if selector.startswith("slc-nand") else ("block", "null")
-        return SimpleNamespace(title=f"{selector}, a medium", provides=provides, kind=kind)
+    def medium(self, selector: str) -> Medium:
+        kind = "nand" if selector.startswith("slc-nand") else "null"
+        return Medium.model_validate({"title": f"{selector}, a medium", "kind": kind, "capacity_bytes": 2 << 30})
 
     def texts(self, _: Any) -> dict[str, str]:
         return {}

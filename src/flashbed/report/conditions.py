@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any
 
 from flashbed.analysis.words import count, listing, number
 from flashbed.common.units import rough_size
 from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
-from flashbed.profiles.condition import AGED, MEANINGS, Condition
-from flashbed.profiles.profile import flash_of
+from flashbed.profiles.condition import AGED, MEANINGS
+from flashbed.profiles.profile import Medium, flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import ResultRow
@@ -32,10 +31,9 @@ def media(report: Report) -> list[tuple[str, str]]:
     return [
         (
             report.words.value("medium", name),
-            text + _discarded(report, name, medium) + _aged(report, name) + _fresh(report, name),
+            _condition(medium) + _discarded(report, name, medium) + _aged(report, name) + _fresh(report, name),
         )
         for name, medium in profiles
-        if (text := _condition(medium))
     ]
 
 
@@ -55,12 +53,11 @@ def new_devices(report: Report) -> str:
     )
 
 
-def _discarded(report: Report, name: str, medium: Any) -> str:
+def _discarded(report: Report, name: str, medium: Medium) -> str:
     """Return a sentence, after a space, on what was discarded before the measurement of a device that had been written:
     it is room to collect into. Return "" for a new device.
     """
-    condition = getattr(medium, "condition", "fresh")
-    if medium.kind != "flash" or (condition == "fresh" and getattr(medium, "start", None) is None):
+    if medium.kind != "flash" or (medium.condition == "fresh" and medium.start is None):
         return ""
     most_by_filesystem = {
         title: max(numbers[DISCARDED] for numbers in metrics)
@@ -73,7 +70,7 @@ def _discarded(report: Report, name: str, medium: Any) -> str:
     each = listing(
         [f"{rough_size(most) if most else 'nothing'} with {title}" for title, most in most_by_filesystem.items()]
     )
-    causes = "mkfs, the mounts and the aging" if condition == AGED else "mkfs and the mount"
+    causes = "mkfs, the mounts and the aging" if medium.condition == AGED else "mkfs and the mount"
     return f" Before the measurement {causes} discarded {each}; what is discarded is room to collect into."
 
 
@@ -149,17 +146,14 @@ def writes(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def _condition(medium: Any) -> str:
-    """Return the condition of a medium as text; "" if only its name is known."""
-    capacity, used = getattr(medium, "capacity_bytes", 0), getattr(medium, "used_bytes", 0)
-    if not capacity:
-        return ""
-    if getattr(medium, "start", None) is not None:
+def _condition(medium: Medium) -> str:
+    """Return the condition of a medium as text."""
+    capacity, used = medium.capacity_bytes, medium.used_bytes
+    if medium.start is not None:
         return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}.{_flash(medium)}"
-    condition: Condition = getattr(medium, "condition", "fresh")
-    beyond = "is room to collect into" if condition == "fresh" else "stays full"
+    beyond = "is room to collect into" if medium.condition == "fresh" else "stays full"
     rest = f", and the rest {beyond}" if medium.kind == "flash" and 0 < used < capacity else ""
-    before = f"; the whole device was {MEANINGS[condition]}{rest}" if medium.kind == "flash" else ""
+    before = f"; the whole device was {MEANINGS[medium.condition]}{rest}" if medium.kind == "flash" else ""
     return f"{_shown(capacity, used)}{before}{_discards(medium)}.{_flash(medium)}"
 
 
@@ -169,7 +163,7 @@ def _shown(capacity: int, used: int) -> str:
     return f"{part} {rough_size(capacity)} are shown"
 
 
-def _flash(medium: Any) -> str:
+def _flash(medium: Medium) -> str:
     """Return a sentence, after a space, on how much flash there is for the capacity; "" for a medium without."""
     flash = flash_of(medium)
     if flash is None:
@@ -180,7 +174,7 @@ def _flash(medium: Any) -> str:
     return f" It has {rough_size(flash.raw_bytes)} of flash, over-provisioning of {percent} %."
 
 
-def _discards(medium: Any) -> str:
+def _discards(medium: Medium) -> str:
     """Return a clause on whether a flash medium takes discards; "" for other media."""
     if medium.kind != "flash":
         return ""

@@ -163,7 +163,7 @@ def flow_table(report: Report, flows: Sequence[Flow], caption: str) -> ReportTab
 
 
 def _steady(report: Report, cell: Combination, is_noted: bool) -> TableCell:
-    """Return the cell that says whether the rate was steady; `told` is true if the cell has such a note."""
+    """Return the cell that says whether the rate was steady. `is_noted` is True if a note says so."""
     if verdict := report.unsteady.get(cell):
         return TableCell("no", hint=verdict.text, tone="warn")
     if reason := report.unknown.get(cell):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -18,6 +17,7 @@ from flashbed.guest_output import filesystem as guest_filesystem
 from flashbed.machine import guest_job
 from flashbed.medium import kept_media
 from flashbed.profiles.condition import STEPS
+from flashbed.profiles.profile import Medium
 from flashbed.report import conditions
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell, cell_inputs, plan
@@ -129,10 +129,8 @@ def test_what_the_guest_printed() -> None:
 
 def test_a_report_says_what_was_done() -> None:
     class Media(Titles):
-        def medium(self, selector: str) -> SimpleNamespace:
-            return SimpleNamespace(
-                kind="flash", capacity_bytes=64 * 10**9, parameters={}, numbers=dict, condition="aged"
-            )
+        def medium(self, selector: str) -> Medium:
+            return Medium(title="M", kind="flash", capacity_bytes=64 * 10**9, condition="aged")
 
     library: Any = Media()
     study = replace(made_up_study(), library=library)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flashbed.profiles.profile import Medium
+from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.report import conditions
 from tests.support.made_up_limits import limited, report
 from tests.support.made_up_results import Titles, made_up_study, rows_of
@@ -17,11 +19,12 @@ from tests.support.tabled import report_of
 GB = 10**9
 
 
-def flash(**more: Any) -> Any:
-    core = ("discard", "dies", "blocks_per_die", "pages_per_block", "page_bytes")
-    parameters = {name: more.pop(name) for name in core if name in more}
-    known = {"kind": "flash", "capacity_bytes": 64 * GB, "parameters": parameters, "numbers": lambda: parameters}
-    return SimpleNamespace(**{**known, **more})
+def made_up(kind: str, capacity_bytes: int = 64 * GB, **more: Any) -> Medium:
+    return Medium.model_validate({"title": "M", "kind": kind, "capacity_bytes": capacity_bytes, **more})
+
+
+def flash(**more: Any) -> Medium:
+    return made_up("flash", **more)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,10 @@ def flash(**more: Any) -> Any:
         (flash(used_bytes=17 << 30, condition="full"), "written in order once, and the rest stays full;"),
         (flash(used_bytes=17 << 30, condition="worn"), "at random in 64 KiB, and the rest stays full;"),
         (flash(condition="used"), "at random in 64 KiB, and mkfs could discard none of it; it takes discards."),
-        (flash(start="kept"), "are shown; it starts as a medium that was kept; it takes discards."),
+        (
+            flash().moved_to(StoredMedium(Path("kept"))),
+            "shown; it starts as a medium that was kept; it takes",
+        ),
         (
             flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=29 << 30),
             "it takes discards. It has 32.2 GiB of flash, over-provisioning of 11.2 %.",
@@ -49,17 +55,17 @@ def flash(**more: Any) -> Any:
             flash(dies=2, blocks_per_die=11008, pages_per_block=384, page_bytes=4096, capacity_bytes=8 << 30),
             "It has 32.2 GiB of flash: over-provisioning of 303 %, where devices have 2 to 30 %: it hardly ever",
         ),
-        (SimpleNamespace(kind="disk", capacity_bytes=320 * GB), "All of its 298.0 GiB are shown."),
-        (SimpleNamespace(title="known by name only"), None),
+        (made_up("disk", 320 * GB), "All of its 298.0 GiB are shown."),
     ],
 )
-def test_the_part_of_a_medium_that_is_shown(medium: Any, text: str | None) -> None:
+def test_the_part_of_a_medium_that_is_shown(medium: Medium, text: str) -> None:
     class Media(Titles):
-        def medium(self, selector: str) -> Any:
+        def medium(self, selector: str) -> Medium:
             return medium
 
-    by_name = conditions.media(report(library=Media()))
-    assert by_name == [] if text is None else (by_name[0][0] == "usb-stick-2g" and text in by_name[0][1])
+    [(name, condition)] = conditions.media(report(library=Media()))
+    assert name == "usb-stick-2g"
+    assert text in condition
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,7 @@ def test_the_part_of_a_medium_that_is_shown(medium: Any, text: str | None) -> No
 )
 def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[str, int], expected: str | None) -> None:
     class Media(Titles):
-        def medium(self, selector: str) -> Any:
+        def medium(self, selector: str) -> Medium:
             return flash(condition=condition)
 
     library: Any = Media()
