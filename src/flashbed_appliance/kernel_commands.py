@@ -17,7 +17,7 @@ kernel_app = typer.Typer(
     help="Kernels that contain only what one purpose needs: built, measured, compared.", no_args_is_help=True
 )
 
-Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
+KernelArchitecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write the report as one HTML file.")]
 
 
@@ -29,7 +29,7 @@ def kernel_shrink(
             "--for", metavar="WORD", help="nas (the appliance's kernel), a study, or fragments, as in nas+my.config."
         ),
     ] = "nas",
-    architecture: Architecture = "arm64",
+    architecture: KernelArchitecture = "arm64",
     option: Annotated[
         list[str] | None, typer.Option(metavar="CONFIG_NAME", help="Price this option only. May be repeated.")
     ] = None,
@@ -58,7 +58,7 @@ def kernel_shrink(
 def kernel_compare(
     a: Annotated[str, typer.Argument(metavar="A", help="nas, a study, or fragments joined by +, such as nas+pc.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other kernel, in the same form.")],
-    architecture: Architecture = "arm64",
+    architecture: KernelArchitecture = "arm64",
     html: Html = None,
 ) -> None:
     """Report where two kernels differ: options, sizes, source directories. Builds what is missing."""

@@ -17,19 +17,19 @@ nas_app = typer.Typer(
     no_args_is_help=True,
 )
 
-File = Annotated[
+SettingsFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="SETTINGS", help="A TOML file: network, disks, exports. Default: settings for a trial on this host."
     ),
 ]
-Architecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
+ApplianceArchitecture = Annotated[str, typer.Option("--architecture", "-a", metavar="NAME", help="x86_64 or arm64.")]
 
 
 @nas_app.command("build")
 def nas_build(
-    file: File = None,
-    architecture: Architecture = "x86_64",
+    file: SettingsFile = None,
+    architecture: ApplianceArchitecture = "x86_64",
     to: Annotated[Path, typer.Option(metavar="FOLDER", help="Directory for the file.")] = Path("nas"),
 ) -> None:
     """Build an appliance: one file, FOLDER/appliance, that firmware, a boot loader or QEMU starts."""
@@ -44,8 +44,8 @@ def nas_build(
 
 @nas_app.command("run")
 def nas_run(
-    file: File = None,
-    architecture: Architecture = "x86_64",
+    file: SettingsFile = None,
+    architecture: ApplianceArchitecture = "x86_64",
     kernel: Annotated[
         str,
         typer.Option(metavar="NAME", help="small is compiled the first time; debian is only downloaded."),

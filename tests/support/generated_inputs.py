@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from flashbed.common import paths
-from flashbed.profiles.library import FOLDERS, Kind
+from flashbed.profiles.library import FOLDERS, ProfileKind
 from tests.support.mutated_inputs import damaged, keys, mutated, toml, values
 
 PLAIN_STUDY = {
@@ -75,7 +75,7 @@ def _shipped_studies() -> list[dict[str, Any]]:
     return [tomllib.loads(file.read_text()) for file in sorted(paths.studies().glob("*.toml"))]
 
 
-def _shipped_profiles() -> list[tuple[Kind, dict[str, Any]]]:
+def _shipped_profiles() -> list[tuple[ProfileKind, dict[str, Any]]]:
     return [
         (kind, tomllib.loads(file.read_text()))
         for kind, folder in FOLDERS.items()

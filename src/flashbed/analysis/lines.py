@@ -133,7 +133,7 @@ LEAST_LINES = 2
 
 NOT_DURABLE = "NOT DURABLE"
 
-_Kind = Literal[
+_LineKind = Literal[
     "ahead",
     "just ahead",
     "depends",
@@ -147,9 +147,9 @@ _Kind = Literal[
 ]
 """What a line says of its loads, in the order of lines."""
 
-_ORDER: tuple[_Kind, ...] = get_args(_Kind)
+_ORDER: tuple[_LineKind, ...] = get_args(_LineKind)
 
-LineVerdict = tuple[_Kind, Hashable]
+LineVerdict = tuple[_LineKind, Hashable]
 """What a line says, and what its loads have in common: values, axes or a reason."""
 
 
@@ -253,7 +253,7 @@ def _others(group: Group, verdict: str) -> list[JointValue]:
     return [lead.over for lead in group.leads if lead.verdict == verdict]
 
 
-def _line(kind: _Kind, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
+def _line(kind: _LineKind, loads: Sequence[Load], where: str, several: bool, words: Words) -> str:
     """Return one line on loads that share a verdict. `several` is true if the question has several metrics."""
     group, comparison = loads[0].group, loads[0].comparison
     best = words.named(comparison.compare, group.best) if group.best else ""

@@ -39,14 +39,14 @@ class FileId:
     size: int
 
 
-Piece = bytes | int
+FilePiece = bytes | int
 """A piece of a file in a message; a number stands for so many zero bytes, because media are mostly zeros."""
 
-Pull = Callable[[int], Piece]
+Pull = Callable[[int], FilePiece]
 """Returns the piece of a file from this offset on; at its end fewer bytes."""
 
 
-def in_message(piece: bytes) -> Piece:
+def in_message(piece: bytes) -> FilePiece:
     """Return a piece as it travels: its size if it is all zeros."""
     return piece if piece != bytes(len(piece)) else len(piece)
 
@@ -86,7 +86,7 @@ class FileStore:
                     incoming.finish()
         return self.path(file_id)
 
-    def piece(self, file_id: FileId, offset: int) -> Piece:
+    def piece(self, file_id: FileId, offset: int) -> FilePiece:
         """Return the piece of a stored file at `offset`. Raises OSError."""
         with self.path(file_id).open("rb") as file:
             file.seek(offset)
@@ -113,7 +113,7 @@ class Incoming:
         """True if all pieces were received. An empty file needs one piece too, which creates it."""
         return self.size >= self._file_id.size and self._part.exists()
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: FilePiece) -> None:
         """Add the next piece. Raises HostResourceError."""
         size = piece if isinstance(piece, int) else len(piece)
         if not size and self.size < self._file_id.size:
@@ -184,7 +184,7 @@ class Keeper(SchedulerPlugin):
         requested = [FileId(*fields) for fields in file_ids]
         return [file_id.digest for file_id in requested if not await asyncio.to_thread(self._file_store.has, file_id)]
 
-    async def keep(self, file_id: list[Any], who: str, piece: Piece) -> str:
+    async def keep(self, file_id: list[Any], who: str, piece: FilePiece) -> str:
         """Add the next piece of a file that the client `who` sends. Return an error message, or ""."""
         requested = FileId(*file_id)
         incoming = self._incoming.setdefault((requested.digest, who), Incoming(self._file_store, requested))
@@ -199,7 +199,7 @@ class Keeper(SchedulerPlugin):
             del self._incoming[requested.digest, who]
         return ""
 
-    async def give(self, file_id: list[Any], offset: int) -> Piece | None:
+    async def give(self, file_id: list[Any], offset: int) -> FilePiece | None:
         """Return a piece of a file; None if the file is missing here."""
         try:
             return self._file_store.piece(FileId(*file_id), offset)

@@ -30,7 +30,7 @@ EMULATOR, MEDIA, REPLAY, CONDITION = "emulator", "fbmedia", "flashbed-replay", "
 BASE, PART = "base", "part "
 """Parts for archives of the guest: the base archive, and the prefix of the names of the others."""
 
-Files = Mapping[str, Path]
+PartFiles = Mapping[str, Path]
 """Paths of files, by their part in a repetition."""
 
 
@@ -59,7 +59,7 @@ class Order:
     """How many guests may run at a time on a host; it limits what each may take of the host's memory."""
 
 
-def files_of(wanted: Repetition) -> Files:
+def files_of(wanted: Repetition) -> PartFiles:
     """Return the files that a worker with only the lab's Python code needs. Builds the emulator if it is missing."""
     image, cell = wanted.image, wanted.cell
     files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
@@ -74,7 +74,7 @@ def files_of(wanted: Repetition) -> Files:
 
 
 def order(
-    run: str, wanted: Repetition, worker: str | None, more: bool, files: Files, limits: Limits, guests: int
+    run: str, wanted: Repetition, worker: str | None, more: bool, files: PartFiles, limits: Limits, guests: int
 ) -> Order:
     file_ids = {part: file_id(path) for part, path in files.items()}
     image = wanted.image

@@ -22,7 +22,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 
 from flashbed.cluster.file_store import KEEP, LACKS, PIECE_BYTES, FileId, in_message
-from flashbed.cluster.order import Files, file_id, files_of, order
+from flashbed.cluster.order import PartFiles, file_id, files_of, order
 from flashbed.cluster.worker import Made, Refusal
 from flashbed.common.digest import identity
 from flashbed.common.errors import HostResourceError, InterruptedByUser, SetupError
@@ -260,7 +260,7 @@ class Cluster:
             hosts[address.rpartition(":")[0]] += threads
         return max(hosts.values(), default=1)
 
-    def _share(self, files: Files) -> None:
+    def _share(self, files: PartFiles) -> None:
         """Send the scheduler those of the files that it lacks."""
         by_id = {file_id(path): path for path in files.values()}
         with self._sharing:

@@ -24,7 +24,7 @@ from typing import Any
 from distributed import Worker, get_worker
 from distributed.utils import sync
 
-from flashbed.cluster.file_store import GIVE, FileId, Piece, file_store
+from flashbed.cluster.file_store import GIVE, FileId, FilePiece, file_store
 from flashbed.cluster.order import EMULATOR, Order, repetition_of
 from flashbed.common import programs
 from flashbed.common.digest import identity
@@ -149,9 +149,9 @@ def _clean_once() -> None:
     clean()
 
 
-def _pulled(dask_worker: Worker, file_id: FileId, offset: int) -> Piece:
+def _pulled(dask_worker: Worker, file_id: FileId, offset: int) -> FilePiece:
     call = getattr(dask_worker.scheduler, GIVE)
-    piece: Piece | None = sync(dask_worker.loop, call, file_id=list(astuple(file_id)), offset=offset)
+    piece: FilePiece | None = sync(dask_worker.loop, call, file_id=list(astuple(file_id)), offset=offset)
     if piece is None:
         raise HostResourceError(f"the scheduler no longer has {file_id.name}; run again")
     return piece

@@ -16,7 +16,7 @@ from flashbed.common.tomlfile import nearest
 from flashbed.execution.scheduler import failure_folder
 from flashbed.image import hosttools
 from flashbed.medium import parameter_list
-from flashbed.profiles.library import FOLDERS, Kind, Library, profile_schema
+from flashbed.profiles.library import FOLDERS, Library, ProfileKind, profile_schema
 from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.result.store import open_store
@@ -125,7 +125,7 @@ def schema(kind: str) -> dict[str, Any]:
     """Return the JSON schema of a study or of a kind of profile. Raises InputError for an unknown kind."""
     if kind == "study":
         return study_schema()
-    known: dict[str, Kind] = {name: name for name in FOLDERS}
+    known: dict[str, ProfileKind] = {name: name for name in FOLDERS}
     if kind not in known:
         raise InputError(f"no schema {kind!r}{nearest(kind, ['study', *known])}")
     if kind == "medium":

@@ -10,22 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Self, TypeVar
 
-File = TypeVar("File")
+Opened = TypeVar("Opened")
 """What a descriptor refers to."""
 
 
 @dataclass(eq=False)
-class DescriptorTable(Generic[File]):
+class DescriptorTable(Generic[Opened]):
     """The descriptors of one process, or of several that share them (CLONE_FILES)."""
 
-    files: dict[int, File] = field(default_factory=dict)
+    files: dict[int, Opened] = field(default_factory=dict)
     closed_by_exec: set[int] = field(default_factory=set)
 
     def copy(self) -> Self:
         """Return the table of a new process that shares nothing."""
         return type(self)(dict(self.files), set(self.closed_by_exec))
 
-    def put(self, descriptor: int, file: File, closed_by_exec: bool) -> None:
+    def put(self, descriptor: int, file: Opened, closed_by_exec: bool) -> None:
         """Let a descriptor refer to a file."""
         self.files[descriptor] = file
         self.mark(descriptor, closed_by_exec)

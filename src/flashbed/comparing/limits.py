@@ -49,7 +49,7 @@ class Regression(FlashbedError):
 
 
 @dataclass(frozen=True)
-class Limit:
+class ChangeLimit:
     """The most by which a figure may become worse, as a share of 1."""
 
     metric: str
@@ -66,12 +66,12 @@ class Broken:
     change: Change
 
 
-def parse(texts: Sequence[str]) -> list[Limit]:
+def parse(texts: Sequence[str]) -> list[ChangeLimit]:
     """Return the limits of texts such as "bandwidth=2 %" or "bandwidth=2". Raises InputError."""
     return [_limit(text) for text in texts]
 
 
-def _limit(text: str) -> Limit:
+def _limit(text: str) -> ChangeLimit:
     name, equals, number = text.partition("=")
     try:
         percent = float(number.strip().removesuffix("%"))
@@ -79,19 +79,19 @@ def _limit(text: str) -> Limit:
         percent = -1.0
     if not equals or not 0 <= percent < float("inf"):
         raise InputError(f"--limit {text}: write METRIC=PERCENT, such as bandwidth=2: worse by more than that fails")
-    return Limit(name.strip(), percent / 100)
+    return ChangeLimit(name.strip(), percent / 100)
 
 
-def default(compared: Sequence[Compared]) -> list[Limit]:
+def default(compared: Sequence[Compared]) -> list[ChangeLimit]:
     """Return the limits that apply if the user chooses none: on throughput, latency, the metrics of the studies'
     questions, and CPU time. They allow what a rebuild may cause.
     """
     names = dict.fromkeys((*SPEED, *(name for pair in compared for name in pair.a.headline), CPU_TIME))
     known = [name for name in names if any(name in pair.figures and pair.better(name) for pair in compared)]
-    return [Limit(name, PERCENTILE if _OF_PERCENTILES.search(name) else REBUILD) for name in known]
+    return [ChangeLimit(name, PERCENTILE if _OF_PERCENTILES.search(name) else REBUILD) for name in known]
 
 
-def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
+def check(limits: Sequence[ChangeLimit], compared: Sequence[Compared]) -> None:
     """Check that a cell could break each limit. Raises InputError for an unknown figure and for one without a better
     direction, NotComparable for a figure that no cell has in both sets.
     """
@@ -107,7 +107,7 @@ def check(limits: Sequence[Limit], compared: Sequence[Compared]) -> None:
             raise NotComparable(f"--limit {limit.metric}: no cell has it in both sets, so nothing could break it")
 
 
-def broken(limits: Sequence[Limit], compared: Compared) -> Iterator[Broken]:
+def broken(limits: Sequence[ChangeLimit], compared: Compared) -> Iterator[Broken]:
     """Yield the figures that are worse by more than their limit, and not by chance: in the order of the limits, the
     worst first. With a single seed the limit applies without a test of chance.
     """

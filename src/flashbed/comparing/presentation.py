@@ -13,7 +13,7 @@ from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
 from flashbed.comparing.cells import Compared, ComparedCell
 from flashbed.comparing.change import Cause, Change
-from flashbed.comparing.limits import SPEED, Broken, Limit, broken, worse_by
+from flashbed.comparing.limits import SPEED, Broken, ChangeLimit, broken, worse_by
 from flashbed.comparing.result_set import Place, other_inputs
 from flashbed.result.metrics import CPU_LAYER, Better
 
@@ -53,7 +53,7 @@ class Presented:
         return bool(self.lost or self.broken)
 
 
-def presented(compared: Compared, limits: Sequence[Limit]) -> Presented:
+def presented(compared: Compared, limits: Sequence[ChangeLimit]) -> Presented:
     """Hold a comparison to its limits, and return it as text."""
     beyond = list(broken(limits, compared))
     of_limits = differences(compared, [limit.metric for limit in limits])
@@ -68,7 +68,7 @@ def presented(compared: Compared, limits: Sequence[Limit]) -> Presented:
     )
 
 
-def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken]) -> Iterator[str]:
+def lines(compared: Compared, limits: Sequence[ChangeLimit], beyond: Sequence[Broken]) -> Iterator[str]:
     """Yield the comparison in a few sentences. `beyond` has the figures beyond their limits."""
     yield f"A: {compared.a.name} ({compared.a.study})"
     yield f"B: {compared.b.name} ({compared.b.study})"
@@ -95,7 +95,7 @@ def lines(compared: Compared, limits: Sequence[Limit], beyond: Sequence[Broken])
         yield _held(len(beyond), tested)
 
 
-def in_short(compared: Compared, limits: Sequence[Limit]) -> Iterator[str]:
+def in_short(compared: Compared, limits: Sequence[ChangeLimit]) -> Iterator[str]:
     """Yield the changes of the figures that have a limit, throughput and latency first; then the causes."""
     for limit in limits:
         yield from _moved(compared, limit.metric)

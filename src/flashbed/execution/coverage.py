@@ -19,7 +19,7 @@ from flashbed.common import atomic
 from flashbed.common.errors import host_refusal
 from flashbed.image import own_kernel
 from flashbed.image.changed_code import Changed
-from flashbed.image.module_code import Piece
+from flashbed.image.module_code import ExecutedCode
 
 _ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
 _CODE = re.compile(r"^OBJD-T: ((?:[0-9a-f]{2})+)$")
@@ -103,7 +103,7 @@ def kept(key: str, changed: Changed) -> Ranges | None:
     return None
 
 
-def executed(log: str) -> Iterator[Piece]:
+def executed(log: str) -> Iterator[ExecutedCode]:
     """Yield each piece of code in the emulator's log (`-d in_asm`)."""
     address, code = 0, b""
     for line in log.splitlines():

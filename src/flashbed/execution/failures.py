@@ -21,7 +21,7 @@ from flashbed.execution.repetition import own_modules
 from flashbed.execution.scheduler import Record
 from flashbed.image import emulator
 from flashbed.machine import checker, qemu
-from flashbed.profiles.library import Kind, Selector
+from flashbed.profiles.library import ProfileKind, Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell
 
@@ -74,7 +74,7 @@ def _hints_of(study: Study, record: Record) -> Iterator[str]:
     for module, folder in own_modules(cell):
         _, is_refused, why = step.complaint.partition(NOT_TAKEN.format(module))
         if is_refused:
-            kind: Kind = "filesystem" if module == cell.filesystem.module else "scheduler"
+            kind: ProfileKind = "filesystem" if module == cell.filesystem.module else "scheduler"
             refused = f"the guest's kernel did not take {module}, made from {folder} ({why})"
             what = "look at what its init returns, and at the names that it wants of the kernel"
             yield _message(study, record, kind, ("module",), f"{refused}: {what}")
@@ -98,6 +98,6 @@ def _failed_step(folder: Path) -> qemu.FailedStep | None:
     return qemu.failed_step({file.name: file.read_bytes() for file in out.iterdir() if file.is_file()})
 
 
-def _message(study: Study, record: Record, kind: Kind, keys: tuple[str, ...], text: str) -> str:
+def _message(study: Study, record: Record, kind: ProfileKind, keys: tuple[str, ...], text: str) -> str:
     profile = {**study.fixed, **record.repetition.cell.coordinates}[kind]
     return study.library.file(kind, Selector.parse(profile).name).message(keys, text)

@@ -28,7 +28,7 @@ from flashbed.image.changed_code import Changed
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.kernel_choice import KernelChoice
-from flashbed.profiles.library import Kind, Selector
+from flashbed.profiles.library import ProfileKind, Selector
 from flashbed.result.columns import ResultRow, RowInputs, row_of
 from flashbed.result.store import Different, Store, open_store
 from flashbed.study import host_commands
@@ -105,7 +105,7 @@ def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
 
 def _of_profile(study: Study, error: PartError) -> InputError:
     """Return the error with the file and line of the profile that needs this part, or of the study."""
-    kinds: tuple[Kind, ...] = ("filesystem", "translation", "scheduler")
+    kinds: tuple[ProfileKind, ...] = ("filesystem", "translation", "scheduler")
     for kind in kinds:
         for text in study.values_of(kind):
             file = study.library.file(kind, Selector.parse(text).name)

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 BEFORE, MEASURED = "idle.before", "idle.measured"
 """Moments: the files that guest/cell leaves, with lines of /proc/timer_list."""
 
-Window = tuple[str, str]
-"""Two moments: the begin and the end."""
+NotedWindow = tuple[str, str]
+"""The moments at which a window begins and ends."""
 
-MEASUREMENT: Window = (BEFORE, MEASURED)
-LOAD: Window = ("idle.load.begun", "idle.load.ended")
+MEASUREMENT: NotedWindow = (BEFORE, MEASURED)
+LOAD: NotedWindow = ("idle.load.begun", "idle.load.ended")
 """The window of a tool that measures only a part of the measurement."""
 
 _NOW = re.compile(rb"now at (\d+) nsecs")
@@ -43,13 +43,13 @@ def notes_load(out: Mapping[str, bytes]) -> bool:
     return set(LOAD) <= set(out)
 
 
-def window_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> tuple[int, int]:
+def window_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> tuple[int, int]:
     """Return when the window began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
     began, ended = (_times_ns(out[name])[0] for name in window)
     return began, ended
 
 
-def length_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> int:
+def length_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> int:
     """Return the length of the window, ns. Raises KeyError or ValueError."""
     began, ended = window_ns(out, window)
     return ended - began
@@ -62,7 +62,7 @@ def busy_ns(out: Mapping[str, bytes]) -> int:
     return max(each_busy_ns(out))
 
 
-def each_busy_ns(out: Mapping[str, bytes], window: Window = MEASUREMENT) -> list[int]:
+def each_busy_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> list[int]:
     """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):

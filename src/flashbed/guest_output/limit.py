@@ -79,7 +79,7 @@ class Time:
         return min(100.0, max(self.process_cpu_percent, 100.0 * (self.cpu_ns - around_ns) / self.run_ns))
 
 
-def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float], window: cpu_load.Window | None = None) -> Time:
+def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float], window: cpu_load.NotedWindow | None = None) -> Time:
     """Return the times from the guest's notes and the tool's metrics. Without `window`, use the load's if CPUs and
     medium were noted at its begin and end. Raises KeyError or ValueError.
     """

@@ -41,7 +41,7 @@ _BORN, _FAULT = int(Number.BORN), int(Number.FAULT)
 _CLONES, _EXITS = frozenset({Number.CLONE, Number.CLONE3}), frozenset({Number.EXIT, Number.EXIT_GROUP})
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What a descriptor is."""
 
     NAMED = auto()
@@ -58,24 +58,28 @@ class GuestFile:
     """An open file, by the path with which it was opened."""
 
     path: str
-    kind: Kind = Kind.NAMED
+    kind: FileKind = FileKind.NAMED
     is_on_medium: bool = False
 
 
 _NEW: Mapping[int, tuple[GuestFile, int]] = {
-    Number.EVENTFD2: (GuestFile("eventfd", Kind.EVENT), 1),
-    Number.EPOLL_CREATE1: (GuestFile("epoll", Kind.EVENT), 0),
-    Number.TIMERFD_CREATE: (GuestFile("timerfd", Kind.EVENT), 1),
-    Number.INOTIFY_INIT1: (GuestFile("inotify", Kind.EVENT), 0),
-    Number.SIGNALFD4: (GuestFile("signalfd", Kind.EVENT), 3),
-    Number.PIDFD_OPEN: (GuestFile("pidfd", Kind.EVENT), -1),
-    Number.SOCKET: (GuestFile("socket", Kind.SOCKET), 1),
-    Number.ACCEPT: (GuestFile("socket", Kind.SOCKET), -1),
-    Number.ACCEPT4: (GuestFile("socket", Kind.SOCKET), 3),
+    Number.EVENTFD2: (GuestFile("eventfd", FileKind.EVENT), 1),
+    Number.EPOLL_CREATE1: (GuestFile("epoll", FileKind.EVENT), 0),
+    Number.TIMERFD_CREATE: (GuestFile("timerfd", FileKind.EVENT), 1),
+    Number.INOTIFY_INIT1: (GuestFile("inotify", FileKind.EVENT), 0),
+    Number.SIGNALFD4: (GuestFile("signalfd", FileKind.EVENT), 3),
+    Number.PIDFD_OPEN: (GuestFile("pidfd", FileKind.EVENT), -1),
+    Number.SOCKET: (GuestFile("socket", FileKind.SOCKET), 1),
+    Number.ACCEPT: (GuestFile("socket", FileKind.SOCKET), -1),
+    Number.ACCEPT4: (GuestFile("socket", FileKind.SOCKET), 3),
 }
 """What calls make that return one descriptor, and which argument has O_CLOEXEC. pidfd_open always sets it."""
 
-_PIPE, _SOCKET, _CONSOLE = GuestFile("pipe", Kind.PIPE), GuestFile("socket", Kind.SOCKET), GuestFile("/dev/console")
+_PIPE, _SOCKET, _CONSOLE = (
+    GuestFile("pipe", FileKind.PIPE),
+    GuestFile("socket", FileKind.SOCKET),
+    GuestFile("/dev/console"),
+)
 
 OF_PATHS: Mapping[int, Sequence[tuple[int, int]]] = {
     **dict.fromkeys((Number.SETXATTR, Number.STATFS, Number.TRUNCATE), ((-1, 0),)),
@@ -434,7 +438,7 @@ class _Following:
 
     def _make_memory(self, note: Note, result: int, thread: Thread) -> None:
         name = _text(note.text.partition(b"\0")[0])
-        thread._table.put(result, GuestFile(f"memfd:{name}", Kind.OTHER), bool(note.a1 & _MFD_CLOEXEC))
+        thread._table.put(result, GuestFile(f"memfd:{name}", FileKind.OTHER), bool(note.a1 & _MFD_CLOEXEC))
 
     def _duplicate(self, note: Note, result: int, thread: Thread) -> None:
         flags = note.a2 if note.number == Number.DUP3 else 0
@@ -469,7 +473,7 @@ class _Following:
                 table.remove(descriptor)
 
 
-_UNKNOWN = GuestFile("", Kind.OTHER)
+_UNKNOWN = GuestFile("", FileKind.OTHER)
 """A file whose descriptor came from nowhere that was noted."""
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from flashbed.guest_output import percentiles, processes, system_calls
 from flashbed.guest_output.durability import Commits, commits_of_calls
-from flashbed.guest_output.processes import GuestFile, Kind, Process, SystemCall, Thread
+from flashbed.guest_output.processes import FileKind, GuestFile, Process, SystemCall, Thread
 from flashbed.guest_output.system_calls import CALLS, Note, Number, Window
 
 
@@ -88,7 +88,7 @@ _WAITS_FOR_CHILDREN = frozenset({Number.WAIT4, Number.WAITID})
 _MOVES = frozenset((*_READS, *_WRITES, *_COPIES))
 _EXITS = frozenset({Number.EXIT, Number.EXIT_GROUP})
 _FAULT = int(Number.FAULT)
-_WAITED_ON = (Kind.PIPE, Kind.SOCKET, Kind.EVENT)
+_WAITED_ON = (FileKind.PIPE, FileKind.SOCKET, FileKind.EVENT)
 
 
 @dataclass
@@ -354,7 +354,7 @@ class _Costs:
             return
         operation, file = _meaning(call)
         spent_ns[_spent(call, operation, file)] += took_ns
-        costs = self._file(file) if file is not None and file.kind is Kind.NAMED else None
+        costs = self._file(file) if file is not None and file.kind is FileKind.NAMED else None
         if costs is not None:
             costs.spent_ns += took_ns
         if call.result is None or begin_ns < life.begun_ns:
@@ -400,9 +400,9 @@ def _meaning(call: SystemCall) -> tuple[Operation | None, GuestFile | None]:
         source, target = files
         if target.is_on_medium:
             return Operation.WRITE, target
-        return (Operation.READ, source) if source.kind is Kind.NAMED else (None, source)
+        return (Operation.READ, source) if source.kind is FileKind.NAMED else (None, source)
     operation, file = _OPERATIONS.get(number), files[-1]
-    return (operation if file.kind is Kind.NAMED else None), file
+    return (operation if file.kind is FileKind.NAMED else None), file
 
 
 def _spent(call: SystemCall, operation: Operation | None, file: GuestFile | None) -> Spent:

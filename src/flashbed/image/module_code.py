@@ -36,7 +36,7 @@ _FIRST_BASE, _BETWEEN = 1 << 40, 1 << 32
 _MOST_SECTIONS = 1 << 10
 """More than a module has."""
 
-Piece = tuple[int, bytes]
+ExecutedCode = tuple[int, bytes]
 """Code that ran: its address and its bytes."""
 
 
@@ -70,7 +70,7 @@ class ModuleSection:
                 offsets[sample] = -1 if sample in offsets else offset
         return {sample: offset for sample, offset in offsets.items() if offset >= 0}
 
-    def ran(self, pieces: Iterable[Piece]) -> Iterator[tuple[int, int]]:
+    def ran(self, pieces: Iterable[ExecutedCode]) -> Iterator[tuple[int, int]]:
         """Yield the begin and end of its code that ran, from `base`. Yield nothing if the pieces fit no address."""
         pieces = list(pieces)
         votes: Counter[int] = Counter()

@@ -200,7 +200,7 @@ def _noted() -> Iterator[Path]:
     return (file.parent for file in sorted(paths.cache_root().glob(f"debian-*/{NOTES}")))
 
 
-State = Literal["new", "known", "different"]
+EntryState = Literal["new", "known", "different"]
 """Whether an entry of an image was missing here, is the same here, or was built here with other bytes."""
 
 
@@ -227,7 +227,7 @@ def take_in(path: Path) -> TakenIn:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: is no image ({error}); `flashbed image export` makes one") from None
     built, beside = Cache(paths.cache_root() / "image"), Cache(paths.checkers().parents[1])
-    states: dict[State, list[str]] = {"new": [], "known": [], "different": []}
+    states: dict[EntryState, list[str]] = {"new": [], "known": [], "different": []}
     try:
         with stage("Taking the image in", total=len(entries)) as progress:
             for entry in entries:
@@ -241,7 +241,7 @@ def take_in(path: Path) -> TakenIn:
     return TakenIn(tuple(states["new"]), tuple(states["known"]), tuple(states["different"]), tuple(others))
 
 
-def _take(file: pack_file.Sealed, entry: _Entry, cache: Cache, folder: str) -> State:
+def _take(file: pack_file.Sealed, entry: _Entry, cache: Cache, folder: str) -> EntryState:
     """Put an entry into the directory `folder` of a cache unless it is there, and return its state before."""
 
     def fill(scratch: Path) -> None:

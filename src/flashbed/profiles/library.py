@@ -22,23 +22,23 @@ from flashbed.profiles.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profiles.profile import Board, Medium, Profile, Scheduler, Translation
 from flashbed.profiles.stored_medium import locate
 
-Kind = Literal["board", "medium", "filesystem", "scheduler", "translation"]
+ProfileKind = Literal["board", "medium", "filesystem", "scheduler", "translation"]
 
-FOLDERS: dict[Kind, str] = {
+FOLDERS: dict[ProfileKind, str] = {
     "board": "boards",
     "medium": "media",
     "filesystem": "filesystems",
     "scheduler": "schedulers",
     "translation": "translations",
 }
-_MODELS: dict[Kind, type[Profile]] = {
+_MODELS: dict[ProfileKind, type[Profile]] = {
     "board": Board,
     "medium": Medium,
     "filesystem": FileSystem,
     "scheduler": Scheduler,
     "translation": Translation,
 }
-_TITLES: dict[Kind, str] = {
+_TITLES: dict[ProfileKind, str] = {
     "board": "board",
     "medium": "medium",
     "filesystem": "file system",
@@ -92,8 +92,8 @@ class Library:
         """
         self.folders = folders
         self._base = base or Path()
-        self._profiles: dict[tuple[Kind, str], tuple[TomlFile, Profile]] = {}
-        self._resolved: dict[tuple[Kind, str], Any] = {}
+        self._profiles: dict[tuple[ProfileKind, str], tuple[TomlFile, Profile]] = {}
+        self._resolved: dict[tuple[ProfileKind, str], Any] = {}
 
     @classmethod
     def beside(cls, study: Path) -> "Library":
@@ -103,12 +103,12 @@ class Library:
         same = os.path.realpath(own) == os.path.realpath(shipped)  # Path.resolve() raises for a circular link
         return cls((shipped,) if same else (own, shipped), study.parent)
 
-    def names(self, kind: Kind) -> list[str]:
+    def names(self, kind: ProfileKind) -> list[str]:
         """Return the names of all profiles of a kind."""
         stems = {file.stem for folder in self.folders for file in (folder / FOLDERS[kind]).glob("*.toml")}
         return sorted(stems)
 
-    def title(self, kind: Kind, name: str) -> str:
+    def title(self, kind: ProfileKind, name: str) -> str:
         """Return the title of a profile."""
         return self._load(kind, name)[1].title
 
@@ -116,7 +116,7 @@ class Library:
         """Return a board. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("board", text, lambda: self._adjusted("board", Selector.parse(text), Board))
 
-    def file(self, kind: Kind, name: str) -> TomlFile:
+    def file(self, kind: ProfileKind, name: str) -> TomlFile:
         """Return a profile's file, for messages about it. Raises LookupProblem if there is none."""
         return self._load(kind, name)[0]
 
@@ -143,7 +143,7 @@ class Library:
         """Return a translation. Raises LookupProblem for the selector, InputError for the profile's file."""
         return self._once("translation", text, lambda: self._translation(text))
 
-    def _once(self, kind: Kind, text: str, resolve: Callable[[], T]) -> T:
+    def _once(self, kind: ProfileKind, text: str, resolve: Callable[[], T]) -> T:
         """Resolve a selector once. A study of thousands of cells has few selectors."""
         if (kind, text) not in self._resolved:
             self._resolved[kind, text] = resolve()
@@ -194,7 +194,7 @@ class Library:
         parameters = _changed(selector.name, "parameter", profile.parameters, selector.options)
         return _again(selector.name, file, Translation, {"parameters": parameters})
 
-    def _adjusted(self, kind: Kind, selector: Selector, model: type[P]) -> P:
+    def _adjusted(self, kind: ProfileKind, selector: Selector, model: type[P]) -> P:
         """Return a board or a medium with the numbers that the study changes."""
         file, profile = self._load(kind, selector.name)
         known = set(model.model_fields) | set(profile.numbers())
@@ -205,13 +205,13 @@ class Library:
                 raise LookupProblem(f'"{selector.name}": no setting "{name}"{nearest(name, known - _NOT_SETTINGS)}')
         return _again(selector.name, file, model, {key: _number(value) for key, value in selector.options.items()})
 
-    def _load(self, kind: Kind, name: str) -> tuple[TomlFile, Profile]:
+    def _load(self, kind: ProfileKind, name: str) -> tuple[TomlFile, Profile]:
         if (kind, name) not in self._profiles:
             file = TomlFile.read(self._find(kind, name))
             self._profiles[kind, name] = (file, file.validate(_MODELS[kind]))
         return self._profiles[kind, name]
 
-    def _find(self, kind: Kind, name: str) -> Path:
+    def _find(self, kind: ProfileKind, name: str) -> Path:
         for folder in self.folders:
             path = folder / FOLDERS[kind] / f"{name}.toml"
             if own_file.is_there(path):
@@ -222,7 +222,7 @@ class Library:
         )
 
 
-def profile_schema(kind: Kind) -> dict[str, Any]:
+def profile_schema(kind: ProfileKind) -> dict[str, Any]:
     """Return the JSON schema of a kind of profile, for editors."""
     schema = _MODELS[kind].model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": f"flashbed {_TITLES[kind]}"}

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from flashbed.common.tomlfile import Keys, Problem, Size
-from flashbed.profiles.library import Kind
+from flashbed.profiles.library import ProfileKind
 from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
 
@@ -337,7 +337,7 @@ def keys_of(axes: Mapping[str, tuple[str, ...]], name: str, value: str) -> Keys:
     return (name,) if name in STACK else ("workload", name)
 
 
-PROFILES: tuple[Kind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
+PROFILES: tuple[ProfileKind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
 """The axes whose values are names of profiles."""
 
 

@@ -20,7 +20,7 @@ from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal, several
 from flashbed.common.tomlfile import TomlFile, nearest
-from flashbed.profiles.library import Kind, Library, Selector
+from flashbed.profiles.library import Library, ProfileKind, Selector
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import reaches_in
 
@@ -90,7 +90,7 @@ def _builds_of_kernels(study: Study) -> Iterator[HostCommand]:
 
 def _builds_of_modules(study: Study) -> Iterator[HostCommand]:
     """Yield the builds of modules whose source a profile names. Their makefiles run here."""
-    kinds: tuple[Kind, ...] = ("filesystem", "scheduler")
+    kinds: tuple[ProfileKind, ...] = ("filesystem", "scheduler")
     for kind in kinds:
         for text in study.values_of(kind):
             source = getattr(study.library, kind)(text).module_source

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from flashbed.traces import recording
 from flashbed.traces.call_trace import LARGEST_LENGTH, TraceError
-from flashbed.traces.recording import Imported, Names, Observed, OpenFile
+from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile
 
 SECTOR_BYTES = 512
 FILE = "/device"
@@ -74,7 +74,7 @@ def imported(text: str, file: str) -> Imported:
 def _made(done: list[tuple[_Request, int]]) -> Imported:
     """Return the trace of requests, each with its end."""
     done.sort(key=lambda pair: (pair[0].begin_us, pair[1]))
-    names = Names()
+    names = FileNames()
     size = SECTOR_BYTES * max(request.sector + request.sectors for request, _ in done)
     node = names.exists(FILE)
     node.has_bytes(size)

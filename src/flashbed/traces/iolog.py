@@ -14,7 +14,7 @@ from collections.abc import Callable
 from flashbed.common.errors import InputError
 from flashbed.traces import recording
 from flashbed.traces.call_trace import LARGEST_LENGTH, TraceError
-from flashbed.traces.recording import Imported, Names, Observed, OpenFile
+from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile
 
 HEAD = re.compile(r"fio version ([23]) iolog\s*")
 
@@ -25,7 +25,7 @@ class _Log:
     """The state of a log while it is read."""
 
     def __init__(self) -> None:
-        self.names = Names()
+        self.names = FileNames()
         self.observed: list[Observed] = []
         self.files: dict[str, OpenFile] = {}
         self.now_us = 0

@@ -106,7 +106,7 @@ class Imported:
     remarks: list[str] = field(default_factory=list)
 
 
-class Names:
+class FileNames:
     """The names of the file system: which node has which name now, and had at the beginning."""
 
     def __init__(self) -> None:
@@ -205,7 +205,7 @@ def common(calls: Iterable[Observed]) -> str:
     return posixpath.commonpath(parents) or "."
 
 
-def made(calls: list[Observed], names: Names, below: str) -> Imported:
+def made(calls: list[Observed], names: FileNames, below: str) -> Imported:
     """Return the trace of the calls on files below a directory, which becomes its root. Raises InputError if there is
     none.
     """
@@ -226,7 +226,7 @@ def made(calls: list[Observed], names: Names, below: str) -> Imported:
     return Imported(trace, below, elsewhere, across)
 
 
-def _numbered(calls: list[Observed], names: Names, below: str) -> CallTrace:
+def _numbered(calls: list[Observed], names: FileNames, below: str) -> CallTrace:
     start_us = calls[0].begin_us
     threads = _numbers((call.thread, call.begin_us, call.begin_us + call.took_us, False) for call in calls)
     files = _numbers(
@@ -267,7 +267,7 @@ def _numbered(calls: list[Observed], names: Names, below: str) -> CallTrace:
     )
 
 
-def _with_parents(calls: list[Observed], names: Names, below: str) -> Iterator[str]:
+def _with_parents(calls: list[Observed], names: FileNames, below: str) -> Iterator[str]:
     """Yield each path of the calls, after the directories between it and `below`. A directory that no call makes
     existed before.
     """

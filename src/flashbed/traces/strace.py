@@ -18,7 +18,7 @@ from flashbed.common.descriptors import DescriptorTable
 from flashbed.common.errors import InputError
 from flashbed.traces import recording, strace_lines
 from flashbed.traces.call_trace import LARGEST_LENGTH, OPEN_FLAGS, Argument
-from flashbed.traces.recording import Imported, Names, Observed, OpenFile, is_below
+from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile, is_below
 from flashbed.traces.strace_lines import StraceCall, descriptor, string, without_strings
 
 SPELLINGS = {
@@ -136,7 +136,7 @@ class _Follower:
     """The state of all processes while the calls are read in order."""
 
     def __init__(self) -> None:
-        self.names = Names()
+        self.names = FileNames()
         self.observed: list[Observed] = []
         self.not_replayed: list[tuple[str, list[str]]] = []
         """The names of calls that cannot be replayed, each with the paths of its files; [] if any file may be meant."""

@@ -86,7 +86,7 @@ def _every_cpu(value: Any) -> Any:
 
 CpuList = Annotated[str, BeforeValidator(_every_cpu), WithJsonSchema({"type": "string"})]
 
-Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
+FxmarkTests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
 class FxmarkParameters(FileParameters):
@@ -94,7 +94,7 @@ class FxmarkParameters(FileParameters):
 
     file: Size = Field(gt=0, description="size of the file that all processes share, bytes")
     processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each on its own CPU")
-    tests: Tests = Field(
+    tests: FxmarkTests = Field(
         default=TESTS[:-1],
         description="what they do, one test after another, with commas between: read or overwrite a block of a private "
         "file or a shared one, all the same block of a shared file, append to private files; create, rename and "
@@ -166,7 +166,7 @@ _TIMES = {"runtime_s": "took_s", "warm_up_s": "warm_s"}
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _Operations:
     """Operations of one kind. `times` has ascending upper bounds in ns, each with the number of operations up to it and
     above the previous one.
     """
@@ -200,8 +200,8 @@ class _Test:
     writers: int
     warm_s: float
     took_s: float
-    read: _Kind
-    other: _Kind
+    read: _Operations
+    other: _Operations
 
     @property
     def operations(self) -> float:
@@ -323,6 +323,6 @@ def _parsed(out: Mapping[str, bytes]) -> list[_Test]:
     return tests
 
 
-def _kind(words: Sequence[str]) -> _Kind:
+def _kind(words: Sequence[str]) -> _Operations:
     many, sum_ns, longest_ns, *times = map(int, words)
-    return _Kind(many, sum_ns, longest_ns, list(zip(times[::2], times[1::2], strict=True)))
+    return _Operations(many, sum_ns, longest_ns, list(zip(times[::2], times[1::2], strict=True)))

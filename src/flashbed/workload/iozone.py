@@ -45,14 +45,16 @@ AGING_REQUEST_BYTES = 16 << 10
 """The unit of writes that alternate between the file that stays and the file that is removed."""
 
 
-Tests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
+IozoneTests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
 
 
 class IozoneParameters(FileParameters):
     """A file that is written, written again, read and read again, record by record. Sizes are in bytes."""
 
     record: Size = Field(default=4096, gt=0, description="size of a request, bytes")
-    tests: Tests = Field(default=TESTS, description="which of write, rewrite, read and reread, with commas between")
+    tests: IozoneTests = Field(
+        default=TESTS, description="which of write, rewrite, read and reread, with commas between"
+    )
     include_flush: Switch = Field(default=False, description="an fsync ends each test, inside its time (its -e)")
     include_close: Switch = Field(default=False, description="closing is inside the time (its -c); needs program")
     direct: Switch = Field(default=False, description="past the page cache (its -I)")

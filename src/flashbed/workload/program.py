@@ -87,8 +87,8 @@ def _second_or_end(value: Any) -> Any:
 
 
 _NAMES = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-Names = Annotated[tuple[str, ...], BeforeValidator(_named), WithJsonSchema(_NAMES)]
-Files = Annotated[tuple[tuple[str, int, str], ...], BeforeValidator(_listed), WithJsonSchema(_NAMES)]
+PackageNames = Annotated[tuple[str, ...], BeforeValidator(_named), WithJsonSchema(_NAMES)]
+StudyFiles = Annotated[tuple[tuple[str, int, str], ...], BeforeValidator(_listed), WithJsonSchema(_NAMES)]
 Seconds = Annotated[float, BeforeValidator(_seconds), WithJsonSchema({"type": ["number", "string"], "minimum": 0})]
 Stop = Annotated[
     float | str,
@@ -123,8 +123,10 @@ class ProgramParameters(ToolParameters):
     on_no_axis: ClassVar[tuple[str, ...]] = (*lists, *tables, "check", "limit")  # results have columns of these names
     sized_by: ClassVar[str] = "command"
 
-    packages: Names = Field(default=(), description="Debian packages, with all that they depend on")
-    files: Files = Field(default=(), description="files and directories beside the study, which programs find in /app")
+    packages: PackageNames = Field(default=(), description="Debian packages, with all that they depend on")
+    files: StudyFiles = Field(
+        default=(), description="files and directories beside the study, which programs find in /app"
+    )
     prepare: str = Field(default="", description="a command before the file system is mounted for the measurement")
     warm: str = Field(default="", description="a command after that mount, before the measurement")
     command: str = Field(default="", description="what is measured")

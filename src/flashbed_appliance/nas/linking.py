@@ -17,7 +17,7 @@ from flashbed.image import cpio, stores
 from flashbed.image.command import run
 from flashbed_appliance.shrinking import building as kernels
 from flashbed_appliance.shrinking.architecture import Architecture
-from flashbed_appliance.shrinking.fragment import Fragment, Setting
+from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 
 PLAIN, PACKED = "appliance.cpio", "appliance.cpio.xz"
 """Names of the archive in the object directory. Linux's build uses files with these extensions unchanged."""
@@ -56,11 +56,13 @@ def for_loaders(target: Architecture, built: Path) -> bytes:
     return content if target.packs_itself else gzip.compress(content, 9, mtime=0)
 
 
-def _inside(target: Architecture, archive: str, line: str) -> list[Setting]:
+def _inside(target: Architecture, archive: str, line: str) -> list[ConfigSetting]:
     options = {"CONFIG_INITRAMFS_SOURCE": f'"{archive}"', "CONFIG_CMDLINE": f'"{line}"'}
     if archive == PLAIN:
         options["CONFIG_INITRAMFS_COMPRESSION_NONE"] = "y"
     if target.name == "x86_64":
         options["CONFIG_CMDLINE_BOOL"] = "y"
     here = Path(__file__)
-    return [Setting(option, value, "the appliance in one file", "Build", here, 0) for option, value in options.items()]
+    return [
+        ConfigSetting(option, value, "the appliance in one file", "Build", here, 0) for option, value in options.items()
+    ]

@@ -23,7 +23,7 @@ from flashbed_appliance.nas.values import (
     Clients,
     Device,
     HostName,
-    Interface,
+    InterfaceName,
     Key,
     OwnAddress,
     Server,
@@ -53,7 +53,7 @@ class Network(Strict):
 
     address: OwnAddress = Field(default=DHCP, description='"dhcp", or an IPv4 address with its prefix length')
     gateway: Address | None = Field(default=None, description="the default route, only with a static address")
-    interface: Interface = Field(default="eth0", description="Linux's name of the interface")
+    interface: InterfaceName = Field(default="eth0", description="Linux's name of the interface")
 
 
 class NfsSettings(Strict):

@@ -26,7 +26,7 @@ COLUMNS = {"y": "built in", "m": "module", "n": "left out"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class ConfigSetting:
     """One option. `value` is y, m, n, a number or a quoted string, as Kconfig writes it."""
 
     option: str
@@ -50,19 +50,19 @@ class Setting:
 class Fragment:
     """Settings in order. If an option is set twice, the later setting applies."""
 
-    def __init__(self, settings: Iterable[Setting]) -> None:
-        self._settings: dict[str, Setting] = {}
+    def __init__(self, settings: Iterable[ConfigSetting]) -> None:
+        self._settings: dict[str, ConfigSetting] = {}
         for setting in settings:
             self._settings.pop(setting.option, None)
             self._settings[setting.option] = setting
 
-    def __iter__(self) -> Iterator[Setting]:
+    def __iter__(self) -> Iterator[ConfigSetting]:
         return iter(self._settings.values())
 
     def __contains__(self, option: str) -> bool:
         return option in self._settings
 
-    def __getitem__(self, option: str) -> Setting:
+    def __getitem__(self, option: str) -> ConfigSetting:
         return self._settings[option]
 
     @property
@@ -101,7 +101,7 @@ def values(config: str) -> dict[str, str]:
     return value_by_option
 
 
-def _settings(file: Path) -> Iterator[Setting]:
+def _settings(file: Path) -> Iterator[ConfigSetting]:
     group, reason = NO_GROUP, ""
     seen: dict[str, int] = {}
     for number, line in enumerate(_lines(file), start=1):
@@ -115,7 +115,7 @@ def _settings(file: Path) -> Iterator[Setting]:
             if not reason:
                 raise InputError(f"{file}:{number}: {option} has no reason; write it as a comment on the line above")
             seen[option] = number
-            yield Setting(option, match.groupdict().get("value", "n"), reason, group, file, number)
+            yield ConfigSetting(option, match.groupdict().get("value", "n"), reason, group, file, number)
             reason = ""
         elif line.startswith("#"):
             reason = f"{reason} {line.lstrip('# ')}".strip()

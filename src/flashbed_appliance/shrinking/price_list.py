@@ -18,7 +18,7 @@ from flashbed.common.digest import digest_json
 
 FORMAT = 1
 
-Recipe = Mapping[str, object]
+BuildInputs = Mapping[str, object]
 """Everything that a kernel depends on (building.recipe); `config` are its settings."""
 
 
@@ -57,7 +57,7 @@ class PriceList:
     figures: Mapping[str, Figures]
 
 
-def read(file: Path, recipe: Recipe) -> PriceList | None:
+def read(file: Path, recipe: BuildInputs) -> PriceList | None:
     """Read the list of the kernel of `recipe`; None if the file is missing or is of another kernel."""
     if not file.exists():
         return None
@@ -68,14 +68,14 @@ def read(file: Path, recipe: Recipe) -> PriceList | None:
     return PriceList(first["machine"], figures)
 
 
-def is_outdated(file: Path, recipe: Recipe) -> bool:
+def is_outdated(file: Path, recipe: BuildInputs) -> bool:
     """True if the list is of a kernel with these settings, but of another source, patch or compiler."""
     if not file.exists() or read(file, recipe) is not None:
         return False
     return bool(json.loads(file.read_text().splitlines()[0])["settings"] == digest_json(recipe["config"]))
 
 
-def write(file: Path, recipe: Recipe, machine: str, figures: Mapping[str, Figures]) -> None:
+def write(file: Path, recipe: BuildInputs, machine: str, figures: Mapping[str, Figures]) -> None:
     """Write the list, sorted by option. Empty values are left out of a line."""
     digests = {"made_of": digest_json(recipe), "settings": digest_json(recipe["config"])}
     first: dict[str, object] = {"format": FORMAT, **digests, "machine": machine}

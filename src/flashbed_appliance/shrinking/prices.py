@@ -16,7 +16,7 @@ from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
 from flashbed_appliance.shrinking import price_list
 from flashbed_appliance.shrinking.architecture import Architecture
-from flashbed_appliance.shrinking.fragment import Fragment, Setting
+from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 from flashbed_appliance.shrinking.price_list import Figures
 from flashbed_appliance.shrinking.variants import Asked, Bench, OptionChange, Variant
 
@@ -35,7 +35,7 @@ class Price:
     If the price is from flashbed's own list, `listed` is the machine in which its RAM was measured (memory.identity).
     """
 
-    setting: Setting
+    setting: ConfigSetting
     figures: Figures
     listed: str = ""
 
@@ -95,7 +95,7 @@ def renew_list(target: Architecture, wanted: Fragment, *, stored: bool) -> list[
     return prices
 
 
-def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[Setting], *, stored: bool) -> dict[str, Price]:
+def _measured(bench: Bench, wanted: Fragment, chosen: Sequence[ConfigSetting], *, stored: bool) -> dict[str, Price]:
     """Return the prices of these options; with `stored`, only those that were measured before."""
     if not chosen:
         return {}
@@ -135,12 +135,12 @@ def check(wanted: Fragment, only: Sequence[str]) -> None:
             )
 
 
-def _asked(wanted: Fragment, setting: Setting) -> Asked:
+def _asked(wanted: Fragment, setting: ConfigSetting) -> Asked:
     change = OptionChange(setting.option, SWITCHED[setting.value])
     return Asked(wanted.changed(*change), change)
 
 
-def figures(setting: Setting, base: Variant, other: Variant) -> Figures:
+def figures(setting: ConfigSetting, base: Variant, other: Variant) -> Figures:
     """Return an option's figures from the base kernel and the variant in which only this option differs."""
     if other.why_not:
         return Figures(why_not=other.why_not)

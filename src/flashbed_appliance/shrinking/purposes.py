@@ -15,7 +15,7 @@ from flashbed.common.errors import InputError
 from flashbed.study.loading import load_study
 from flashbed_appliance.shrinking import building, fragment, stacks
 from flashbed_appliance.shrinking.architecture import Architecture
-from flashbed_appliance.shrinking.fragment import Fragment, Setting
+from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 
 NAS = "nas"
 GENERATED = "Automatically generated file; DO NOT EDIT"
@@ -30,7 +30,7 @@ def wanted(word: str, target: Architecture) -> Fragment:
     return Fragment(setting for part in parts for setting in _settings(part, target, word))
 
 
-def _settings(part: str, target: Architecture, word: str) -> Iterable[Setting]:
+def _settings(part: str, target: Architecture, word: str) -> Iterable[ConfigSetting]:
     if part == NAS:
         return fragment.read(building.nas_fragments(target.name))
     file, fragments = Path(part), paths.appliance() / "kernel"

@@ -37,7 +37,7 @@ PRESET = lzma.PRESET_EXTREME | 9
 
 
 @dataclass(frozen=True)
-class Piece:
+class InputSection:
     """Bytes of one object in the kernel; `address` is their address at run time."""
 
     section: str
@@ -60,7 +60,7 @@ class Share:
     packed_alone: int
 
 
-def pieces(linker_map: str) -> Iterator[Piece]:
+def pieces(linker_map: str) -> Iterator[InputSection]:
     """Yield the sections of objects in GNU ld's map. Those of length 0 or without an address are left out."""
     _, _, lines = linker_map.partition(BEGIN)
     section = ""
@@ -79,7 +79,7 @@ def pieces(linker_map: str) -> Iterator[Piece]:
         placed = PLACED.fullmatch(rest)
         if placed and section and section != FILLING and (size := int(placed["size"], 16)):
             if (address := int(placed["address"], 16)) and _is_object(placed["object"]):
-                yield Piece(section, address, size, placed["object"])
+                yield InputSection(section, address, size, placed["object"])
             section = ""
 
 

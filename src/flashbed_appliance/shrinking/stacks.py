@@ -19,7 +19,7 @@ from flashbed.image import kernel
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
 from flashbed_appliance.shrinking.building import VERSION
-from flashbed_appliance.shrinking.fragment import COLUMNS, Fragment, Setting, values
+from flashbed_appliance.shrinking.fragment import COLUMNS, ConfigSetting, Fragment, values
 
 _log = logging.getLogger("flashbed")
 
@@ -95,7 +95,7 @@ def parts() -> list[Part]:
     ]
 
 
-def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
+def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[ConfigSetting]:
     """Yield the settings of the guest's kernel. Build its modules in. Set switches that no cell needs to n, and leave
     out such numbers.
     """
@@ -106,11 +106,11 @@ def _settings(files: Sequence[Path], needed: set[str]) -> Iterator[Setting]:
             line = text[: text.index(f"{option}=" if value != "n" else f"{option} ")].count("\n") + 1
             built_in = "y" if value == "m" else value
             if option not in of:
-                yield Setting(option, built_in, "Each guest of the lab has it.", ALL, file, line)
+                yield ConfigSetting(option, built_in, "Each guest of the lab has it.", ALL, file, line)
             elif of[option].needed_by & needed:
-                yield Setting(option, built_in, of[option].reason, SOME, file, line)
+                yield ConfigSetting(option, built_in, of[option].reason, SOME, file, line)
             elif value in COLUMNS:
-                yield Setting(option, "n", of[option].reason, LEFT_OUT, file, line)
+                yield ConfigSetting(option, "n", of[option].reason, LEFT_OUT, file, line)
     for part in parts():
         if part.needed_by & needed:
-            yield from (Setting(option, "y", part.reason, SOME, FILE, 1) for option in part.adds)
+            yield from (ConfigSetting(option, "y", part.reason, SOME, FILE, 1) for option in part.adds)

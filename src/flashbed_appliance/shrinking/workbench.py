@@ -24,8 +24,8 @@ _OPTION = re.compile(r"include/config/(\w+)")
 _NAMED = re.compile(r"\bCONFIG_\w+")
 _FLAGS = ("Makefile", "arch/*/Makefile", "scripts/Makefile.*")
 
-State = tuple[int, int, int, str]
-"""State of a file: mode, size in bytes, mtime in ns, and its target if it is a symbolic link."""
+FileStatus = tuple[int, int, int, str]
+"""The status of a file: mode, size in bytes, mtime in ns, and its target if it is a symbolic link."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Workbench:
     copy: Path
     dependents: Counter[str] = field(default_factory=Counter)
     environment: Mapping[str, str] = field(default_factory=dict)
-    _copied: dict[Path, State] = field(default_factory=dict)
+    _copied: dict[Path, FileStatus] = field(default_factory=dict)
 
     def restored(self) -> Path:
         """Restore the object directory to its state of the first call, and return it. The mtimes of files are restored
@@ -106,9 +106,9 @@ def compiled(objects: Path) -> Iterator[tuple[Path, str]]:
             yield note.with_name(note.name.removeprefix(".").removesuffix(".cmd")), command
 
 
-def _states(folder: Path) -> dict[Path, State]:
+def _states(folder: Path) -> dict[Path, FileStatus]:
     """Return the state of everything below a directory; for a directory, only that it is one."""
-    states: dict[Path, State] = {}
+    states: dict[Path, FileStatus] = {}
     for place, names, files in os.walk(folder):
         for name in (*names, *files):
             path = Path(place, name)

@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.guest_output import processes, system_calls
 from flashbed.guest_output.births import CLONE_FILES, CLONE_VM
-from flashbed.guest_output.processes import Followed, GuestFile, Kind, SystemCall
+from flashbed.guest_output.processes import FileKind, Followed, GuestFile, SystemCall
 from flashbed.guest_output.system_calls import Flag, Number
 from tests.support.made_up_calls import (
     AT_FDCWD,
@@ -224,8 +224,8 @@ def test_pipes_sockets_and_events_are_no_named_files(guest: MadeUpCalls) -> None
     for descriptor in range(3, 11):
         guest.write(program, descriptor, b"x")
     files = [(call.files[0].kind, call.files[0].path) for call in calls(guest)]
-    pairs = [(Kind.PIPE, "pipe")] * 2 + [(Kind.SOCKET, "socket")] * 3
-    assert files == [*pairs, (Kind.EVENT, "eventfd"), (Kind.EVENT, "epoll"), (Kind.OTHER, "memfd:cache")]
+    pairs = [(FileKind.PIPE, "pipe")] * 2 + [(FileKind.SOCKET, "socket")] * 3
+    assert files == [*pairs, (FileKind.EVENT, "eventfd"), (FileKind.EVENT, "epoll"), (FileKind.OTHER, "memfd:cache")]
 
 
 def test_a_range_of_descriptors_is_closed(guest: MadeUpCalls) -> None:
@@ -418,4 +418,4 @@ def test_unknown_files_are_no_file_on_the_medium(guest: MadeUpCalls) -> None:
     program = guest.fork(guest.runner)
     guest.call(program, Number.OPENAT, 99, result=3, text=b"relative\0")
     guest.write(program, 3, b"x")
-    assert calls(guest)[0].files == (GuestFile("", Kind.OTHER),)
+    assert calls(guest)[0].files == (GuestFile("", FileKind.OTHER),)

@@ -269,11 +269,30 @@ def test_no_mark_of_a_merge_is_left() -> None:
     assert [name for name in text if left.search(text[name])] == []
 
 
-def test_no_two_rooms_have_a_class_of_one_name() -> None:
-    rooms: dict[str, set[str]] = {}
-    for name, text in tracked("src/*.py"):
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef):
-                rooms.setdefault(node.name, set()).add("/".join(Path(name).parts[1:3]))
-    assert len(rooms) > 200
-    assert {name: rooms_of_name for name, rooms_of_name in rooms.items() if len(rooms_of_name) > 1} == {}
+def types_of(text: str) -> Iterator[str]:
+    """Return the classes of a file, and the names that it gives to types: `Name = ...`, `Name: TypeAlias = ...`."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.col_offset == 0:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (
+                target.id
+                for target in targets
+                if isinstance(target, ast.Name) and re.fullmatch(r"_*[A-Z]\w*[a-z]\w*", target.id)
+            )
+
+
+def test_no_two_files_have_a_type_of_one_name() -> None:
+    files: dict[str, list[str]] = {}
+    for path, text in tracked("src/*.py"):
+        for name in types_of(text):
+            files.setdefault(name, []).append(path)
+    assert len(files) > 300
+    assert {name: paths for name, paths in files.items() if len(paths) > 1} == {}
+
+
+def test_types_would_be_found() -> None:
+    text = "class A: pass\nPlace = tuple[str, ...]\nText: TypeAlias = str\n_Any = TypeVar('_Any')\nMOST = 3\nname = 1\n"
+    assert list(types_of(text)) == ["A", "Place", "Text", "_Any"]

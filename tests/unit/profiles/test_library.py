@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashbed.common import paths
-from flashbed.profiles.library import FOLDERS, Kind, Library, LookupProblem, Selector
+from flashbed.profiles.library import FOLDERS, Library, LookupProblem, ProfileKind, Selector
 from tests.support.samples import BOARD, FILESYSTEM, MEDIUM, shipped, write
 
 
@@ -94,7 +94,7 @@ def test_shipped_commands() -> None:
         ("scheduler", "mq-deadline:fifo_batch=x", "tunables.fifo_batch must be a whole number"),
     ],
 )
-def test_selectors_that_name_nothing(library: Library, kind: Kind, text: str, expected: str) -> None:
+def test_selectors_that_name_nothing(library: Library, kind: ProfileKind, text: str, expected: str) -> None:
     with pytest.raises(LookupProblem) as caught:
         getattr(library, kind)(text)
     assert expected in str(caught.value)

@@ -12,16 +12,16 @@ from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile
 from flashbed.profiles.filesystem import FileSystem
-from flashbed.profiles.library import FOLDERS, Kind, Library, LookupProblem, profile_schema
+from flashbed.profiles.library import FOLDERS, Library, LookupProblem, ProfileKind, profile_schema
 from tests.support.samples import BOARD, FILESYSTEM, MEDIUM, documented, replaced, shipped, write
 
 
-def every_profile() -> list[tuple[Kind, str]]:
+def every_profile() -> list[tuple[ProfileKind, str]]:
     return [(kind, name) for kind in FOLDERS for name in shipped().names(kind)]
 
 
 @pytest.mark.parametrize(("kind", "name"), every_profile())
-def test_each_shipped_profile_is_sound(kind: Kind, name: str) -> None:
+def test_each_shipped_profile_is_sound(kind: ProfileKind, name: str) -> None:
     assert getattr(shipped(), kind)(name)
 
 
@@ -176,7 +176,9 @@ def test_every_shipped_option_renders() -> None:
         ("filesystem", FILESYSTEM, 'needs = "block"', 'needs = "block"\ncheck = "fsck"', "does not say {image}"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, kind: Kind, text: str, old: str, new: str, expected: str | None) -> None:
+def test_what_is_wrong_is_told(
+    tmp_path: Path, kind: ProfileKind, text: str, old: str, new: str, expected: str | None
+) -> None:
     text = text.replace("{capacity}", "40M")
     path = write(
         tmp_path / FOLDERS[kind] / "some.toml",
@@ -264,7 +266,7 @@ def test_a_misfit_names_both_numbers() -> None:
 
 
 @pytest.mark.parametrize("kind", list(FOLDERS))
-def test_schemas_are_closed(kind: Kind) -> None:
+def test_schemas_are_closed(kind: ProfileKind) -> None:
     schema = profile_schema(kind)
     assert schema["required"]
     assert schema["additionalProperties"] == ({"type": "integer"} if kind == "medium" else False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashbed_appliance.shrinking import sizes
-from flashbed_appliance.shrinking.sizes import BETWEEN, ELSEWHERE, Piece, Share
+from flashbed_appliance.shrinking.sizes import BETWEEN, ELSEWHERE, InputSection, Share
 from flashbed_appliance.shrinking.tables import subsystem_table
 
 KIB = 1024
@@ -134,9 +134,9 @@ LOAD vmlinux.a
 """
     base = 0xFFFFFFFF81000000
     assert list(sizes.pieces(text)) == [
-        Piece(".text", base, 0x20, "net/ipv4/tcp.o"),
-        Piece(".text.a_name_that_is_too_long_for_its_column", base + 0x30, 8, "net/ipv4/udp.o"),
-        Piece(".text", base + 0x40, 4, "lib/lib.a(memcpy.o)"),
+        InputSection(".text", base, 0x20, "net/ipv4/tcp.o"),
+        InputSection(".text.a_name_that_is_too_long_for_its_column", base + 0x30, 8, "net/ipv4/udp.o"),
+        InputSection(".text", base + 0x40, 4, "lib/lib.a(memcpy.o)"),
     ]
 
 

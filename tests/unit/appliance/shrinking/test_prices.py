@@ -14,7 +14,7 @@ from flashbed.image.cache import Entry
 from flashbed.report.html import render_page
 from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
 from flashbed_appliance.shrinking.comparison import KernelSide
-from flashbed_appliance.shrinking.fragment import Fragment, Setting
+from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.price_list import Figures
 from flashbed_appliance.shrinking.prices import Price
@@ -26,8 +26,8 @@ BASE = {"CONFIG_NET": "y", "CONFIG_INET": "y", "CONFIG_EXT4_FS": "m", "CONFIG_IP
 WHOLE = Variant(image=1000, raw=3000, modules={"ext4": 300, "nfsd": 50}, free_kib=16000, config=BASE)
 
 
-def _setting(option: str, value: str, group: str = "Network") -> Setting:
-    return Setting(option, value, "A reason.", group, Path("some.config"), 1)
+def _setting(option: str, value: str, group: str = "Network") -> ConfigSetting:
+    return ConfigSetting(option, value, "A reason.", group, Path("some.config"), 1)
 
 
 def test_a_price_is_what_the_option_adds_with_all_that_goes_with_it() -> None:
@@ -155,7 +155,7 @@ def test_the_three_columns() -> None:
     ]
 
 
-def _side(name: str, settings: list[Setting], config: dict[str, str], image: int, net: int) -> KernelSide:
+def _side(name: str, settings: list[ConfigSetting], config: dict[str, str], image: int, net: int) -> KernelSide:
     sizes = Sizes(image, 3 * image, {"ext4": 300}, {"xz": image})
     return KernelSide(
         name, Fragment(settings), config, sizes, [Share("net/ipv4", net, 0, net), Share("mm", 500, 0, 300)]
