@@ -99,6 +99,9 @@ they are there or not; the watch ends guests that would give none.
 MEDIA_CORE = "block/media"
 """Where the media core lies in QEMU's source."""
 
+BUILD = "build"
+"""The directory of a source tree that the emulator is built in."""
+
 NO_PATHS = "-ffile-prefix-map={tree}=."
 """Keeps the build directory out of the emulator's messages. It affects no result, so it is in no key."""
 
@@ -197,9 +200,19 @@ def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
 
 
 def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None) -> None:
+    tree = folder / "tree"
+    unpack(root, tree, fetched)
+    place_own(tree, paths.emulator(), paths.media())
+    with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
+        configure(tree, folder)
+        compile_to(tree, folder / PROGRAM, on_line=lambda _: progress.advance())
+    shutil.rmtree(tree)
+
+
+def unpack(root: Path, tree: Path, fetched: Callable[[], object] = lambda: None) -> None:
+    """Make the new directory `tree` with QEMU's source and the lab's patches. Raises SetupError as `program`."""
     if missing := missing_packages():
         raise SetupError(f"the emulator cannot be built: `apt-get install {' '.join(missing)}` brings what is missing")
-    tree = folder / "tree"
     archive = Archive.below(root, ARCHITECTURE)
     resolved = archive.resolve([SOURCE], source=True)
     with stage(f"Fetching and unpacking the source of QEMU {VERSION}"):
@@ -208,31 +221,42 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
         _unpack(files, tree)
     for patch in sorted((paths.emulator() / "patches").glob("*.patch")):
         run(["patch", "-p1", "--fuzz=0", "-d", tree, "-i", patch])
-    for name, place in OWN.items():
-        shutil.copy(paths.emulator() / name, tree / place)
-    _add_media_core(tree / MEDIA_CORE)
-    build = tree / "build"
-    build.mkdir()
-    with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
-        # Otherwise the build takes QEMU's version from a repository that contains the cache
-        mapped = f"--extra-cflags={NO_PATHS.format(tree=tree)}"
-        run(["../configure", *OPTIONS, mapped], cwd=build, env={"GIT_CEILING_DIRECTORIES": str(folder)})
-        run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=build, on_line=lambda _: progress.advance())
-    run(["strip", "-o", folder / PROGRAM, build / PROGRAM])
-    shutil.rmtree(tree)
 
 
-def _add_media_core(folder: Path) -> None:
-    folder.mkdir()
-    sources = sorted((paths.media() / "src").glob("*.c"))
-    for path in (*sources, *(paths.media() / "src").glob("*.h"), *(paths.media() / "include").glob("*.h")):
-        shutil.copy(path, folder)
+def place_own(tree: Path, own: Path, media: Path) -> None:
+    """Add the lab's files to QEMU's source: those of the directory `own` and the media core of `media`. A file that is
+    there already with the same content is not touched, so that it is not compiled again.
+    """
+    core = tree / MEDIA_CORE
+    core.mkdir(exist_ok=True)
+    sources = sorted((media / "src").glob("*.c"))
+    of_core = (*sources, *(media / "src").glob("*.h"), *(media / "include").glob("*.h"))
+    copies = {own / name: tree / place for name, place in OWN.items()} | {file: core / file.name for file in of_core}
+    for file, copy in copies.items():
+        if not copy.exists() or copy.read_bytes() != file.read_bytes():
+            shutil.copy(file, copy)
     names = ", ".join(f"'{path.name}'" for path in sources)
     options = "override_options: ['optimization=2'], build_by_default: false"
-    (folder / "meson.build").write_text(
-        f"media_core = static_library('media', files({names}), {options})\n"
-        "block_ss.add(declare_dependency(link_with: media_core))\n"
-    )
+    build = core / "meson.build"
+    if not build.exists():
+        build.write_text(
+            f"media_core = static_library('media', files({names}), {options})\n"
+            "block_ss.add(declare_dependency(link_with: media_core))\n"
+        )
+
+
+def configure(tree: Path, above: Path) -> None:
+    """Prepare the build of a source tree, which lies in the directory `above`."""
+    (tree / BUILD).mkdir()
+    # Otherwise the build takes QEMU's version from a repository that contains the cache
+    mapped = f"--extra-cflags={NO_PATHS.format(tree=tree)}"
+    run(["../configure", *OPTIONS, mapped], cwd=tree / BUILD, env={"GIT_CEILING_DIRECTORIES": str(above)})
+
+
+def compile_to(tree: Path, program: Path, on_line: Callable[[str], None] | None = None) -> None:
+    """Compile what has changed in a configured source tree, and write the emulator to `program`."""
+    run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=tree / BUILD, on_line=on_line)
+    run(["strip", "-o", program, tree / BUILD / PROGRAM])
 
 
 def _unpack(files: Sequence[Path], tree: Path) -> None:

@@ -56,6 +56,21 @@ def test_each_file_of_the_emulator_has_its_place() -> None:
     assert files == set(emulator.OWN)
 
 
+def test_only_a_changed_file_of_the_lab_is_placed_again(tmp_path: Path) -> None:
+    tree, media = tmp_path / "tree", tmp_path / "media"
+    shutil.copytree(paths.media(), media, ignore=shutil.ignore_patterns("build"))
+    for place in emulator.OWN.values():
+        (tree / place).parent.mkdir(parents=True, exist_ok=True)
+    emulator.place_own(tree, paths.emulator(), media)
+    before = {path: path.stat().st_mtime_ns for path in tree.rglob("*") if path.is_file()}
+    assert len(before) > len(emulator.OWN)
+    (media / "src/flash.c").write_text("changed")
+    emulator.place_own(tree, paths.emulator(), media)
+    changed = [path for path, at_ns in before.items() if path.stat().st_mtime_ns != at_ns]
+    assert changed == [tree / emulator.MEDIA_CORE / "flash.c"]
+    assert changed[0].read_text() == "changed"
+
+
 def test_what_setup_installs_is_what_the_build_needs() -> None:
     listed = (REPOSITORY / "setup/packages.txt").read_text().split()
     assert set(emulator.TOOLS.values()) | set(emulator.HEADERS.values()) <= set(listed)
