@@ -9,7 +9,7 @@ the host's disk at a time. Must not know how guests are run.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -116,11 +116,16 @@ class Campaign:
         long, or was not cut, return that.
         """
         try:
-            span, lines = Span.of(self.uncut), self.lines()
-            cuts = [self._cut(number, span, lines) for number in range(self.cell.power_cuts)]
+            cuts = list(self.cuts())
         except CampaignError as error:
             return error.outcome
         return replace(self.uncut, files={**self.uncut.files, CUTS: power_cuts.to_json(cuts)})
+
+    def cuts(self) -> Iterator[Cut]:
+        """Carry out the cuts of the cell, and yield each. Raises CampaignError."""
+        span, lines = Span.of(self.uncut), self.lines()
+        for number in range(self.cell.power_cuts):
+            yield self._cut(number, span, lines)
 
     def lines(self) -> Sequence[Acknowledged]:
         """Return what the uncut guest acknowledged. Raises CampaignError."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory, power_cuts
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
+from flashbed.execution.power_cuts import Campaign, CampaignError
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
@@ -242,21 +243,35 @@ def _outcome(
     """
     if not repetition.cell.power_cuts:
         return _first(repetition, job(repetition.cell, repetition.image), limit_s, stop, begun, folder)
+    try:
+        with campaign(repetition, limit_s, stop, begun, folder) as cuts:
+            return cuts.run()
+    except CampaignError as error:
+        return error.outcome
+
+
+@contextmanager
+def campaign(
+    repetition: Repetition, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
+) -> Iterator[Campaign]:
+    """Run the uncut guest of a repetition whose power is cut, in the empty directory `folder`, and yield its campaign.
+    Raises CampaignError if that guest fails, and InputError for a kept medium that has changed.
+    """
     with ExitStack() as held:
         if begun is None and repetition.beginning:
             place = folder / "beginning"
             place.mkdir()
             made = begin(repetition, place, limit_s, stop)
             if isinstance(made, Outcome):
-                return made
+                raise CampaignError(made)
             held.callback(made.close)
             begun = made
         guests = CellGuests(repetition, limit_s, stop, begun)
         of_cell = plain_job(repetition.cell, repetition.image)
         outcome = guests.first(guest_job.armed(of_cell), folder)
         if outcome.status != "measured":
-            return outcome
-        return power_cuts.Campaign(repetition.cell, of_cell, guests, outcome, folder).run()
+            raise CampaignError(outcome)
+        yield Campaign(repetition.cell, of_cell, guests, outcome, folder)
 
 
 @dataclass(frozen=True)
