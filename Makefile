@@ -8,7 +8,7 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
-.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns result-tables image-wheel faults reliability first-answer clean
+.PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns result-tables image-wheel faults planted-bugs reliability first-answer clean
 
 help:
 	@echo "make setup      install what is missing: Debian packages (root or sudo), a Python environment in $(VENV)"
@@ -25,6 +25,7 @@ help:
 	@echo "make papers     write docs/generated/papers.md from the stored results of the studies after papers"
 	@echo "make image-wheel  a wheel in dist/ with all that is built for make run, for hosts that build nothing (IMAGE_OF=\"quick lee2013\")"
 	@echo "make faults     disturb runs: kill, stop, fill the disk, damage files (OPTIONS=\"--faults 300 --seed 1 --minutes 60\")"
+	@echo "make planted-bugs  plant bugs in programs, file systems and media, find them by power cuts, write docs/survive.md"
 	@echo "make reliability  write docs/generated/reliability.md from the records of what was tried to break it"
 	@echo "make clean      remove what was built here (the cache in ~/.cache/flashbed stays)"
 
@@ -138,6 +139,11 @@ image-wheel: setup
 # OPTIONS="--faults 300 --seed 1 --minutes 60 --log FILE"
 faults: setup $(STAMP)-dev
 	$(BIN)/python -m faults.campaign $(OPTIONS)
+
+# OPTIONS="--only program": plants only the bugs of this layer, and writes nothing
+planted-bugs: setup $(STAMP)-dev
+	$(BIN)/flashbed image build
+	$(BIN)/python -m pages.planted_bugs $(OPTIONS)
 
 # OPTIONS="--measure all": carries out what the page tells of, about half an hour; "--campaign LOG": takes in a log of make faults
 reliability: setup $(STAMP)-dev

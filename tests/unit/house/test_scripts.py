@@ -29,7 +29,10 @@ def call(script: str, *words: str, cache: Path) -> subprocess.CompletedProcess[s
 def test_there_are_scripts() -> None:
     pages = {
         f"pages/{name}.py"
-        for name in ("accuracy", "columns_table", "kernel_size", "papers", "reliability", "result_tables", "yaffs2")
+        for name in (
+            *("accuracy", "columns_table", "kernel_size", "papers"),
+            *("planted_bugs", "reliability", "result_tables", "yaffs2"),
+        )
     }
     bench = {
         f"bench/{name}.py" for name in ("cell_price", "first_answer", "kernel_objects", "several_cpus", "study_cost")
