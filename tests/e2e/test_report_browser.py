@@ -53,7 +53,7 @@ def test_every_figure_is_drawn(page_facts: dict[str, Any]) -> None:
     drawn = {figure["title"]: figure for figure in page_facts["first"]}
     assert [figure["title"] for figure in page_facts["first"]] == [
         *(figure.title for figure in traced_study().figures),
-        *(trace.title for trace in traced_study().traces),
+        *(trace.title for trace in traced_study().request_figures),
     ]
     # 3 file systems at 4 request sizes in each panel, less the one that failed with each seed.
     assert drawn["Reading"]["marks"] == [12, 12]
@@ -142,7 +142,7 @@ def test_a_field_opens_what_stands_behind_it_without_javascript(report: Path, tm
     assert facts["inside"]
     assert facts["width"][0] <= facts["width"][1]
     assert len(set(facts["grounds"])) == 3
-    assert facts["numbers"] == len(traced_study().figures) + len(traced_study().traces)
+    assert facts["numbers"] == len(traced_study().figures) + len(traced_study().request_figures)
 
 
 def test_the_pressed_field_is_marked_until_its_row_is_closed(report: Path, tmp_path: Path) -> None:
@@ -256,10 +256,13 @@ def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     expected = drawings(report_of(study, paper_rows(study), {}))
     facts, console = visit(paper_report(study, tmp_path), tmp_path, 1300, script=LOOK)
     assert console == facts["troubles"] == []
-    assert facts["titles"] == [*(figure.title for figure in study.figures), *(trace.title for trace in study.traces)]
+    assert facts["titles"] == [
+        *(figure.title for figure in study.figures),
+        *(figure.title for figure in study.request_figures),
+    ]
     assert [len(plots) for plots in facts["marks"]] == [
         *(len(drawing.drawn_panels) for drawing in expected),
-        *([4] * len(study.traces)),
+        *([4] * len(study.request_figures)),
     ]
     assert all(all(plots) for plots in facts["marks"]), "a plot is empty"
     # What has no number at all is told in words.

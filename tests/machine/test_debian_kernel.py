@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.execution import run
-from flashbed.guest_output import profile
+from flashbed.guest_output import cpu_samples
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS
 from flashbed.study.loading import load_study
 from tests.machine.test_determinism import repeats
@@ -100,8 +100,8 @@ def test_a_profile_names_the_functions_of_a_kernel_with_and_without_modules(
 ) -> None:
     """Behind ext2 and a real interface 6.1 has no module at all, and Debian's package has no System.map."""
     (repetition,) = run.prepare(load_study(study_file(CALLS, filesystem="ext2", kernel=kernel)))
-    (section,) = profile.sections(out_of(measure(repetition, tmp_path / "cell").files))
-    assert section.samples.get(profile.UNKNOWN, 0) < 0.1 * sum(section.samples.values())
+    (section,) = cpu_samples.sections(out_of(measure(repetition, tmp_path / "cell").files))
+    assert section.samples.get(cpu_samples.UNKNOWN, 0) < 0.1 * sum(section.samples.values())
 
 
 def out_of(files: Mapping[str, bytes]) -> dict[str, bytes]:

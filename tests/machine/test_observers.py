@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.guest_output import profile
+from flashbed.guest_output import cpu_samples
 from flashbed.machine import process
 from flashbed.machine.base import Outcome
 from tests.support import guest_rig
@@ -32,7 +32,7 @@ def test_a_guest_gives_the_same_bytes_unobserved(
     """The guest asks for samples, which it gets or not; the watch for CPUs that hang is always there."""
     study = study_file(FXMARK, board="arm64-1000:cpus=4", medium="null-2g")
     observed = outcome(guest_rig.new(study, tmp_path / "observed"))
-    assert observed.files[profile.RAW]
+    assert observed.files[cpu_samples.RAW]
     assert (tmp_path / "observed" / process.PRICE).stat().st_size
 
     execute = process.execute
@@ -40,7 +40,7 @@ def test_a_guest_gives_the_same_bytes_unobserved(
     alone = outcome(guest_rig.new(study, tmp_path / "alone"))
     assert not (tmp_path / "alone" / process.PRICE).exists()
     assert alone.console == observed.console
-    assert {**alone.files, profile.RAW: observed.files[profile.RAW]} == observed.files
+    assert {**alone.files, cpu_samples.RAW: observed.files[cpu_samples.RAW]} == observed.files
 
 
 def outcome(rig: guest_rig.Rig) -> Outcome:

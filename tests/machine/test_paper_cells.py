@@ -26,7 +26,7 @@ def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
     study = load_study(paths.studies() / f"{name}.toml")
     axes = {axis: tuple(v for v in values if v in where.get(axis, values)) for axis, values in study.axes.items()}
     assert all(axes.values()), "the slice names a value that the study does not have"
-    part = replace(study, axes=axes, seeds=study.seeds[:1], traces=())
+    part = replace(study, axes=axes, seeds=study.seeds[:1], request_figures=())
     report = report_of(ReportInputs(part, run.rows(run.run(part, jobs=1))))
     assert report.results.outcomes() == {"measured": len(list(part.combinations()))}
     return report

@@ -48,7 +48,7 @@ def test_a_mended_formula_changes_the_report_and_runs_no_guest(
     _change_code(monkeypatch, lambda _: 123.0)
     monkeypatch.setattr(qemu, "run", lambda *_: pytest.fail("a guest was started"))
     done = run.run(study)
-    assert done.fresh == 0
+    assert done.measured_now == 0
     assert run.rows(done) == [replace(row, metrics={**row.metrics, "cpu_percent": 123.0})]
 
 

@@ -53,14 +53,14 @@ def paper_rows(study: Study) -> list[dict[str, Any]]:
     rows = []
     for cell in plan(study):
         place = places[tuple(cell.coordinates.values())]
-        if place == LOST[0] and not cell.traced:
+        if place == LOST[0] and not cell.logs_requests:
             continue
         coordinates: Mapping[str, str] = cell.coordinates
         if not has_queue(cell.medium, cell.translation):
             coordinates = {axis: value for axis, value in coordinates.items() if axis != "scheduler"}
         key = hashlib.sha256(cell.label.encode()).hexdigest()
         row: dict[str, Any] = {**cell.coordinates, "seed": cell.seed, "key": key, "reason": "", "outcome": "measured"}
-        if place == LOST[1] and not cell.traced:
+        if place == LOST[1] and not cell.logs_requests:
             rows.append(row | {"outcome": "failed", "reason": "mkfs: exit status 1", "check": None})
             continue
         row |= {
@@ -87,10 +87,10 @@ def widened(rows: list[dict[str, Any]], metrics: list[str]) -> list[dict[str, An
 
 
 def paper_report(study: Study, folder: Path) -> Path:
-    """Return the report of a study, with a log of requests for each traced cell."""
+    """Return the report of a study, with a log of requests for each cell that keeps one."""
     rows = paper_rows(study)
     first = [row for row in rows if row["seed"] == study.seeds[0]]
-    traced = {row["key"]: folder / row["key"] for row in first if study.is_traced({a: row[a] for a in study.axes})}
-    for path in traced.values():
+    logging = {row["key"]: folder / row["key"] for row in first if study.logs_requests({a: row[a] for a in study.axes})}
+    for path in logging.values():
         write_made_up_log(path / "out", REQUESTS, 0, 15_000_000)
-    return bring_up_to_date(study, rows, MANIFEST, folder, logs=logs_in(traced))
+    return bring_up_to_date(study, rows, MANIFEST, folder, logs=logs_in(logging))

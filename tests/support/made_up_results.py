@@ -17,7 +17,7 @@ from typing import Any
 import pandas
 
 from flashbed.profiles.profile import Medium
-from flashbed.study.format import Answer, Claim, Figure, Table, Trace
+from flashbed.study.format import Answer, Claim, Figure, RequestFigure, Table
 from flashbed.study.loading import Study
 from tests.support.made_up_logs import logs_in, write_made_up_log
 from tests.support.tabled import bring_up_to_date
@@ -277,14 +277,14 @@ def made_up_report(folder: Path) -> Path:
 
 def traced_study() -> Study:
     """Return the same study with a figure of requests."""
-    return replace(made_up_study(), traces=(Trace(title="Where the requests lie", where=TRACED),))
+    return replace(made_up_study(), request_figures=(RequestFigure(title="Where the requests lie", where=TRACED),))
 
 
 def traced_report(folder: Path) -> Path:
     """Return a report with logs of 20 requests for the cells of the figure of requests."""
     study = traced_study()
     rows = rows_of(made_up_frame(study))
-    artefacts = {row["key"]: folder / row["key"] for row in rows if row["seed"] == 1 and study.is_traced(row)}
+    artefacts = {row["key"]: folder / row["key"] for row in rows if row["seed"] == 1 and study.logs_requests(row)}
     for place, path in enumerate(artefacts.values()):
         requests = [(1_000_000 * (n + 1), n % 2, (n * 7 + place) % 20 << 20, 4096) for n in range(20)]
         write_made_up_log(path / "out", requests, 0, 15_000_000)

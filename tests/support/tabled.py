@@ -14,7 +14,7 @@ from flashbed.guest_output.assessment import Assessment
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
-from flashbed.report import freshness, model
+from flashbed.report import model, updating
 from flashbed.report.inputs import Logs, ReportInputs
 from flashbed.report.model import Report
 from flashbed.result.columns import COUNTED, Combination, ResultRow, names
@@ -89,8 +89,8 @@ def bring_up_to_date(
     owner: str = "",
     **more: Any,
 ) -> Path:
-    return freshness.bring_up_to_date(_inputs(study, rows, manifest, consoles, **more), folder, owner)
+    return updating.bring_up_to_date(_inputs(study, rows, manifest, consoles, **more), folder, owner)
 
 
 def inputs_digest(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *more: Any) -> str:
-    return freshness.inputs_digest(_inputs(study, rows, manifest, *more))
+    return updating.inputs_digest(_inputs(study, rows, manifest, *more))

@@ -72,7 +72,7 @@ def run_command(
             site=site,
             on_cell=reporting.announcer(parsed),
         )
-    if finished.fresh == 0:
+    if finished.measured_now == 0:
         out.print(f"{len(finished.records)} repetitions, all measured before")
     _report(finished, folder)
     reporting.agree(finished.different)

@@ -25,7 +25,7 @@ from flashbed.guest_output.request_log import RequestLog
 from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
-from flashbed.report import freshness, on_terminal
+from flashbed.report import on_terminal, updating
 from flashbed.report.inputs import ReportInputs
 from flashbed.result.store import Different, open_store
 from flashbed.study.loading import Study
@@ -63,7 +63,7 @@ def write(done: Run, folder: Path) -> Path:
     for sentence in inputs.left_out:
         _log.warning("%s", sentence)
     try:
-        return freshness.bring_up_to_date(inputs, folder, _owner(done.study, folder))
+        return updating.bring_up_to_date(inputs, folder, _owner(done.study, folder))
     except OSError as error:
         raise host_refusal(folder, error) from None
 
@@ -76,7 +76,9 @@ def _inputs(done: Run) -> ReportInputs:
         manifest=_manifest(done),
         consoles={record.result.key: _last_lines(record) for record in done.failures},
         logs={
-            record.result.key: partial(_requests, record) for record in done.records if record.repetition.cell.traced
+            record.result.key: partial(_requests, record)
+            for record in done.records
+            if record.repetition.cell.logs_requests
         },
         elsewhere=list(table_rows(imported.results, list(done.study.axes))),
         left_out=imported.left_out,

@@ -101,7 +101,7 @@ def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Return the repetition of a cell, with its key over everything that can change its result."""
     files, noted = job(cell, image), observers(cell)
-    observed = {emulator.PROFILE: noted.samples, emulator.CALLS: noted.calls}
+    observed = {emulator.SAMPLES: noted.samples, emulator.CALLS: noted.calls}
     environment = {
         "emulator": emulator.digest(),
         **{name: emulator.observer_digest(name) for name, notes in observed.items() if notes},

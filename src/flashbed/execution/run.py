@@ -45,11 +45,11 @@ MANY = 5000
 
 @dataclass(frozen=True)
 class Run:
-    """A study's records in the order of its plan. `fresh` is how many repetitions were run now."""
+    """A study's records in the order of its plan. `measured_now` is how many repetitions were run now."""
 
     study: Study
     records: Sequence[Record]
-    fresh: int
+    measured_now: int
     different: Sequence[Different] = ()
     """Pairs of results of the same key that differ. There must be none."""
     coverage: Sequence[LineCoverage] = ()

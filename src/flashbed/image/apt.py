@@ -131,13 +131,13 @@ class Apt:
 
     def offered(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
         """Return the files of packages and, unless `alone`, of all packages that they depend on. Raises SetupError."""
-        fresh = not self._has_lists()
-        if fresh:
+        first_time = not self._has_lists()
+        if first_time:
             self._update()
         try:
             files = self._told(packages, source=source, alone=alone)
         except SetupError:
-            if fresh:
+            if first_time:
                 raise
             self._update()  # the lists may be damaged, or older than the package
             files = self._told(packages, source=source, alone=alone)

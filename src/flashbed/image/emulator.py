@@ -87,11 +87,11 @@ OWN = {
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
-PROFILE = "profile"
+SAMPLES = "profile"
 
 CALLS = "calls"
 
-OBSERVERS = (PROFILE, CALLS, "price", "watch")
+OBSERVERS = (SAMPLES, CALLS, "price", "watch")
 """Parts that only observe: lab-NAME.c, lab-NAME.h, and the patch NN-NAME.patch. A guest gives the same bytes whether
 they are there or not; the watch ends guests that would give none.
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from flashbed.guest_output import profile
+from flashbed.guest_output import cpu_samples
 from flashbed.machine import deaths
 
 Status = Literal["measured", "failed", "timed out", "killed"]
@@ -36,27 +36,29 @@ class Outcome:
 
 
 def with_functions(outcome: Outcome, symbols: Path | None) -> Outcome:
-    """Return the outcome with the profile of its samples, if any, and with the function in which a CPU hung.
+    """Return the outcome with the functions of its samples, if any, and with the function in which a CPU hung.
 
     `symbols` is the kernel's System.map. The guest writes the names of its modules, so an invalid line fails the cell.
     """
     try:
         return _named(outcome, symbols)
     except (ValueError, IndexError):
-        return replace(outcome, status="failed", reason=f"the guest's {profile.MODULE_SYMBOLS} has a line that is none")
+        return replace(
+            outcome, status="failed", reason=f"the guest's {cpu_samples.MODULE_SYMBOLS} has a line that is none"
+        )
 
 
 def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
     files = dict(outcome.files)
-    names = files.pop(profile.MODULE_SYMBOLS, b"").decode().splitlines()
-    if (raw := files.pop(profile.RAW, None)) is not None:
+    names = files.pop(cpu_samples.MODULE_SYMBOLS, b"").decode().splitlines()
+    if (raw := files.pop(cpu_samples.RAW, None)) is not None:
         names += symbols.read_text().splitlines() if symbols else []
-        files[profile.PROFILE] = profile.named(raw.decode(), names).encode()
+        files[cpu_samples.SAMPLES] = cpu_samples.named(raw.decode(), names).encode()
     return replace(outcome, files=files, reason=_with_function(outcome.reason, symbols))
 
 
 def _with_function(reason: str, symbols: Path | None) -> str:
     if symbols is None or not (place := deaths.PLACE.search(reason)):
         return reason
-    name = profile.Functions(symbols.read_text().splitlines()).at(int(place[1], 16))
-    return reason if name == profile.UNKNOWN else reason.replace(place[0], f"in {name}")
+    name = cpu_samples.Functions(symbols.read_text().splitlines()).at(int(place[1], 16))
+    return reason if name == cpu_samples.UNKNOWN else reason.replace(place[0], f"in {name}")

@@ -24,8 +24,8 @@ from flashbed.workload.base import ACKNOWLEDGED, CHECK
 
 MOUNT_POINT = "/mnt"
 
-TRACED_REQUESTS = 16_384
-"""The capacity of a traced cell's request log, at 40 bytes a request."""
+LOGGED_REQUESTS = 16_384
+"""The capacity of a cell's request log, at 40 bytes a request."""
 
 ROOT = "root"
 """The file of /job with the functions that run programs in their root."""
@@ -188,7 +188,7 @@ def _environment(cell: Cell, device: str) -> bytes:
     scheduler = cell.scheduler
     tunables = " ".join(f"{name}={value}" for name, value in sorted(scheduler.tunables.items()))
     interface = between(cell.board, cell.medium)
-    log = f" record={TRACED_REQUESTS}" if cell.traced and cell.translation.device else ""
+    log = f" record={LOGGED_REQUESTS}" if cell.logs_requests and cell.translation.device else ""
     variables = {
         "MEDIUM_MODULE": interface.module or "",
         "MEDIUM_DEVICE": interface.device,
@@ -197,7 +197,7 @@ def _environment(cell: Cell, device: str) -> bytes:
         "TRANSLATION_ARGUMENTS": cell.translation.module_arguments + log,
         "TRANSLATION_COUNTERS": cell.translation.counters,
         "DEVICE": device,
-        "TRACED": _forget(cell) if cell.traced else "",
+        "TRACED": _forget(cell) if cell.logs_requests else "",
         "POWER_CUT": _power_cut(cell) if cell.power_cut else "",
         "SCHEDULER": scheduler.name,
         "SCHEDULER_MODULE": scheduler.module or "",
@@ -221,7 +221,7 @@ def medium_options(cell: Cell, medium_digest: str) -> str:
     """Return the options of the emulator's medium. `medium_digest` is the digest of its parameters, by which the
     emulator checks that it got the right ones.
     """
-    record = f",record={TRACED_REQUESTS}" if cell.traced else ""
+    record = f",record={LOGGED_REQUESTS}" if cell.logs_requests else ""
     cut = ",cut=0" if cell.power_cuts else ""
     return f"digest=0x{medium_digest}{record}{cut}"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flashbed.common import foreign
 from flashbed.common.units import describe_size
-from flashbed.guest_output.profile import PROFILE, RAW
+from flashbed.guest_output.cpu_samples import RAW, SAMPLES
 from flashbed.guest_output.system_calls import CALLS
 
 MAGIC = b"FBOUTBX1"
@@ -44,7 +44,7 @@ _KINDS = {
     tarfile.XGLTYPE: "an extended header",
     tarfile.SOLARIS_XHDTYPE: "an extended header",
 }
-_OF_THE_HOST = (RAW, PROFILE, CALLS)
+_OF_THE_HOST = (RAW, SAMPLES, CALLS)
 """Files that the lab itself writes beside the guest's."""
 
 

@@ -21,7 +21,7 @@ from typing import Protocol
 from flashbed.common import programs
 from flashbed.common.errors import InterruptedByUser
 from flashbed.guest_output import system_calls
-from flashbed.guest_output.profile import RAW
+from flashbed.guest_output.cpu_samples import RAW
 from flashbed.machine import deaths
 
 KILL_AFTER_S = 5

@@ -21,7 +21,7 @@ from flashbed.common import foreign
 from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output import system_calls
-from flashbed.guest_output.profile import RAW
+from flashbed.guest_output.cpu_samples import RAW
 from flashbed.machine import deaths, outbox, process
 from flashbed.machine.base import Outcome
 

@@ -31,7 +31,7 @@ def media(report: Report) -> list[tuple[str, str]]:
     return [
         (
             report.words.value("medium", name),
-            _condition(medium) + _discarded(report, name, medium) + _aged(report, name) + _fresh(report, name),
+            _condition(medium) + _discarded(report, name, medium) + _aged(report, name) + _new_device(report, name),
         )
         for name, medium in profiles
     ]
@@ -41,11 +41,11 @@ def new_devices(report: Report) -> str:
     """Return a sentence on the media whose figures are those of a new device, because less was written than their flash
     holds; "" if there are none.
     """
-    fresh_of = {name: _new_of(report, name) for name in _names(report)}
-    new_media = [report.words.value("medium", name) for name, (fresh, _) in fresh_of.items() if fresh]
+    new_of = {name: _new_of(report, name) for name in _names(report)}
+    new_media = [report.words.value("medium", name) for name, (new, _) in new_of.items() if new]
     if not new_media:
         return ""
-    all_ = all(fresh == measured for fresh, measured in fresh_of.values() if fresh)
+    all_ = all(new == measured for new, measured in new_of.values() if new)
     which = "The" if all_ else "Some"
     return (
         f"{which} figures are those of a new device ({listing(new_media)}): less was ever written than its flash "
@@ -120,12 +120,12 @@ def _measured_on(report: Report, medium: str) -> list[ResultRow]:
     return rows
 
 
-def _fresh(report: Report, medium: str) -> str:
+def _new_device(report: Report, medium: str) -> str:
     """Return a sentence, after a space, on the repetitions in which the flash was still new; "" if there are none."""
-    fresh, measured = _new_of(report, medium)
-    if not fresh:
+    new, measured = _new_of(report, medium)
+    if not new:
         return ""
-    which = "Each repetition" if fresh == measured else f"{fresh} of {count(measured, 'repetition')}"
+    which = "Each repetition" if new == measured else f"{new} of {count(measured, 'repetition')}"
     return (
         f" {which} ended before as much was ever programmed as the device holds: a figure of a new device, which "
         "need not have collected."

@@ -3,7 +3,7 @@
 
 A record beside the report names its study and has the digest of each written file. So a run never overwrites a file
 that belongs to another study or to the user, or that the user has changed. The head of report.html has a digest of the
-report's inputs (freshness.py).
+report's inputs (updating.py).
 """
 
 from __future__ import annotations

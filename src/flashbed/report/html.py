@@ -27,7 +27,7 @@ from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
-from flashbed.report import claims, conditions, evidence, lifetimes, programs, tables, traces
+from flashbed.report import claims, conditions, evidence, lifetimes, programs, request_figures, tables
 from flashbed.report.answers import Question, questions
 from flashbed.report.cautions import Caution, cautions
 from flashbed.report.claims import ShownClaim
@@ -37,8 +37,8 @@ from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report, no_scheduler
 from flashbed.report.names import fixed, legend
+from flashbed.report.request_figures import RequestDrawing
 from flashbed.report.tables import ReportTable
-from flashbed.report.traces import TraceDrawing
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -93,7 +93,7 @@ class _Page:
     names: Sequence[tuple[str, str]]
     claims: _Claims | None
     cautions: Sequence[Caution]
-    drawings: Sequence[tuple[Drawing | TraceDrawing, ReportTable]]
+    drawings: Sequence[tuple[Drawing | RequestDrawing, ReportTable]]
     tables: Sequence[ReportTable]
     programs: Sequence[ReportTable]
     elsewhere: ReportTable | None
@@ -132,8 +132,8 @@ def _page(report: Report, digest: str, command: str) -> _Page:
 
     study = report.study
     pictures = drawings(report)
-    traced = traces.drawings(report)
-    data = [*(drawing.data() for drawing in pictures), *(drawing.data() for drawing in traced)]
+    drawn_requests = request_figures.drawings(report)
+    data = [*(drawing.data() for drawing in pictures), *(drawing.data() for drawing in drawn_requests)]
     flows_ = flows(report.results, report.fixed)
     return _Page(
         report=report,
@@ -147,7 +147,7 @@ def _page(report: Report, digest: str, command: str) -> _Page:
         cautions=cautions(report, flows_),
         drawings=[
             *((drawing, tables.data_table(drawing)) for drawing in pictures),
-            *((drawing, traces.table(drawing)) for drawing in traced),
+            *((drawing, request_figures.table(drawing)) for drawing in drawn_requests),
         ],
         tables=tables.study_tables(report),
         programs=[table for table in (programs.where_time_goes(report), programs.costly_files(report)) if table],
@@ -160,7 +160,7 @@ def _page(report: Report, digest: str, command: str) -> _Page:
         digest_mark=Markup(digest_mark(digest)),  # made of hex digits
         style=Markup("\n".join(map(_text, STYLES))),  # our own files
         script=Markup("\n".join(map(_text, SCRIPTS))),
-        plotly=Markup(_plotly() if pictures or traced else ""),
+        plotly=Markup(_plotly() if pictures or drawn_requests else ""),
         data=Markup(_json(data)),  # escaped there
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All inputs of a study's report as one value: `freshness` digests it, and `model` turns it into a report. Must stay
+"""All inputs of a study's report as one value: `updating` digests it, and `model` turns it into a report. Must stay
 cheap to import: a run with all results in the store should end at once.
 """
 

@@ -154,7 +154,7 @@
 
   function layout(drawing, panel, size) {
     const { data } = drawing;
-    const axes = data.kind === "trace" ? requestAxes(panel) : resultAxes(drawing, panel);
+    const axes = data.kind === "requests" ? requestAxes(panel) : resultAxes(drawing, panel);
     const title = (text) => ({ text, standoff: 8, font: { size: 12, color: colour("quiet") } });
     const axis = {
       gridcolor: colour("grid"), linecolor: colour("line"), zerolinecolor: colour("line"),
@@ -181,7 +181,7 @@
       const plot = drawing.plots[place];
       const width = drawing.plots.length > 1 ? COLUMN_PX : PAGE_PX;
       const size = paper ? { width, height: plot.clientHeight } : null;
-      const marks = drawing.data.kind === "trace" ? requests : trace;
+      const marks = drawing.data.kind === "requests" ? requests : trace;
       const traces = panel.series.map((series) => marks(drawing, series));
       Plotly.react(plot, traces, layout(drawing, panel, size), {
         responsive: true,

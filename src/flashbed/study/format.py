@@ -167,7 +167,7 @@ class Figure(Strict):
     kind: Literal["line", "bar"] = "line"
 
 
-class Trace(Strict):
+class RequestFigure(Strict):
     """A figure of requests as the medium got them: address against time."""
 
     title: str = Field(min_length=1)
@@ -281,7 +281,7 @@ class StudyFile(Strict):
     choice: list[Choice] = Field(default_factory=list)
     figure: list[Figure] = Field(default_factory=list)
     table: list[Table] = Field(default_factory=list)
-    trace: list[Trace] = Field(default_factory=list)
+    trace: list[RequestFigure] = Field(default_factory=list)
     claim: list[Claim] = Field(default_factory=list)
     labels: Labels = Field(default_factory=Labels)
 

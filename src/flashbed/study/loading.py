@@ -32,9 +32,9 @@ from flashbed.study.format import (
     Claim,
     Figure,
     Labels,
+    RequestFigure,
     StudyFile,
     Table,
-    Trace,
     Where,
     as_written,
     keys_of,
@@ -185,7 +185,7 @@ class Study:
     root_files: tuple[OwnFile, ...] = ()
     """The user's files for the root of programs."""
     choices: tuple[Choice, ...] = ()
-    traces: tuple[Trace, ...] = ()
+    request_figures: tuple[RequestFigure, ...] = ()
     claims: tuple[Claim, ...] = ()
     systems: tuple[str, ...] = ()
     power_cut: bool = False
@@ -228,9 +228,9 @@ class Study:
         """Return the file, line and key of this value of a part of the stack or of a parameter."""
         return TomlFile.read(self.path).place(keys_of(self.axes, name, value))
 
-    def is_traced(self, coordinates: Mapping[str, str]) -> bool:
+    def logs_requests(self, coordinates: Mapping[str, str]) -> bool:
         """Return True if a figure needs the requests of the cell with these coordinates."""
-        return any(format.matches(coordinates, trace.where) for trace in self.traces)
+        return any(format.matches(coordinates, figure.where) for figure in self.request_figures)
 
     def combinations(self) -> Iterator[dict[str, str]]:
         """Yield the coordinates of each cell that `skip` does not name. The last axis changes fastest."""
@@ -310,7 +310,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     answer, choices = questions.checked_answers(draft)
     figures, tables = questions.checked_report(draft)
     draft.extend(questions.metric_problems(content))
-    traces = questions.checked_traces(draft)
+    request_figures = questions.checked_request_figures(draft)
     claims = claim_rules.checked_claims(draft)
     labels = questions.checked_labels(draft)
     cells.check_cells(draft)  # last, because it may repeat one problem in hundreds of cells
@@ -338,7 +338,7 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
         figures=figures,
         tables=tables,
         library=draft.library,
-        traces=traces,
+        request_figures=request_figures,
         claims=claims,
         systems=content.systems,
         power_cut=content.power_cut,

@@ -83,7 +83,7 @@ class Cell:
     workload: CellWorkload
     seed: int
     placement: Placement
-    traced: bool = False
+    logs_requests: bool = False
     """True if a figure needs the cell's requests."""
     power_cut: bool = False
     """True if the power fails after all else is measured, to time the next mount."""
@@ -133,7 +133,7 @@ def _cell(study: Study, coordinates: dict[str, str], seed: int) -> Cell:
         workload=workload,
         seed=seed,
         placement=Placement.of(seed),
-        traced=study.is_traced(coordinates),
+        logs_requests=study.logs_requests(coordinates),
         power_cut=study.power_cut and medium.provides == "mtd",
         power_cuts=study.power_cuts,
         own_kernel=kernel if kernel.is_own else None,

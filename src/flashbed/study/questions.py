@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions of a study to its results: answers, figures, tables, lifetimes, traces and labels. It has each of their
-rules that spans several keys, and the default answer, table and figure of a study that asks nothing.
+"""The questions of a study to its results: answers, figures (of results and of requests), tables, lifetimes and labels.
+It has each of their rules that spans several keys, and the default answer, table and figure of a study that asks
+nothing.
 
 By default the tool names the metrics. The compared axis is the first part of the stack that varies, file systems first,
 then media, then the rest; if none varies, the first axis. Values that are words are shown apart; over sizes and counts
@@ -21,7 +22,18 @@ from flashbed.profiles.profile import has_queue
 from flashbed.result.metrics import METRICS
 from flashbed.study.claim_rules import TIME_UNITS, not_a_time
 from flashbed.study.draft import Draft
-from flashbed.study.format import Answer, Choice, Figure, Label, Labels, StudyFile, Table, Trace, Where, selected
+from flashbed.study.format import (
+    Answer,
+    Choice,
+    Figure,
+    Label,
+    Labels,
+    RequestFigure,
+    StudyFile,
+    Table,
+    Where,
+    selected,
+)
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
@@ -30,7 +42,7 @@ NO_LOAD = 'needs to know how much is written a day: bytes_per_day = "1G"'
 NO_CUT = "is measured where the power is cut: power_cut = true"
 """What a metric needs, for people."""
 
-MOST_TRACED = 8
+MOST_REQUEST_PANELS = 8
 """The most cells of one figure of requests."""
 
 
@@ -128,25 +140,25 @@ def metric_problems(study: StudyFile) -> Iterator[Problem]:
                 yield Problem(at, f"{name} {lacking[name]} at the top of the study")
 
 
-def checked_traces(draft: Draft) -> tuple[Trace, ...]:
+def checked_request_figures(draft: Draft) -> tuple[RequestFigure, ...]:
     """Return the figures of requests, with full values in `where`."""
-    traces = []
-    for index, trace in enumerate(draft.content.trace):
+    figures = []
+    for index, figure in enumerate(draft.content.trace):
         at: Keys = ("trace", index)
         before = len(draft.problems)
-        where = draft.full(trace.where, (*at, "where"))
+        where = draft.full(figure.where, (*at, "where"))
         if len(draft.problems) == before:
-            draft.extend(_trace_problems(draft.content, draft.library, draft.cells(where), at))
-        traces.append(trace.model_copy(update={"where": where}))
-    return tuple(traces)
+            draft.extend(_request_figure_problems(draft.content, draft.library, draft.cells(where), at))
+        figures.append(figure.model_copy(update={"where": where}))
+    return tuple(figures)
 
 
-def _trace_problems(
+def _request_figure_problems(
     study: StudyFile, library: Library, cells: Sequence[Mapping[str, str]], at: Keys
 ) -> Iterator[Problem]:
-    """Yield a problem unless a trace shows few cells, each with a block device that can log its requests."""
-    if not 0 < len(cells) <= MOST_TRACED:
-        yield Problem((*at, "where"), f"shows {len(cells)} cells; take 1 to {MOST_TRACED}, each gets a panel")
+    """Yield a problem unless the figure shows few cells, each with a block device that can log its requests."""
+    if not 0 < len(cells) <= MOST_REQUEST_PANELS:
+        yield Problem((*at, "where"), f"shows {len(cells)} cells; take 1 to {MOST_REQUEST_PANELS}, each gets a panel")
         return
     for cell in cells:
         parts = {**study.fixed(), **cell}

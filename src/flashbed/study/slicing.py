@@ -34,7 +34,7 @@ def narrowed(study: Study, where: Mapping[str, Sequence[str]]) -> Study:
         "choices": tuple(choice for choice in study.choices if _compares(choice, cells)),
         "figures": tuple(figure for figure in study.figures if _among(cells, figure.where)),
         "tables": tuple(table for table in study.tables if _among(cells, table.where)),
-        "traces": tuple(trace for trace in study.traces if _among(cells, trace.where)),
+        "request_figures": tuple(figure for figure in study.request_figures if _among(cells, figure.where)),
         "claims": tuple(claim for claim in study.claims if _same_cells(claim, cells, all_cells)),
     }
     missing = {name.removesuffix("s"): len(getattr(study, name)) - len(remaining) for name, remaining in kept.items()}

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
-from flashbed.guest_output import profile
+from flashbed.guest_output import cpu_samples
 from flashbed.workload.base import (
     KERNEL_MODULES,
     Count,
@@ -244,7 +244,7 @@ class Fxmark(SinglePhase, WithoutPackages):
         return tuple(f"{test.replace('-', '_')}_operations" for test in several)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
-        """Return the scripts. After the tests they note the names of the modules' functions for the profile. If a
+        """Return the scripts. After the tests they note the names of the modules' functions for the samples. If a
         kernel has no System.map, as those of distributions, they note all names. A guest may have no modules.
         """
         parsed = FxmarkParameters.model_validate(dict(parameters))
@@ -253,7 +253,7 @@ class Fxmark(SinglePhase, WithoutPackages):
         arguments = f"{' '.join(map(str, numbers))} {parsed.cpu_list or 'each'}"
         calls = [f"/bin/{PROGRAM} {test} /mnt {arguments} >>/out/{RESULT}\n" for test in parsed.tests]
         names = f"[ -d {KERNEL_MODULES} ] && names=. || names='\\['\n"
-        names += f'grep "$names" /proc/kallsyms >/out/{profile.MODULE_SYMBOLS} || [ $? = 1 ]\n'
+        names += f'grep "$names" /proc/kallsyms >/out/{cpu_samples.MODULE_SYMBOLS} || [ $? = 1 ]\n'
         return {
             "prepare": f"/bin/{PROGRAM} prepare /mnt {parsed.file}\n".encode(),
             "measure": ("set -e\n" + "".join(calls) + names).encode(),
@@ -273,20 +273,20 @@ class Fxmark(SinglePhase, WithoutPackages):
             (test,) = tests
             metrics |= {"operations": test.operations, **test.by_kind()}
             metrics |= (test.read if test.read.many else test.other).latencies()
-        sections = profile.sections(out)
+        sections = cpu_samples.sections(out)
         metrics |= _busy(tests, sections)
         for test, section in zip(tests, sections, strict=bool(sections)):
-            if (percent := section.percent(profile.SPINNING)) is not None:
+            if (percent := section.percent(cpu_samples.SPINNING)) is not None:
                 metrics[test.metric("spinning_percent")] = percent
         if len(tests) == len(sections) == 1:
-            metrics |= profile.metrics(sections[0])
+            metrics |= cpu_samples.metrics(sections[0])
         return metrics
 
     def silent(self, parameters: Parameters) -> str:
         return "fxmark tells no rate within a test"
 
 
-def _busy(tests: Sequence[_Test], sections: Sequence[profile.ProfileSection]) -> dict[str, float]:
+def _busy(tests: Sequence[_Test], sections: Sequence[cpu_samples.SampleSection]) -> dict[str, float]:
     """Return the busy share of the counted time, averaged over the CPUs to which processes are bound, because all do
     the same; {} without samples.
     """

@@ -13,7 +13,7 @@ import flashbed
 from flashbed.common.errors import InputError
 from flashbed.execution import frames
 from flashbed.guest_output import request_log
-from flashbed.report import traces
+from flashbed.report import request_figures
 from tests.support.tabled import row_of
 
 
@@ -99,4 +99,4 @@ def test_a_flush_has_no_address(tmp_path: Path) -> None:
     (tmp_path / request_log.LOG).write_bytes(log)
     write, flush = request_log.read(tmp_path).requests
     assert (write.offset_bytes, flush.offset_bytes) == (4096, None)
-    assert traces._statistics([flush, flush])[2:] == ["–", "–"]
+    assert request_figures._statistics([flush, flush])[2:] == ["–", "–"]

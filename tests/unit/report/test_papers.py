@@ -63,9 +63,9 @@ def test_nothing_is_said_where_the_scheduler_counts_or_is_one(lee2013: Report) -
 
 
 def test_the_trace_shows_nilfs2_under_each_scheduler(lee2013: Report) -> None:
-    traced = [cell for cell in plan(lee2013.study) if cell.traced and cell.seed == 1]
-    assert [cell.coordinates["scheduler"] for cell in traced] == ["none", "anticipatory", "mq-deadline", "cfq"]
-    assert {tuple(cell.coordinates[axis] for axis in ("filesystem", "translation", "file")) for cell in traced} == {
+    logging = [cell for cell in plan(lee2013.study) if cell.logs_requests and cell.seed == 1]
+    assert [cell.coordinates["scheduler"] for cell in logging] == ["none", "anticipatory", "mq-deadline", "cfq"]
+    assert {tuple(cell.coordinates[axis] for axis in ("filesystem", "translation", "file")) for cell in logging} == {
         ("nilfs2", "ftl-page", "16M")
     }
 

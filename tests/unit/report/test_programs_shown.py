@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
-from flashbed.report import freshness, programs
+from flashbed.report import programs, updating
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.result.columns import ResultRow
@@ -63,8 +63,8 @@ def test_a_study_without_notes_of_calls_has_neither_table() -> None:
 
 
 def test_the_page_shows_both_and_is_written_anew_if_they_change(tmp_path: Path) -> None:
-    page = freshness.bring_up_to_date(inputs(), tmp_path / "report").read_text()
+    page = updating.bring_up_to_date(inputs(), tmp_path / "report").read_text()
     assert "Where the programs’ time went" in page
     assert "Which files cost most" in page
     others = replace(inputs(), rows=[replace(row, calls=None) for row in inputs().rows])
-    assert freshness.inputs_digest(inputs()) != freshness.inputs_digest(others)
+    assert updating.inputs_digest(inputs()) != updating.inputs_digest(others)

@@ -15,7 +15,7 @@ import pytest
 
 from flashbed.common import atomic
 from flashbed.common.digest import digest_code
-from flashbed.report import freshness
+from flashbed.report import updating
 from flashbed.report.folder import EXPORTS, is_current
 from flashbed.study.loading import Study
 from tests.support.made_up_papers import paper_rows
@@ -131,7 +131,7 @@ def test_a_file_system_that_compresses_from_now_on_makes_a_report_stale(tmp_path
     assert before != after
 
 
-def test_profiles_in_another_folder_leave_a_report_fresh(tmp_path: Path) -> None:
+def test_profiles_in_another_folder_leave_a_report_up_to_date(tmp_path: Path) -> None:
     digests = {inputs_digest(with_own_profile(tmp_path / name), [], MANIFEST) for name in ("here", "there")}
     assert len(digests) == 1
 
@@ -153,7 +153,7 @@ def test_other_code_of_a_plugin_makes_a_report_stale(
 ) -> None:
     def digest(content: str) -> str:
         path.write_text(content)
-        freshness._program.cache_clear()
+        updating._program.cache_clear()
         return inputs_digest(made_up_study(), [], MANIFEST)
 
     path = tmp_path / file
@@ -165,7 +165,7 @@ def test_other_code_of_a_plugin_makes_a_report_stale(
     monkeypatch.syspath_prepend(installed(tmp_path, f'[project]\nname = "plugged"\nversion = "1"\n{point}'))
     assert len({without, digest("1"), digest("2")}) == 3
     assert digest("1") == digest("1")
-    freshness._program.cache_clear()
+    updating._program.cache_clear()
 
 
 def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_missing_export_makes_a_report_stale(tmp_path: Path) -> None:
 
 
 def test_freshness_is_told_without_heavy_imports() -> None:
-    code = "import sys, flashbed.report.freshness; print(*sys.modules)"
+    code = "import sys, flashbed.report.updating; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert not {"pandas", "numpy", "jinja2", "plotly"} & set(done.stdout.split())
 
@@ -212,4 +212,4 @@ def test_the_report_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_set_among_the_inputs_has_one_order() -> None:
     """Another process has another order of sets, and the same results give the same bytes."""
-    assert freshness._plain(frozenset("gfedcba")) == list("abcdefg")
+    assert updating._plain(frozenset("gfedcba")) == list("abcdefg")

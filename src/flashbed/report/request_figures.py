@@ -17,7 +17,7 @@ from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.figures import Gap
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
-from flashbed.study.format import Trace
+from flashbed.study.format import RequestFigure
 
 OPERATIONS = ("read", "write", "discard")
 """The operations that have an address, in the order of the colours."""
@@ -29,7 +29,7 @@ MIB, MS = 2**20, 1e6
 
 
 @dataclass(frozen=True)
-class TracePanel:
+class RequestPanel:
     """The requests of one cell; `cell` names it by the values that differ from the other cells."""
 
     cell: str
@@ -70,19 +70,19 @@ class TracePanel:
 
 
 @dataclass(frozen=True)
-class TraceDrawing:
+class RequestDrawing:
     """A figure of requests, ready to be drawn, described and tabulated."""
 
     id: str
     title: str
-    panels: Sequence[TracePanel]
-    kind: str = "trace"
+    panels: Sequence[RequestPanel]
+    kind: str = "requests"
     same_scale: bool = True  # each panel has its own, and its note says so
     notes: Sequence[str] = field(default_factory=list)
     gaps: Sequence[Gap] = ()
 
     @property
-    def drawn_panels(self) -> list[TracePanel]:
+    def drawn_panels(self) -> list[RequestPanel]:
         """Return the panels with something to draw."""
         return [panel for panel in self.panels if panel.has_points]
 
@@ -120,20 +120,20 @@ class TraceDrawing:
         }
 
 
-def drawings(report: Report) -> list[TraceDrawing]:
+def drawings(report: Report) -> list[RequestDrawing]:
     """Return the figures of requests that the study asks for."""
-    return [_drawing(report, trace, place) for place, trace in enumerate(report.study.traces, start=1)]
+    return [_drawing(report, figure, place) for place, figure in enumerate(report.study.request_figures, start=1)]
 
 
-def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
+def _drawing(report: Report, figure: RequestFigure, place: int) -> RequestDrawing:
     """Return figure number `place`, from 1."""
     axes = list(report.results.axes)
-    cells = list(report.results.combinations(trace.where))
+    cells = list(report.results.combinations(figure.where))
     telling = [axis for axis in axes if len({cell[axes.index(axis)] for cell in cells}) > 1]
     panels = []
     for cell in cells:
         name = report.words.places({axis: cell[axes.index(axis)] for axis in telling})
-        panels.append(TracePanel(name, _log(report, cell)))
+        panels.append(RequestPanel(name, _log(report, cell)))
     notes = [
         "A point is a request, where it begins and when the device got it; seed "
         f"{report.study.seeds[0]}. Right of the line: what the sync and the unmount brought after the measurement. The "
@@ -141,7 +141,7 @@ def _drawing(report: Report, trace: Trace, place: int) -> TraceDrawing:
     ]
     if any(len(panel.placed) > MOST_DRAWN for panel in panels):
         notes.append(f"The first {MOST_DRAWN:,} requests of each cell.")
-    return TraceDrawing(f"trace-{place}", trace.title, panels, notes=notes)
+    return RequestDrawing(f"trace-{place}", figure.title, panels, notes=notes)
 
 
 def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
@@ -153,7 +153,7 @@ def _log(report: Report, cell: tuple[str, ...]) -> RequestLog | None:
     return None
 
 
-def table(drawing: TraceDrawing) -> ReportTable:
+def table(drawing: RequestDrawing) -> ReportTable:
     """Return what can be counted in the logs: how many requests, their size, and how many are in order."""
     columns = ["Requests", "KiB each", "In order", "Mean distance"]
     rows = []

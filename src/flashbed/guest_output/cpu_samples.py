@@ -12,14 +12,14 @@ import bisect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-RAW, PROFILE, MODULE_SYMBOLS = "profile.raw", "profile.txt", "module_symbols.txt"
+RAW, SAMPLES, MODULE_SYMBOLS = "profile.raw", "profile.txt", "module_symbols.txt"
 """The emulator's file with addresses; the same file with names; the addresses and names of the guest's modules."""
 
 USER = "[user]"
 UNKNOWN = "[unknown]"
 
 OSQ = frozenset({"osq_lock"})
-"""The queue of CPUs that spin for a mutex or an rwsem. The profile does not say for which of the two."""
+"""The queue of CPUs that spin for a mutex or an rwsem. The samples do not say for which of the two."""
 
 RWSEM = frozenset(
     {
@@ -47,7 +47,7 @@ _USER_BELOW = 1 << 63
 
 
 @dataclass(frozen=True)
-class ProfileSection:
+class SampleSection:
     """One section: samples by function. Times are in ns."""
 
     period_ns: int
@@ -66,7 +66,7 @@ class ProfileSection:
         return sum(self.samples.values()) * self.period_ns / (self.ended_ns - self.began_ns)
 
 
-def metrics(section: ProfileSection) -> dict[str, float]:
+def metrics(section: SampleSection) -> dict[str, float]:
     """Return the shares of busy CPU time in osq_lock, in rwsems' own waiting and in all waiting for locks, and the
     number of busy CPUs.
     """
@@ -79,16 +79,16 @@ def metrics(section: ProfileSection) -> dict[str, float]:
     return {**sampled, "busy_cpus": section.busy_cpus()}
 
 
-def sections(out: Mapping[str, bytes]) -> list[ProfileSection]:
+def sections(out: Mapping[str, bytes]) -> list[SampleSection]:
     """Return the sections in a guest's files; [] without samples. Raises ValueError."""
-    result: list[ProfileSection] = []
+    result: list[SampleSection] = []
     samples: dict[str, int] = {}
-    for line in out.get(PROFILE, b"").decode().splitlines():
+    for line in out.get(SAMPLES, b"").decode().splitlines():
         fields = line.split()
         if len(fields) == 4:
             samples = {}
             period_ns, cpus, began_ns, ended_ns = map(int, fields)
-            result.append(ProfileSection(period_ns, cpus, began_ns, ended_ns, samples))
+            result.append(SampleSection(period_ns, cpus, began_ns, ended_ns, samples))
         else:
             samples[fields[1]] = int(fields[0])
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output import profile
+from flashbed.guest_output import cpu_samples
 
 SYMBOLS = """\
 ffffffc008010000 T _stext
@@ -28,16 +28,16 @@ ffffffc008010300 1
 """
 
 
-def sections() -> list[profile.ProfileSection]:
-    text = profile.named(RAW, SYMBOLS.splitlines())
-    return profile.sections({profile.PROFILE: text.encode()})
+def sections() -> list[cpu_samples.SampleSection]:
+    text = cpu_samples.named(RAW, SYMBOLS.splitlines())
+    return cpu_samples.sections({cpu_samples.SAMPLES: text.encode()})
 
 
 def test_addresses_become_the_functions_that_they_lie_in() -> None:
     first, second = sections()
     assert first.samples == {
         "osq_lock": 6,
-        profile.USER: 3,
+        cpu_samples.USER: 3,
         "rwsem_spin_on_owner": 2,
         "f2fs_map_blocks": 1,
     }
@@ -47,7 +47,7 @@ def test_addresses_become_the_functions_that_they_lie_in() -> None:
 
 def test_shares_are_of_the_time_in_which_cpus_were_busy() -> None:
     first, _ = sections()
-    assert profile.metrics(first) == {
+    assert cpu_samples.metrics(first) == {
         "osq_lock_percent": 50,
         "rwsem_percent": pytest.approx(100 * 2 / 12),
         "spinning_percent": pytest.approx(100 * 8 / 12),
@@ -56,9 +56,9 @@ def test_shares_are_of_the_time_in_which_cpus_were_busy() -> None:
 
 
 def test_where_no_cpu_was_busy_there_are_no_shares() -> None:
-    (idle,) = profile.sections({profile.PROFILE: b"10000 2 0 100000\n"})
-    assert profile.metrics(idle) == {"busy_cpus": 0}
+    (idle,) = cpu_samples.sections({cpu_samples.SAMPLES: b"10000 2 0 100000\n"})
+    assert cpu_samples.metrics(idle) == {"busy_cpus": 0}
 
 
 def test_a_guest_that_took_no_samples_has_no_section() -> None:
-    assert profile.sections({}) == []
+    assert cpu_samples.sections({}) == []

@@ -15,9 +15,9 @@ from flashbed.commands import reporting
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import Request
-from flashbed.report import traces
+from flashbed.report import request_figures
 from flashbed.result.store import open_store
-from flashbed.study.format import Trace
+from flashbed.study.format import RequestFigure
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support.made_up_logs import logs_in, write_made_up_log
@@ -46,10 +46,10 @@ def test_a_log_that_was_cut_off_is_refused(tmp_path: Path) -> None:
         request_log.read(tmp_path)
 
 
-def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.TraceDrawing:
-    """Return the trace of one made-up cell whose log has these requests: time, operation, offset, length."""
+def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> request_figures.RequestDrawing:
+    """Return the figure of one made-up cell whose log has these requests: time, operation, offset, length."""
     where = {"filesystem": ("ext2:block=4k",), "pattern": ("read",), "request": ("4k", "16k")}
-    study = replace(made_up_study(), traces=(Trace(title="Requests", where=where),))
+    study = replace(made_up_study(), request_figures=(RequestFigure(title="Requests", where=where),))
     rows = rows_of(made_up_frame(study))
     expected = [
         row["key"] for row in rows if row["seed"] == 1 and all(row[axis] in values for axis, values in where.items())
@@ -57,8 +57,8 @@ def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> traces.T
     for key in expected:
         write_made_up_log(folder / key / "out", requests, 0, 10_000_000)
     report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in expected}))
-    [trace] = traces.drawings(report)
-    return trace
+    [figure] = request_figures.drawings(report)
+    return figure
 
 
 def test_points_are_addresses_against_time(tmp_path: Path) -> None:
@@ -76,22 +76,22 @@ def test_points_are_addresses_against_time(tmp_path: Path) -> None:
 def test_the_numbers_tell_order_and_distance(tmp_path: Path) -> None:
     # Reads: the second begins where the first ended, the third 2 MiB behind that.
     reads = [(1, 0, 0, 4096), (2, 0, 4096, 4096), (3, 0, 2 * MIB + 8192, 16384)]
-    table = traces.table(drawing(tmp_path, reads))
+    table = request_figures.table(drawing(tmp_path, reads))
     assert [cell.text for cell in table.rows[0].cells] == ["3", "8.00", "50 %", "2.00 MiB"]
 
 
 def test_only_so_many_points_are_drawn(tmp_path: Path) -> None:
-    many = [(time, 1, 512 * time, 512) for time in range(traces.MOST_DRAWN + 10)]
+    many = [(time, 1, 512 * time, 512) for time in range(request_figures.MOST_DRAWN + 10)]
     trace = drawing(tmp_path, many)
-    assert len(trace.data()["panels"][0]["series"][0]["x"]) == traces.MOST_DRAWN
-    assert f"The first {traces.MOST_DRAWN:,} requests" in " ".join(trace.notes)
+    assert len(trace.data()["panels"][0]["series"][0]["x"]) == request_figures.MOST_DRAWN
+    assert f"The first {request_figures.MOST_DRAWN:,} requests" in " ".join(trace.notes)
 
 
 def test_only_the_cells_of_a_figure_keep_their_requests(tmp_path: Path) -> None:
     selection = 'filesystem = "ext2", pattern = "write"'
     study = load_study(write_study(tmp_path, ("[[figure]]", TRACE.format(selection))))
-    traced = [dict(cell.coordinates) for cell in plan(study) if cell.traced and cell.seed == 1]
-    assert traced == [
+    logging = [dict(cell.coordinates) for cell in plan(study) if cell.logs_requests and cell.seed == 1]
+    assert logging == [
         {"filesystem": "ext2:block=4k", "pattern": "write", "request": "4k"},
         {"filesystem": "ext2:block=4k", "pattern": "write", "request": "64k"},
     ]
