@@ -28,6 +28,7 @@ from flashbed import cli
 from flashbed.common.errors import SetupError
 from flashbed.execution import cell_medium, repetition
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.guest_output.assessment import Status
 from flashbed.image import guest_image
 from flashbed.image.apt import Apt
 from flashbed.image.guest_parts import ProgramSet
@@ -77,7 +78,7 @@ def command(*arguments: object) -> Said:
 def made_up(planned: Repetition, *_: object) -> Finished:
     """Return a made-up measurement that depends on the key; some keys give nothing, others zeros."""
     draw = hashlib.sha256(planned.key.encode()).digest()
-    failed = repetition._finished(planned, Outcome("failed", "step format: exit status 1", b"console"))
+    failed = repetition._finished(planned, Outcome(Status.FAILED, "step format: exit status 1", b"console"))
     if draw[0] % 5 == 0:
         return failed
     names = ("bandwidth", "iops", "runtime_s", "latency_mean_us", "latency_p99_us", "wear_max", "write_amplification")
@@ -85,7 +86,7 @@ def made_up(planned: Repetition, *_: object) -> Finished:
     output = json.dumps(metrics).encode()
     measurement = read_back(None, {"metrics": output}, 0)
     return Finished(
-        replace(failed.result, outcome="measured", reason="", measurement=measurement),
+        replace(failed.result, outcome=Status.MEASURED, reason="", measurement=measurement),
         {**failed.files, "out/metrics": output},
     )
 

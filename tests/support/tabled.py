@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from flashbed.analysis import Results
 from flashbed.analysis import results as analysis_results
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
@@ -39,6 +39,7 @@ def row_of(tabled: Tabled, axes: Iterable[str]) -> ResultRow:
     present = {name: value for name, value in tabled.items() if value is not None and value == value}
     held = {name: present[name] for name in names() if name in present}
     held |= {name: assessed(kind, held[name]) for name, kind in _VERDICTS.items() if name in held}
+    held["outcome"] = Status(held["outcome"])
     numbers = {name: value for name, value in present.items() if name not in {*axes, *held} and math.isfinite(value)}
     counted = {name.removeprefix(COUNTED): int(value) for name, value in numbers.items() if name.startswith(COUNTED)}
     metrics = {name: float(value) for name, value in numbers.items() if not name.startswith(COUNTED)}

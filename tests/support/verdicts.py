@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from flashbed.execution import cell_medium
+from flashbed.guest_output.assessment import Status
 from flashbed.machine.base import Outcome
 from flashbed.study.plan import Cell
 
 
 def verdict(cell: Cell, data: Path) -> str | None:
     """Return the checker's output; "" for a clean image, None if the cell has no checker or it came to no verdict."""
-    return cell_medium.checked(cell, Outcome("measured"), data).medium_check
+    return cell_medium.checked(cell, Outcome(Status.MEASURED), data).medium_check

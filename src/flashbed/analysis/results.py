@@ -14,12 +14,10 @@ from statistics import median
 from typing import Any
 
 from flashbed.analysis.ratio import Spread, spread
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.limit import REACHED_PERCENT, SWALLOWED_BELOW, Direction, direction_of, reached
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.result.metrics import METRICS
-from flashbed.result.result import MEASURED
-
-MISSING = "missing"
 
 JointValue = tuple[str, ...]
 """One value for each axis of a joint axis, in their order."""
@@ -107,13 +105,13 @@ class Results:
         cells = map(self.coordinates, self.combinations())
         return JointAxis(tuple(names), tuple(dict.fromkeys(tuple(cell[name] for name in names) for cell in cells)))
 
-    def outcomes(self) -> dict[str, int]:
+    def outcomes(self) -> dict[Status, int]:
         """Return how many repetitions ended in each way: measured first, missing last."""
-        counts = {MEASURED: 0}
+        counts = {Status.MEASURED: 0}
         for repetition in self.repetitions:
             counts[repetition.outcome] = counts.get(repetition.outcome, 0) + 1
-        if MISSING in counts:
-            counts[MISSING] = counts.pop(MISSING)
+        if Status.MISSING in counts:
+            counts[Status.MISSING] = counts.pop(Status.MISSING)
         return counts
 
     def not_measured(self) -> list[ResultRow]:
@@ -131,7 +129,7 @@ def results_of(
     by_place = {(row.combination, row.seed): row for row in rows}
     metrics = dict.fromkeys(name for row in by_place.values() for name in row.metrics)
     for combination, seed in planned:
-        by_place.setdefault((combination, seed), ResultRow(combination, seed, MISSING, "was not run"))
+        by_place.setdefault((combination, seed), ResultRow(combination, seed, Status.MISSING, "was not run"))
 
     places = {axis: {value: place for place, value in enumerate(values)} for axis, values in names.items()}
 

@@ -30,6 +30,7 @@ from flashbed.execution import repetition
 from flashbed.execution.attempt import Limits
 from flashbed.execution.beginnings import Pending
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.guest_output.assessment import Status
 from flashbed.machine.process import STOP_POLL_S
 
 
@@ -214,7 +215,7 @@ class Cluster:
             if isinstance(came, Made):
                 made_at = came.worker
         except KilledWorker:
-            return repetition.failed(wanted, LOST, "killed")
+            return repetition.failed(wanted, LOST, Status.KILLED)
         finally:
             self._places.end(wanted.beginning, address, made_at)
         if isinstance(came, tuple):

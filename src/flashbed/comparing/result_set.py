@@ -14,7 +14,7 @@ from typing import Any
 from flashbed.common import own_file
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
 from flashbed.result import columns
@@ -29,9 +29,6 @@ Place = tuple[tuple[str, str], ...]
 """The place of a cell: axes and their values, in the order of the axes' names."""
 
 OUTCOME, CHECK = "outcome", "check"
-NOT_RUN = "missing"
-"""The outcome of a repetition that a report expects and that was not run. A set leaves it out."""
-
 CLEAN = ""
 """The output of a file system's checker that finds nothing. None stands for no check."""
 
@@ -49,7 +46,7 @@ class StoredRepetition:
 
     @property
     def measured(self) -> bool:
-        return self.texts[OUTCOME] == "measured"
+        return self.texts[OUTCOME] == Status.MEASURED
 
 
 @dataclass(frozen=True)
@@ -170,7 +167,7 @@ def _of(document: Mapping[str, Any], name: str, selection: Mapping[str, str]) ->
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, StoredRepetition]] = {}
     for row in document["repetitions"]:
-        if row[OUTCOME] != NOT_RUN and all(row[axis] == value for axis, value in selection.items()):
+        if row[OUTCOME] != Status.MISSING and all(row[axis] == value for axis, value in selection.items()):
             if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
                 raise TypeError("a cell has values of text, and a seed that is a number")
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in selection)

@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser
 from flashbed.execution.memory import Memory
+from flashbed.guest_output.assessment import Status
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.process import STOP_POLL_S
@@ -89,7 +90,7 @@ class _Shared:
             begun = guest.begin(folder, limit_s, stop)
             if isinstance(begun, Beginning):
                 self._held.callback(begun.close)
-            if not (isinstance(begun, Outcome) and begun.status == "killed"):
+            if not (isinstance(begun, Outcome) and begun.status == Status.KILLED):
                 self.begun = begun
         except InterruptedByUser:
             raise

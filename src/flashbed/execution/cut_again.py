@@ -21,6 +21,7 @@ from flashbed.execution.power_cuts import FATES, Campaign, CampaignError, Moment
 from flashbed.execution.repetition import CellGuests, Repetition
 from flashbed.execution.scheduler import Record
 from flashbed.guest_output import power_cuts, request_log
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import Cut
 from flashbed.guest_output.request_log import LOG, Request
 from flashbed.machine import guest_job
@@ -62,7 +63,7 @@ def again(record: Record, number: int, limits: attempt.Limits, folder: Path) -> 
     kept = power_cuts.read(out)
     if not 0 <= number < len(kept):
         raise InputError(f"{record.result.key[:12]}: has no power cut {number}; it has {len(kept)}, numbered from 0")
-    span = Span.of(Outcome("measured", files=out))
+    span = Span.of(Outcome(Status.MEASURED, files=out))
     try:
         pulled = _pulled(wanted, out, span.moment(wanted.cell.seed, number), limits, folder / "cut", RECORDS)
         begun = _pulled(wanted, out, Moment(0, 0), limits, folder / "begun")
@@ -94,7 +95,7 @@ def _pulled(
     guests = CellGuests(wanted, limits.host_s, threading.Event(), None, records)
     folder.mkdir()
     job = repetition.plain_job(wanted.cell, wanted.image)
-    campaign = Campaign(wanted.cell, job, guests, Outcome("measured", files=out), folder)
+    campaign = Campaign(wanted.cell, job, guests, Outcome(Status.MEASURED, files=out), folder)
     return campaign.once(moment, campaign.lines(), folder)
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 from flashbed.common import foreign
 from flashbed.common.digest import digest_bytes
 from flashbed.guest_output import power_cuts
+from flashbed.guest_output.assessment import HOST_DECIDED, Status
 from flashbed.guest_output.power_cuts import CUTS, Acknowledged, Cut, CutOutcome
 from flashbed.machine import guest_job
 from flashbed.machine.base import Outcome
@@ -74,10 +75,10 @@ class Span:
         try:
             span = Span(*(_clock_ns(uncut, mark) for mark in marks))
         except KeyError as error:
-            raise CampaignError(replace(uncut, status="failed", reason=f"it has no note {error}")) from None
+            raise CampaignError(replace(uncut, status=Status.FAILED, reason=f"it has no note {error}")) from None
         if span._left_ns <= 0:
             why = f"its command took {span.measured_ns - span.armed_ns} ns, too short for a power cut"
-            raise CampaignError(replace(uncut, status="failed", reason=why))
+            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why))
         return span
 
     @property
@@ -133,7 +134,7 @@ class Campaign:
             return _tool(self.cell).acknowledged(self.uncut.files)
         except (KeyError, ValueError) as error:
             why = f"what it acknowledged cannot be read: {foreign.line(str(error))}"
-            raise CampaignError(replace(self.uncut, status="failed", reason=why)) from None
+            raise CampaignError(replace(self.uncut, status=Status.FAILED, reason=why)) from None
 
     def _cut(self, number: int, span: Span, lines: Sequence[Acknowledged]) -> Cut:
         moment = span.moment(self.cell.seed, number)
@@ -155,7 +156,7 @@ class Campaign:
         _must_end(first)
         if FATES not in first.files:
             why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"
-            raise CampaignError(replace(first, status="failed", reason=why))
+            raise CampaignError(replace(first, status=Status.FAILED, reason=why))
         cut_ns = int(first.files[FATES].split(b"\n")[0].removeprefix(b"cut_ns:"))
         told = power_cuts.until(lines, cut_ns)
         after.mkdir()
@@ -192,11 +193,11 @@ def classified(guests: Pulled, begun_ns: int) -> Cut:
 def judged(after: Outcome) -> tuple[CutOutcome, str]:
     """Return the outcome that the guest after a cut shows, and its own words."""
     files = after.files
-    if after.status != "measured" and "failed" not in files:
+    if after.status != Status.MEASURED and "failed" not in files:
         return CutOutcome.CRASHED, after.reason
-    if after.status != "measured" and files["failed"].startswith(b"check:"):
+    if after.status != Status.MEASURED and files["failed"].startswith(b"check:"):
         return CutOutcome.UNDECIDED, after.reason
-    if after.status != "measured":
+    if after.status != Status.MEASURED:
         return CutOutcome.REFUSED, after.reason
     if guest_job.STATE not in files:
         return CutOutcome.REFUSED, _last_line(files.get(guest_job.MOUNT_LOG, b""))
@@ -216,7 +217,7 @@ def _last_line(text: bytes) -> str:
 
 def _must_end(outcome: Outcome) -> None:
     """Raise CampaignError if the host decided the outcome."""
-    if outcome.status in ("killed", "timed out"):
+    if outcome.status in HOST_DECIDED:
         raise CampaignError(outcome)
 
 

@@ -21,12 +21,13 @@ from flashbed.execution import cell_medium, coverage, memory, power_cuts
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
 from flashbed.execution.power_cuts import Campaign, CampaignError
+from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import base, guest_job, interfaces, process, qemu
-from flashbed.machine.base import Outcome, Status
+from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
 from flashbed.machine.qemu import Cpus
@@ -206,7 +207,7 @@ def content_bytes(cell: Cell) -> int:
 
 
 def _is_killed(finished: Finished) -> bool:
-    return finished.result.outcome == "killed"
+    return finished.result.outcome == Status.KILLED
 
 
 def _executed(
@@ -223,7 +224,7 @@ def _executed(
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
     outcome = base.with_functions(outcome, repetition.image.kernel.symbols)
-    if outcome.status == "measured":
+    if outcome.status == Status.MEASURED:
         outcome = cell_medium.checked(repetition.cell, outcome, folder / DATA)
     return _finished(repetition, outcome)
 
@@ -269,7 +270,7 @@ def campaign(
         guests = CellGuests(repetition, limit_s, stop, begun)
         of_cell = plain_job(repetition.cell, repetition.image)
         outcome = guests.first(guest_job.armed(of_cell), folder)
-        if outcome.status != "measured":
+        if outcome.status != Status.MEASURED:
             raise CampaignError(outcome)
         yield Campaign(repetition.cell, of_cell, guests, outcome, folder)
 
@@ -324,7 +325,7 @@ def _first(
     return outcome
 
 
-def failed(repetition: Repetition, reason: str, status: Status = "failed") -> Finished:
+def failed(repetition: Repetition, reason: str, status: Status = Status.FAILED) -> Finished:
     """Return the failure of a repetition that could not begin, or whose host was lost."""
     return _finished(repetition, Outcome(status, reason))
 
@@ -398,4 +399,4 @@ def _finished(repetition: Repetition, outcome: Outcome) -> Finished:
         measurement = evaluation.evaluate(result, outcome.files)
         return Finished(replace(result, measurement=measurement), files)
     except evaluation.UnreadableError as error:
-        return Finished(replace(result, outcome="failed", reason=str(error)), files)
+        return Finished(replace(result, outcome=Status.FAILED, reason=str(error)), files)

@@ -24,6 +24,7 @@ from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.attempt import Limits, Site
 from flashbed.execution.beginnings import GroupedQueue, Pending
 from flashbed.execution.repetition import Finished, Repetition
+from flashbed.guest_output.assessment import Status
 from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.result.store import RESULT, Store
@@ -206,10 +207,10 @@ def _attempted(store: Store, wanted: Repetition, site: Site, limits: Limits, sto
     """
     try:
         finished = site.attempt(wanted, limits, stop)
-        if finished.result.outcome == "killed":  # says nothing about the cell: memory may be there again
+        if finished.result.outcome == Status.KILLED:  # says nothing about the cell: memory may be there again
             _log.warning("%s: %s; trying it again", wanted.cell.label, finished.result.reason)
             finished = site.attempt(wanted, limits, stop)
-            if finished.result.outcome == "killed":
+            if finished.result.outcome == Status.KILLED:
                 advice = ", twice; free memory, or run fewer guests at a time (--jobs)"
                 finished = replace(finished, result=replace(finished.result, reason=finished.result.reason + advice))
         try:

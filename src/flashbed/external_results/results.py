@@ -26,8 +26,8 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
 from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
+from flashbed.guest_output.assessment import Status
 from flashbed.result.columns import ResultRow
-from flashbed.result.result import MEASURED
 from flashbed.study.loading import SHIPPED, Study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio.jobs import OUTPUT, section_names
@@ -298,4 +298,4 @@ def table_rows(results: Iterable[ImportedResult], axes: Sequence[str]) -> Iterat
     """Yield the rows of the results table. The system is the first axis."""
     for result in results:
         combination = (result.system, *(result.coordinates[axis] for axis in axes))
-        yield ResultRow(combination, result.seed, MEASURED, metrics=result.metrics)
+        yield ResultRow(combination, result.seed, Status.MEASURED, metrics=result.metrics)

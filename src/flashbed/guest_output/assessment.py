@@ -1,9 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An assessment of a run: a state and its reason. Code checks the state; tables and reports show the text."""
+"""How a run ended, and assessments of it: a state and its reason. Code checks the state; tables and reports show the
+text.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How a run ended. Files and tables have these words as the outcome of a repetition."""
+
+    MEASURED = "measured"
+    """It has figures."""
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    KILLED = "killed"
+    """Another process of the host, or a lack of memory, ended the machine itself."""
+    MISSING = "missing"
+    """It was planned, and was not run."""
+
+
+HOST_DECIDED = (Status.KILLED, Status.TIMED_OUT)
+"""The endings that depend on the host, and say nothing about the cell."""
 
 
 @dataclass(frozen=True)

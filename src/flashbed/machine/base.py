@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from flashbed.guest_output import cpu_samples
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import deaths
-
-Status = Literal["measured", "failed", "timed out", "killed"]
-""" "killed": another process of the host, or a lack of memory, ended the machine itself."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def with_functions(outcome: Outcome, symbols: Path | None) -> Outcome:
         return _named(outcome, symbols)
     except (ValueError, IndexError):
         return replace(
-            outcome, status="failed", reason=f"the guest's {cpu_samples.MODULE_SYMBOLS} has a line that is none"
+            outcome, status=Status.FAILED, reason=f"the guest's {cpu_samples.MODULE_SYMBOLS} has a line that is none"
         )
 
 

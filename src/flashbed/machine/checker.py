@@ -16,6 +16,7 @@ from pathlib import Path
 
 from flashbed.common import programs
 from flashbed.common.errors import SetupError
+from flashbed.guest_output.assessment import Status
 from flashbed.machine.base import Outcome
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
@@ -81,11 +82,11 @@ def checked(outcome: Outcome, command: Sequence[str], data: Path, first: Path | 
     try:
         return replace(outcome, medium_check=verdict(command, data, first))
     except SetupError as error:  # the program was there when the run began; without it this would be another result
-        return replace(outcome, status="failed", reason=f"measured, and not checked: {error.message}")
+        return replace(outcome, status=Status.FAILED, reason=f"measured, and not checked: {error.message}")
     except NoVerdict as error:
-        return replace(outcome, status="failed", reason=f"measured, and not checked: {error}")
+        return replace(outcome, status=Status.FAILED, reason=f"measured, and not checked: {error}")
     except Killed as error:
-        return replace(outcome, status="killed", reason=str(error))
+        return replace(outcome, status=Status.KILLED, reason=str(error))
 
 
 def _text(output: bytes) -> str:

@@ -21,6 +21,7 @@ from flashbed.common import foreign
 from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output import system_calls
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.cpu_samples import RAW
 from flashbed.machine import deaths, outbox, process
 from flashbed.machine.base import Outcome
@@ -267,33 +268,35 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
         free = rough_size(shutil.disk_usage(folder).free)
         raise HostResourceError(f"{folder}: the disk filled up while a guest was writing its medium ({free} free)")
     if status == process.TIMED_OUT:
-        return Outcome("timed out", f"no end after {limit_s:.0f} s of this host's time", console)
+        return Outcome(Status.TIMED_OUT, f"no end after {limit_s:.0f} s of this host's time", console)
     if status < 0 or status == 128 + signal.SIGKILL:
         number = status % 128 if status > 0 else -status
         guess = ": out of memory?" if number == signal.SIGKILL else ""
-        return Outcome("killed", f"killed (signal {number}){guess}", console)
+        return Outcome(Status.KILLED, f"killed (signal {number}){guess}", console)
     if longest := process.flooded(folder):
         most = describe_size(process.most_written(longest))
-        return Outcome("failed", f"the guest made {longest} longer than {most}", console)
+        return Outcome(Status.FAILED, f"the guest made {longest} longer than {most}", console)
     if status == 1 and not console:
         why = foreign.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
         small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
-        return Outcome("failed", f"{files.emulator.name} did not start{small} ({why})", console)
+        return Outcome(Status.FAILED, f"{files.emulator.name} did not start{small} ({why})", console)
     try:
         outcome = _outcome(outbox.read(folder / OUTBOX), console, complaint)
     except outbox.RefusedError as error:
-        return Outcome("failed", f"the guest handed out {error}", console)
+        return Outcome(Status.FAILED, f"the guest handed out {error}", console)
     try:
         noted = outbox.noted(folder / NOTES)
     except outbox.RefusedError as error:
-        return Outcome("failed", f"the guest had noted {error}", console)
+        return Outcome(Status.FAILED, f"the guest had noted {error}", console)
     if raw := (folder / RAW).read_bytes():
         noted[RAW] = raw
-    if outcome.status == "measured" and (folder / system_calls.RAW).exists():
+    if outcome.status == Status.MEASURED and (folder / system_calls.RAW).exists():
         try:
             noted[system_calls.CALLS] = system_calls.trimmed((folder / system_calls.RAW).read_bytes())
         except ValueError as error:
-            return replace(outcome, status="failed", reason=f"the notes of its system calls cannot be read: {error}")
+            return replace(
+                outcome, status=Status.FAILED, reason=f"the notes of its system calls cannot be read: {error}"
+            )
     return replace(outcome, files={**outcome.files, **noted})
 
 
@@ -315,12 +318,12 @@ def _watching(ranges: Sequence[tuple[int, int]], log: Path) -> list[str]:
 def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> Outcome:
     if b"Initramfs unpacking failed" in console:
         why = "the board's ram is too small for the guest's programs (Initramfs unpacking failed)"
-        return Outcome("failed", why, console, files or {})
+        return Outcome(Status.FAILED, why, console, files or {})
     if files is None:
-        return Outcome("failed", deaths.cause(console, complaint), console)
+        return Outcome(Status.FAILED, deaths.cause(console, complaint), console)
     if FAILED in files:
-        return Outcome("failed", failed_step(files).reason, console, files)
-    return Outcome("measured", "", console, files)
+        return Outcome(Status.FAILED, failed_step(files).reason, console, files)
+    return Outcome(Status.MEASURED, "", console, files)
 
 
 @dataclass(frozen=True)

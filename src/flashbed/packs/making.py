@@ -199,6 +199,7 @@ TRAVELS = (
     "execution/beginnings.py",
     "execution/memory.py",
     "guest_output/__init__.py",
+    "guest_output/assessment.py",
     "guest_output/cpu_samples.py",
     "guest_output/system_calls.py",
     "machine/__init__.py",

@@ -16,6 +16,7 @@ from pathlib import Path
 from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.beginnings import Beginnings, Begun, Guest
 from flashbed.execution.memory import Memory
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import base, checker, qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
@@ -112,7 +113,7 @@ def play(
 
 
 def _is_lost(outcome: Outcome) -> bool:
-    return outcome.status == "killed"
+    return outcome.status == Status.KILLED
 
 
 def _begin(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
@@ -136,7 +137,7 @@ def _played(
         started = _written(recipe, files, folder, load)
         outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
     outcome = base.with_functions(outcome, files.file(recipe.symbols) if recipe.symbols else None)
-    if outcome.status == "measured" and recipe.check is not None:
+    if outcome.status == Status.MEASURED and recipe.check is not None:
         data = folder / DATA
         outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)
     return outcome

@@ -25,6 +25,7 @@ from flashbed.common.progress import stage
 from flashbed.execution import memory
 from flashbed.execution.beginnings import Beginnings, GroupedQueue
 from flashbed.execution.memory import Memory
+from flashbed.guest_output.assessment import HOST_DECIDED
 from flashbed.machine.base import Outcome
 from flashbed.replay import pack_file, playing
 from flashbed.replay.pack_file import Pack
@@ -123,8 +124,6 @@ def _short(text: str) -> str:
 
 
 Say = Callable[[str], object]
-NOT_RUN = ("killed", "timed out")
-"""Outcomes that are caused by this host, not by the pack."""
 NO_LETTERS = ":;$"
 """Letters with a special meaning to the dynamic loader in the path of a directory."""
 
@@ -261,7 +260,7 @@ def _compare(
 ) -> None:
     """Add the differences between the outcome of a guest and the results of the recipes that it serves."""
     for recipe in group:
-        if outcome.status in NOT_RUN:
+        if outcome.status in HOST_DECIDED:
             differences.not_run[recipe.label] = outcome.reason
         elif sentences := differences_of(pack.result(recipe.key), results[recipe.key], outcome):
             differences.differ[recipe.label] = sentences

@@ -14,6 +14,7 @@ from flashbed.analysis import Flow
 from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.execution.coverage import CHANGED_LINES
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
 from flashbed.report import conditions, evidence, lifetimes, limits
 from flashbed.report.model import Report
@@ -84,7 +85,7 @@ def _commits_not_known(report: Report) -> Iterator[Caution]:
 def _losses(report: Report) -> Iterator[Caution]:
     """Warn of repetitions without a result."""
     outcomes = report.results.outcomes()
-    lost = {ending: number for ending, number in outcomes.items() if ending != "measured" and number}
+    lost = {ending: number for ending, number in outcomes.items() if ending != Status.MEASURED and number}
     if lost:
         endings = listing([f"{number} {ending}" for ending, number in lost.items()])
         text = f"{sum(lost.values())} of {count(sum(outcomes.values()), 'repetition')} gave no result: {endings}."

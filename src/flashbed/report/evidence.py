@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from flashbed.analysis import MISSING, Flow, Spread
+from flashbed.analysis import Flow, Spread
 from flashbed.analysis.ratio import PROPORTION_CONFIDENCE, proportion
 from flashbed.analysis.words import ONLY_CELL, SCALES, Scale, capitalized, listing, metric_of, number, scale_of
 from flashbed.common.foreign import without_controls
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import GOOD, CutOutcome
 from flashbed.guest_output.power_cuts import METRICS as CUT_METRICS
 from flashbed.report.limits import MEDIUM, SHORT
@@ -46,7 +47,7 @@ class Loss:
     """Repetitions of one cell that ended alike, without a result. `console` has the last lines of the first."""
 
     cell: str
-    outcome: str
+    outcome: Status
     reason: str
     repetitions: Sequence[ResultRow]
     console: str
@@ -86,17 +87,17 @@ class CheckSummary:
 
 def losses(report: Report) -> list[Loss]:
     """Return the repetitions that failed, with the end of the first console."""
-    return _losses(report, [r for r in report.results.not_measured() if r.outcome != MISSING])
+    return _losses(report, [r for r in report.results.not_measured() if r.outcome != Status.MISSING])
 
 
 def missing(report: Report) -> list[Loss]:
     """Return the repetitions that were planned and have not run."""
-    return _losses(report, [r for r in report.results.not_measured() if r.outcome == MISSING])
+    return _losses(report, [r for r in report.results.not_measured() if r.outcome == Status.MISSING])
 
 
 def _losses(report: Report, repetitions: Sequence[ResultRow]) -> list[Loss]:
     """Return repetitions in groups of the same cell and ending."""
-    groups: dict[tuple[Combination, str, str], list[ResultRow]] = {}
+    groups: dict[tuple[Combination, Status, str], list[ResultRow]] = {}
     for repetition in repetitions:
         ending = (repetition.combination, repetition.outcome, repetition.reason)
         groups.setdefault(ending, []).append(repetition)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from flashbed.analysis import MISSING, Spread
+from flashbed.analysis import Spread
 from flashbed.analysis.words import Scale, capitalized, count, direction, listing, metric_of, scale_of
 from flashbed.common.foreign import without_controls
 from flashbed.common.units import by_size, sizes
+from flashbed.guest_output.assessment import Status
 from flashbed.report import limits
 from flashbed.report.model import Report, no_scheduler
 from flashbed.result.columns import Combination
@@ -338,7 +339,7 @@ def _reasons(report: Report, metric: str, cells: Sequence[Combination]) -> dict[
         if repetition.combination in ends:
             if repetition.is_measured:
                 end = f"measured without {metric}"
-            elif repetition.outcome == MISSING:
+            elif repetition.outcome == Status.MISSING:
                 end = "not run"
             else:
                 end = (

@@ -27,6 +27,7 @@ from flashbed.analysis.claim_words import summary
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
+from flashbed.guest_output.assessment import Status
 from flashbed.report import claims, conditions, evidence, lifetimes, programs, request_figures, tables
 from flashbed.report.answers import Question, questions
 from flashbed.report.cautions import Caution, cautions
@@ -63,7 +64,7 @@ class _Claims:
 class _Evidence:
     """The section "Evidence". A table is None if the study has nothing to show in it."""
 
-    outcomes: Mapping[str, int]
+    outcomes: Mapping[Status, int]
     losses: Sequence[Loss]
     missing: Sequence[Loss]
     asks_of_loads: bool

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from flashbed.guest_output import limit, steadiness, wear
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.program_calls import CallSummary
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
-from flashbed.result.result import MEASURED, Result
+from flashbed.result.result import Result
 from flashbed.workload import WORKLOADS
 
 Combination = tuple[str, ...]
@@ -35,7 +35,7 @@ class ResultRow:
 
     combination: Combination
     seed: int
-    outcome: str
+    outcome: Status
     reason: str = ""
     key: str = ""
     check: str | None = None
@@ -64,7 +64,7 @@ class ResultRow:
 
     @property
     def is_measured(self) -> bool:
-        return self.outcome == MEASURED
+        return self.outcome == Status.MEASURED
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "outcome",
         "`measured`, or how the repetition ended: `failed`, `timed out` ...",
-        lambda r: r.outcome,
+        lambda row: row.outcome.value,
         compared=True,
     ),
     Column("reason", "why it has no figures", lambda row: row.reason),

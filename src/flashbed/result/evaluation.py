@@ -33,6 +33,7 @@ from flashbed.guest_output import (
     steadiness,
     wear,
 )
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
 from flashbed.guest_output.system_calls import CALLS
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
@@ -143,7 +144,7 @@ def with_measurement(result: Result, folder: Path) -> Result:
     try:
         measurement = evaluate(result, OutFiles(folder / "out"))
     except UnreadableError as error:
-        return replace(result, outcome="failed", reason=f"{error}; remove {folder} to measure it again")
+        return replace(result, outcome=Status.FAILED, reason=f"{error}; remove {folder} to measure it again")
     if keeping is not None:
         keeping.save(measurement)
     return replace(result, measurement=measurement)

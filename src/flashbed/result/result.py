@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.program_calls import CallSummary
 from flashbed.guest_output.steadiness import Series, Settling
-
-MEASURED = "measured"
-"""The outcome of a repetition that has figures; any other is how it failed."""
 
 _MEDIUM_BYTES = "medium_bytes"
 
@@ -98,7 +96,7 @@ class Result:
     coordinates: Mapping[str, str]
     """Maps each axis to its value, as in the study that first ran the repetition."""
     seed: int
-    outcome: str
+    outcome: Status
     reason: str
     check: str | None
     """The output of the file system's own checker: "" if the image is clean, None if it was not checked."""
@@ -112,7 +110,7 @@ class Result:
 
     @property
     def is_measured(self) -> bool:
-        return self.outcome == MEASURED
+        return self.outcome == Status.MEASURED
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of result.json: everything but the measurement."""
@@ -120,7 +118,7 @@ class Result:
             "key": self.key,
             "coordinates": dict(self.coordinates),
             "seed": self.seed,
-            "outcome": self.outcome,
+            "outcome": self.outcome.value,
             "reason": self.reason,
             "check": self.check,
             "cell": dict(self.cell),
@@ -145,7 +143,10 @@ class Result:
             bytes_of_medium = medium.get("used_bytes") or medium.get("capacity_bytes", 0)
         if type(bytes_of_medium) is not int:
             raise ResultError(f'its "{_MEDIUM_BYTES}" are no number')
-        return cls(**{name: document[name] for name in _KINDS}, medium_bytes=bytes_of_medium)
+        if document["outcome"] not in list(Status):
+            raise ResultError('its "outcome" is unknown')
+        values = {name: document[name] for name in _KINDS} | {"outcome": Status(document["outcome"])}
+        return cls(**values, medium_bytes=bytes_of_medium)
 
 
 _KINDS: Mapping[str, Any] = {

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from flashbed.analysis import MISSING, Words, compare
+from flashbed.analysis import Words, compare
+from flashbed.guest_output.assessment import Status
 from flashbed.result.columns import ResultRow
 from tests.support.facts import Facts
 from tests.support.tabled import results_of
@@ -189,7 +190,7 @@ def test_being_behind_within_the_spread_of_the_seeds_does_not_turn_a_lead() -> N
 def test_a_missing_cell_is_not_compared_and_is_named() -> None:
     numbers = {"a": {"4k": (20.0,), "64k": (40.0,)}, "b": {"4k": (10.0,)}}
     thin = table(numbers)
-    missing = ResultRow(("b", "randwrite", "64k"), 1, MISSING)
+    missing = ResultRow(("b", "randwrite", "64k"), 1, Status.MISSING)
     assert sentences_of(replace(thin, repetitions=[*thin.repetitions, missing])) == [
         Facts("random write", "a is 2.0 times as fast as b", "1 of 2 settings", "b has no result at request size 64k")
     ]

@@ -20,6 +20,7 @@ from flashbed.analysis import (
     unsteady,
     with_memory_limits,
 )
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.result.columns import ResultRow
@@ -29,7 +30,7 @@ from tests.support.tabled import assessed, results_of
 
 
 def repetition(limit: Limit = "medium", steady: str = "", **metrics: float) -> ResultRow:
-    return ResultRow(("a",), 1, "measured", metrics=metrics, limit=limit, steady=assessed(Steadiness, steady))
+    return ResultRow(("a",), 1, Status.MEASURED, metrics=metrics, limit=limit, steady=assessed(Steadiness, steady))
 
 
 def kind(row: ResultRow, metric: str) -> str:

@@ -24,6 +24,7 @@ from flashbed.common import paths
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import failures, repetition, run
 from flashbed.execution.repetition import Finished
+from flashbed.guest_output.assessment import Status
 from flashbed.profiles.library import Library
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
@@ -68,9 +69,9 @@ def main() -> None:
             time.sleep(0.01)
         time.sleep(max(seconds, 0))
         attempts[planned.key] = attempts.get(planned.key, 0) + 1
-        outcome = {"fail": "failed", "killed": "killed"}.get(outcome_wanted, "measured")
+        outcome = {"fail": Status.FAILED, "killed": Status.KILLED}.get(outcome_wanted, Status.MEASURED)
         if outcome_wanted == "killed once" and attempts[planned.key] == 1:
-            outcome = "killed"
+            outcome = Status.KILLED
         result = made_up_result(planned.key, planned.cell.coordinates, outcome, outcome_wanted)
         return Finished(result, {"out/data": outcome_wanted.removesuffix(" once").encode(), "console.log": b"end"})
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.execution import cell_medium
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import checker
 from flashbed.machine.base import Outcome
 
@@ -25,12 +26,12 @@ def cell(command: str) -> Any:
 
 def checked(command: str, data: Path) -> Outcome:
     """Return the outcome of a guest that measured, after this checker ran."""
-    return cell_medium.checked(cell(command), Outcome("measured"), data)
+    return cell_medium.checked(cell(command), Outcome(Status.MEASURED), data)
 
 
 def test_the_output_of_a_checker_is_the_verdict(tmp_path: Path) -> None:
     data = tmp_path / "data.img"
-    assert checked("exit 0", data) == Outcome("measured", medium_check="")
+    assert checked("exit 0", data) == Outcome(Status.MEASURED, medium_check="")
     assert checked('echo "$0: bad"; exit 4', data).medium_check == "exit status 4: data.img: bad"
     assert checked("kill -SEGV $$", data).medium_check == "exit status -11: "
 
@@ -38,7 +39,7 @@ def test_the_output_of_a_checker_is_the_verdict(tmp_path: Path) -> None:
 def test_a_file_system_without_a_checker_is_not_checked(tmp_path: Path) -> None:
     unchecked = cell("")
     unchecked.filesystem.check_command = lambda _: None
-    assert cell_medium.checked(unchecked, Outcome("measured"), tmp_path / "data.img") == Outcome("measured")
+    assert cell_medium.checked(unchecked, Outcome(Status.MEASURED), tmp_path / "data.img") == Outcome(Status.MEASURED)
 
 
 @pytest.mark.parametrize("signal", ["KILL", "TERM", "HUP"])
@@ -51,7 +52,7 @@ def test_a_killed_checker_gives_no_verdict(tmp_path: Path, signal: str) -> None:
 def test_a_missing_checker_fails_the_cell(tmp_path: Path) -> None:
     with_missing_checker = cell("")
     with_missing_checker.filesystem.check_command = lambda data: ["fsck.nosuch", str(data)]
-    outcome = cell_medium.checked(with_missing_checker, Outcome("measured"), tmp_path / "data.img")
+    outcome = cell_medium.checked(with_missing_checker, Outcome(Status.MEASURED), tmp_path / "data.img")
     assert outcome.status == "failed"
     assert outcome.reason.startswith("measured, and not checked: fsck.nosuch is not installed")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from flashbed.execution.power_cuts import CampaignError, Span, judged
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CutOutcome
 from flashbed.machine import guest_job
 from flashbed.machine.base import Outcome
@@ -16,37 +17,44 @@ MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
 @pytest.mark.parametrize(
     ("after", "outcome", "note"),
     [
-        (Outcome("measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
+        (Outcome(Status.MEASURED, files={**MOUNTED, guest_job.CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
         (
-            Outcome("measured", files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
+            Outcome(Status.MEASURED, files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
             CutOutcome.REPAIRED,
             "",
         ),
         (
             Outcome(
-                "measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"1\n", guest_job.CHECK_LOG: b"a\nrow 3 lost\n"}
+                Status.MEASURED,
+                files={**MOUNTED, guest_job.CHECK_STATUS: b"1\n", guest_job.CHECK_LOG: b"a\nrow 3 lost\n"},
             ),
             CutOutcome.LOST,
             "row 3 lost",
         ),
         (
-            Outcome("measured", files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
+            Outcome(Status.MEASURED, files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
             CutOutcome.UNREADABLE,
             "",
         ),
         (
-            Outcome("measured", files={**MOUNTED, guest_job.CHECK_STATUS: b"127\n", guest_job.CHECK_LOG: b"not found"}),
+            Outcome(
+                Status.MEASURED, files={**MOUNTED, guest_job.CHECK_STATUS: b"127\n", guest_job.CHECK_LOG: b"not found"}
+            ),
             CutOutcome.UNDECIDED,
             "exit status 127: not found",
         ),
-        (Outcome("measured", files=MOUNTED), CutOutcome.UNDECIDED, "exit status : "),
+        (Outcome(Status.MEASURED, files=MOUNTED), CutOutcome.UNDECIDED, "exit status : "),
         (
-            Outcome("measured", files={guest_job.MOUNT_LOG: b"mount: I/O error\n"}),
+            Outcome(Status.MEASURED, files={guest_job.MOUNT_LOG: b"mount: I/O error\n"}),
             CutOutcome.REFUSED,
             "mount: I/O error",
         ),
-        (Outcome("failed", "step module: no", files={"failed": b"module: 1"}), CutOutcome.REFUSED, "step module: no"),
-        (Outcome("failed", "kernel panic", files=MOUNTED), CutOutcome.CRASHED, "kernel panic"),
+        (
+            Outcome(Status.FAILED, "step module: no", files={"failed": b"module: 1"}),
+            CutOutcome.REFUSED,
+            "step module: no",
+        ),
+        (Outcome(Status.FAILED, "kernel panic", files=MOUNTED), CutOutcome.CRASHED, "kernel panic"),
     ],
 )
 def test_judged(after: Outcome, outcome: CutOutcome, note: str) -> None:
@@ -55,7 +63,7 @@ def test_judged(after: Outcome, outcome: CutOutcome, note: str) -> None:
 
 def uncut(arming_ns: int, armed_ns: int, measured_ns: int) -> Outcome:
     clocks = {"arming": arming_ns, "armed": armed_ns, "measured": measured_ns}
-    return Outcome("measured", files={f"clock.{mark}": f"{ns} {ns}\n".encode() for mark, ns in clocks.items()})
+    return Outcome(Status.MEASURED, files={f"clock.{mark}": f"{ns} {ns}\n".encode() for mark, ns in clocks.items()})
 
 
 def test_moments_are_spread_over_the_command_and_follow_from_the_seed() -> None:

@@ -17,6 +17,7 @@ from flashbed.common.errors import HostResourceError, InterruptedByUser
 from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.beginnings import Beginnings
 from flashbed.execution.scheduler import Queue
+from flashbed.guest_output.assessment import Status
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.result.store import Store
@@ -129,7 +130,11 @@ def test_a_second_attempt_and_one_that_was_not_announced_run_from_power_on(
 def test_a_failed_beginning_fails_all_and_a_killed_one_is_not_used(
     shared: Beginnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcomes: Any = {"a": Outcome("failed", "mkfs"), "b": Outcome("killed", "9"), "c": HostResourceError("full")}
+    outcomes: Any = {
+        "a": Outcome(Status.FAILED, "mkfs"),
+        "b": Outcome(Status.KILLED, "9"),
+        "c": HostResourceError("full"),
+    }
 
     def begin(request: Any, *_: object) -> Any:
         if isinstance(outcome := outcomes[request.beginning], Exception):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from flashbed.analysis.decisive import doubt_of
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.steadiness import (
     NOT_SETTLED,
     PROGRAMMED_NOTES,
@@ -96,7 +97,9 @@ def test_torn_notes_are_told() -> None:
 
 def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
     settled = Settling(NOT_SETTLED, "write amplification falls by 38 % from its first half to its second")
-    row = ResultRow((), 1, "measured", metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=settled)
+    row = ResultRow(
+        (), 1, Status.MEASURED, metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=settled
+    )
     doubt = doubt_of(row, "total_write_amplification")
     assert doubt is not None
     assert doubt.bars

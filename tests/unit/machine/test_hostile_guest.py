@@ -15,6 +15,7 @@ from flashbed.execution import repetition, scheduler
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import request_log, system_calls
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import base, process, qemu
 from flashbed.machine.base import Outcome
 from flashbed.result import evaluation
@@ -86,16 +87,16 @@ def test_an_archive_that_leads_out_of_its_folder(
     assert outcome.status == "failed"
     assert outcome.reason == Facts("leads out of its folder", f'"{UP}"')
     assert outcome.files == {}
-    results = measured(cache, {"bad": outcome, "good": Outcome("measured", files={"a": b"1"})})
+    results = measured(cache, {"bad": outcome, "good": Outcome(Status.MEASURED, files={"a": b"1"})})
     assert results == {"bad": ("failed", outcome.reason), "good": ("measured", "")}
 
 
-@pytest.mark.parametrize("status", ["failed", "measured"])
-def test_a_name_that_came_past_the_reader(cache: Path, tmp_path: Path, status: Any) -> None:
+@pytest.mark.parametrize("status", [Status.FAILED, Status.MEASURED])
+def test_a_name_that_came_past_the_reader(cache: Path, tmp_path: Path, status: Status) -> None:
     """The writer of files checks their names again."""
     (tmp_path / "user").mkdir()
     before = everything_below(tmp_path)
-    outcomes = {"bad": Outcome(status, "why", files={UP: b"x", "fine": b"y"}), "good": Outcome("measured")}
+    outcomes = {"bad": Outcome(status, "why", files={UP: b"x", "fine": b"y"}), "good": Outcome(Status.MEASURED)}
     results = measured(cache, outcomes)
     assert results["bad"][0] == "failed"
     assert f"{UP}' leads out of its folder" in results["bad"][1]
@@ -105,7 +106,7 @@ def test_a_name_that_came_past_the_reader(cache: Path, tmp_path: Path, status: A
 
 def test_names_of_the_labs_own_stay_the_labs(cache: Path) -> None:
     """A guest's files lie in a directory of their own."""
-    outcome = Outcome("failed", "why", files={"result.json": b"{}", "digests.txt": b"", "console.log": b""})
+    outcome = Outcome(Status.FAILED, "why", files={"result.json": b"{}", "digests.txt": b"", "console.log": b""})
     assert measured(cache, {"a": outcome}) == {"a": ("failed", "why")}
     folder = scheduler.failure_folder(cell("a").key)
     assert '"reason": "why"' in (folder / "result.json").read_text()
@@ -148,7 +149,7 @@ def test_reasons_are_one_printable_line() -> None:
 @pytest.mark.parametrize("symbols", [b"\xff\n", b"one\n", b"zz T name\n"])
 def test_symbols_that_are_none(symbols: bytes) -> None:
     outcome = Outcome(
-        "measured", files={"module_symbols.txt": symbols, "profile.raw": b"1 1 0 9\nffff000000000000 1\n"}
+        Status.MEASURED, files={"module_symbols.txt": symbols, "profile.raw": b"1 1 0 9\nffff000000000000 1\n"}
     )
     assert base.with_functions(outcome, None).status == "failed"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import base, deaths
 from flashbed.machine.base import Outcome
 
@@ -27,7 +28,7 @@ def test_a_hang_is_told_with_the_kernels_function(how: str, address: str, where:
     """A module lies below the kernel, and System.map does not have its functions."""
     symbols = tmp_path / "System.map"
     symbols.write_text(MAP)
-    outcome = Outcome("failed", deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))
+    outcome = Outcome(Status.FAILED, deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))
     expected = f"the guest hung: one of its CPUs went round without an end (CPU 3 {how} for 3000 ms, {where})"
     assert base.with_functions(outcome, symbols).reason == expected
     assert base.with_functions(outcome, None).reason == outcome.reason

@@ -11,6 +11,7 @@ import pytest
 
 from flashbed.execution import memory
 from flashbed.execution.beginnings import Beginnings
+from flashbed.guest_output.assessment import Status
 from flashbed.machine import qemu
 from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
@@ -32,11 +33,11 @@ def test_a_guest_killed_after_its_beginning_runs_from_power_on(tmp_path: Path, m
 
     def killed(_: Beginning, load: bytes, *__: object) -> Outcome:
         began.append(load)
-        return Outcome("killed", "killed (signal 9): out of memory?")
+        return Outcome(Status.KILLED, "killed (signal 9): out of memory?")
 
     for name, stand_in in {"reach": lambda *_: None, "is_gone": False, "run": killed, "close": lambda _: None}.items():
         monkeypatch.setattr(Beginning, name, stand_in)
-    monkeypatch.setattr(qemu, "run", lambda *_, **__: Outcome("measured", ""))
+    monkeypatch.setattr(qemu, "run", lambda *_, **__: Outcome(Status.MEASURED, ""))
     beginnings = Beginnings(1, tmp_path)
     beginnings.announce(resumed.key, resumed.beginning, more=True)
     outcome = playing.play(resumed, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings)
@@ -57,7 +58,7 @@ def test_the_emulator_notes_what_the_recipe_says(calls: bool, tmp_path: Path, mo
 
     def run(*_: object, observers: qemu.Observers) -> Outcome:
         observed.append(observers)
-        return Outcome("measured", "")
+        return Outcome(Status.MEASURED, "")
 
     monkeypatch.setattr(qemu, "run", run)
     beginnings = Beginnings(1, tmp_path)
@@ -77,7 +78,7 @@ def test_a_guest_gets_the_root_of_its_programs(tmp_path: Path, monkeypatch: pyte
 
     def run(_: object, of_guest: qemu.Files, *__: object, **___: object) -> Outcome:
         roots.append(of_guest.root)
-        return Outcome("measured", "")
+        return Outcome(Status.MEASURED, "")
 
     monkeypatch.setattr(qemu, "run", run)
     beginnings = Beginnings(1, tmp_path)

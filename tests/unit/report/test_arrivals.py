@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from flashbed.guest_output.assessment import Status
 from flashbed.report.on_terminal import MOST_WATCHED, Arrivals
 from flashbed.result.result import Measurement, Result
 from flashbed.study.loading import Study, load_study
@@ -49,7 +50,7 @@ def test_a_cell_is_told_by_the_median_of_its_seeds(tmp_path: Path) -> None:
 
 
 def test_a_cell_with_a_failure_is_left_to_the_end(tmp_path: Path) -> None:
-    failed = made_up_result("k", {"filesystem": "ext2"}, "failed", "no room")
+    failed = made_up_result("k", {"filesystem": "ext2"}, Status.FAILED, "no room")
     assert arrivals(tmp_path).line([result(3.0), failed]) is None
 
 

@@ -13,6 +13,7 @@ import pytest
 from flashbed.analysis import Comparison, Load, Words, compare, doubt_of, doubts, lines, sentence
 from flashbed.comparing import presentation, result_set
 from flashbed.comparing.cells import compare as side_by_side
+from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.durability import Commits, Durability, durability
 from flashbed.report.matrix import matrix
 from flashbed.result.columns import ResultRow
@@ -283,7 +284,7 @@ def test_where_none_is_durable_nothing_is_recommended() -> None:
 
 @pytest.mark.parametrize("metric", ["bandwidth", "write_amplification", "mount_s", "random_seeks"])
 def test_lost_commits_bar_every_metric(metric: str) -> None:
-    row = ResultRow(("a",), 1, "measured", metrics={metric: 1.0}, durable=assessed(Durability, LOST))
+    row = ResultRow(("a",), 1, Status.MEASURED, metrics={metric: 1.0}, durable=assessed(Durability, LOST))
     doubt = doubt_of(row, metric)
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from flashbed.guest_output.assessment import Status
 from flashbed.report import claims, figures, tables
 from flashbed.report.model import Report, no_scheduler
 from flashbed.study.plan import plan
@@ -74,7 +75,7 @@ def test_the_trace_shows_nilfs2_under_each_scheduler(lee2013: Report) -> None:
 def test_the_made_up_results_lack_some_cells(name: str) -> None:
     study = paper(name)
     outcomes = report_of(study, paper_rows(study), {}).results.outcomes()
-    assert outcomes["measured"] > outcomes["missing"] > 0
+    assert outcomes[Status.MEASURED] > outcomes[Status.MISSING] > 0
 
 
 def test_where_the_paper_has_a_figure_for_each_scheduler_their_mean_stands(lee2013: Report) -> None:

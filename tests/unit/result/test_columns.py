@@ -13,7 +13,7 @@ import pytest
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
 from flashbed.execution import frames
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.result import columns
 from flashbed.result.columns import Column
 from pages import columns_table
@@ -86,8 +86,8 @@ def test_assessments_that_are_none_are_no_set_of_results(wrong: object, tmp_path
 
 
 def test_a_column_of_own_kernels_is_there_only_where_a_row_has_one() -> None:
-    row = columns.ResultRow((), 1, "measured")
-    own = columns.ResultRow((), 1, "measured", kernel_source="linux 0123")
+    row = columns.ResultRow((), 1, Status.MEASURED)
+    own = columns.ResultRow((), 1, Status.MEASURED, kernel_source="linux 0123")
     assert "kernel_source" not in [column.name for column in columns.columns_of([row])]
     assert "kernel_source" in [column.name for column in columns.columns_of([row, own])]
 

@@ -81,6 +81,7 @@ def test_a_result_of_before_does_not_tell_the_bytes_of_its_medium(known: int | N
     ("change", "message"),
     [
         ({"outcome": 3}, 'has no "outcome", or one of another kind'),
+        ({"outcome": "done"}, 'its "outcome" is unknown'),
         ({"cell": []}, 'has no "cell", or one of another kind'),
         ({"medium_bytes": "4k"}, 'its "medium_bytes" are no number'),
     ],

@@ -26,12 +26,13 @@ RESULT = made_up_result(KEY, {"filesystem": "ext2"})
 WRITER = """
 import sys
 from pathlib import Path
+from flashbed.guest_output.assessment import Status
 from flashbed.result.result import Result
 from flashbed.result.store import Store
 store = Store(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2]), int(sys.argv[3])):
-    result = Result(f"{number:064x}", {}, number, "measured", "", None, {}, {}, 0)
+    result = Result(f"{number:064x}", {}, number, Status.MEASURED, "", None, {}, {}, 0)
     store.put(result, {"raw.json": b"x" * 100_000, "logs/console.txt": b"y"})
 """
 
