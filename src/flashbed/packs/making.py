@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import struct
 import sys
@@ -20,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from flashbed.common import paths
+from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
@@ -123,16 +122,11 @@ def write(
     `packing` is a compression method of zipfile, for large members. Raises OSError, and InputError for too many
     repetitions.
     """
-    unfinished = to.with_name(f".{to.name}.{os.getpid()}.new")
-    try:
+    with atomic.replacing(to, 0o755) as unfinished:
         with unfinished.open("wb") as out:
             out.write(pack_file.STARTER)
             _archive(out, contents, files, texts, packing)
         _seal(unfinished)
-        unfinished.chmod(0o755)
-        unfinished.replace(to)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _archive(

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flashbed.common import locks, own_file, paths, sparse
+from flashbed.common import atomic, locks, own_file, paths, sparse
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import shown
 
@@ -36,6 +36,10 @@ class Origin:
     """The profile as written."""
     made: tuple[str, ...]
     """The steps that made the medium, for people."""
+
+    def to_json(self) -> bytes:
+        """Return the content of medium.json."""
+        return json.dumps({"profile": self.profile, "made": list(self.made)}, indent=1).encode() + b"\n"
 
 
 @dataclass
@@ -82,17 +86,17 @@ class StoredMedium:
 
     def set_origin(self, origin: Origin) -> None:
         """Replace what `origin()` reads, atomically. Raises HostResourceError."""
-        self._write_about(origin)
-        self._new_about.rename(self.folder / ABOUT)
+        try:
+            atomic.write(self.folder / ABOUT, origin.to_json())
+        except OSError as error:
+            raise host_refusal(self.folder / ABOUT, error) from None
 
     def _write_about(self, origin: Origin) -> None:
-        try:
-            with self._new_about.open("w") as file:
-                file.write(json.dumps({"profile": origin.profile, "made": list(origin.made)}, indent=1) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise host_refusal(self._new_about, error) from None
+        """Write the description of an unfinished change, so that it survives a power cut."""
+        with self._new_about.open("wb") as file:
+            file.write(origin.to_json())
+            file.flush()
+            os.fsync(file.fileno())
 
     @property
     def _new_about(self) -> Path:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import paths
+from flashbed.common import atomic, paths
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.image import cpio, loading, stores
 from flashbed_appliance.nas import compiling, kernels, linking, programs
@@ -101,12 +100,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            part = folder / f".{name}.{os.getpid()}.part"  # another process may write there at the same time
-            try:
-                part.write_bytes(content)
-                part.replace(folder / name)
-            finally:
-                part.unlink(missing_ok=True)
+            atomic.write(folder / name, content)
     except OSError as error:
         raise host_refusal(folder, error) from None
 

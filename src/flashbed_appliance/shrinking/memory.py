@@ -19,7 +19,7 @@ from pathlib import Path
 from flashbed.common import paths, programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
-from flashbed.image import emulator
+from flashbed.image import cpio, emulator
 from flashbed.image.command import run
 from flashbed_appliance.shrinking.architecture import Architecture
 
@@ -144,22 +144,6 @@ def _program(target: Architecture, folder: Path) -> bytes:
 
 
 def _archive(init: bytes) -> bytes:
-    """Return an initramfs with this program, a console and a mount point for /proc, in cpio's "newc" format."""
-    entries = (
-        ("dev", 0o040755, (0, 0), b""),
-        ("dev/console", 0o020600, (5, 1), b""),
-        ("proc", 0o040755, (0, 0), b""),
-        ("init", 0o100755, (0, 0), init),
-        ("TRAILER!!!", 0, (0, 0), b""),
-    )
-    made = b""
-    for number, (name, mode, device, content) in enumerate(entries, start=1):
-        fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(name) + 1, 0)
-        made += b"070701" + b"".join(b"%08x" % field for field in fields)
-        made = _padded(made + name.encode() + b"\0")
-        made = _padded(made + content)
-    return made
-
-
-def _padded(text: bytes) -> bytes:
-    return text + b"\0" * (-len(text) % 4)
+    """Return an initramfs with this program, a console and a mount point for /proc."""
+    nodes = (cpio.folder("/dev"), cpio.character_device("/dev/console", 5, 1), cpio.folder("/proc"))
+    return cpio.archive([*nodes, cpio.program("/init", init)])
