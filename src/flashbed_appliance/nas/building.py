@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds an appliance: a kernel, and a packed initramfs with its programs and settings."""
+"""Build an appliance: a kernel, and a packed initramfs with its programs and settings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Appliance:
 
     @property
     def bytes(self) -> int:
-        """The size of everything that a boot loader loads."""
+        """Return the size of everything that a boot loader loads."""
         return sum(file.stat().st_size for file in (self.kernel, self.initramfs) if file)
 
 

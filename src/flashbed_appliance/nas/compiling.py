@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translates an appliance's settings to the files that its first process reads: /etc/nas.conf, which it executes line
+"""Translate an appliance's settings to the files that its first process reads: /etc/nas.conf, which it executes line
 by line, and the files of users. appliance/user/ has the other side.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image files of an appliance's disks under QEMU: created and formatted once, then left unchanged."""
+"""Make the image files of an appliance's disks under QEMU. Each is created and formatted once, then left unchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links an appliance's kernel again, with its initramfs and its command line inside: one file that boots alone.
+"""Link an appliance's kernel again, with its initramfs and its command line inside: one file that boots alone.
 
 The cache keeps it by content. Knows neither settings nor the content of the archive.
 """

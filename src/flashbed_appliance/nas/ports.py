@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The appliance's ports, and the ports of the QEMU host that are forwarded to them."""
+"""Choose the ports of the QEMU host that are forwarded to the appliance's ports."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Ports:
 
     @property
     def reached_at(self) -> str:
-        """The address that a client on this host connects to."""
+        """Return the address that a client on this host connects to."""
         return "127.0.0.1" if self.listen == "0.0.0.0" else self.listen
 
     @property
     def seen_as(self) -> str:
-        """The address of a client on this host, as the appliance sees it: QEMU hides the loopback only."""
+        """Return the address of a client on this host, as the appliance sees it: QEMU hides the loopback only."""
         return qemu.CLIENT if ipaddress.IPv4Address(self.reached_at).is_loopback else self.reached_at
 
 

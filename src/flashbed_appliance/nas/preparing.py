@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks and prepares a run under QEMU, so that every foreseeable failure comes before a kernel is built."""
+"""Check and prepare a run under QEMU, so that every foreseeable failure comes before a kernel is built."""
 
 from __future__ import annotations
 

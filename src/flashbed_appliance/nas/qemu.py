@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that starts an appliance under Debian's QEMU: a small machine, disks, a network with forwarded ports.
+"""Write the command that starts an appliance under Debian's QEMU: a small machine, disks, a network with forwarded
+ports.
 
 The lab's own emulator has no network, and its clock is virtual. This QEMU runs in real time, for use and trial. It
 always emulates (TCG), so that it runs on hosts without a working KVM.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an appliance under QEMU: shows its log, prints how to use it (usage.py), and shuts it down cleanly."""
+"""Run an appliance under QEMU: show its log, print how to use it (usage.py), and shut it down cleanly."""
 
 from __future__ import annotations
 

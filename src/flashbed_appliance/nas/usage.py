@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `nas run` prints about a running appliance: the commands that work for a client on this host."""
+"""Write the text that `nas run` prints about a running appliance: the commands that work for a client on this host."""
 
 from __future__ import annotations
 

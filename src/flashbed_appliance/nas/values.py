@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Validates single values of an appliance's settings: an address, a device, a key. settings.py has the rules between
+"""Validate single values of an appliance's settings: an address, a device, a key. settings.py has the rules between
 values.
 """
 

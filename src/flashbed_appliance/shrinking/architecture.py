@@ -40,7 +40,7 @@ class Architecture:
 
     @functools.cached_property
     def compiler(self) -> str:
-        """The versions of compiler and linker, which a build depends on besides its sources."""
+        """Return the versions of compiler and linker, which a build depends on besides its sources."""
         return " | ".join(run([f"{self.prefix}{tool}", "--version"]).splitlines()[0] for tool in ("gcc", "ld"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a kernel from `allnoconfig` and a fragment.
+"""Build a kernel from `allnoconfig` and a fragment.
 
 The cache keeps the result by content. Knows the place of the appliance's fragments (appliance/kernel/), but not what
 they contain.
@@ -67,32 +67,32 @@ class SmallKernel:
 
     @property
     def image(self) -> Path:
-        """The bzImage on x86_64, the unpacked Image on arm64."""
+        """Return the bzImage on x86_64, the unpacked Image on arm64."""
         return self.entry.path(IMAGE)
 
     @property
     def raw(self) -> Path:
-        """The unpacked kernel: the file that is packed in the image, or that a loader's packed image is made of."""
+        """Return the unpacked kernel. It is packed in the image, or a loader's packed image is made of it."""
         return self.entry.path(RAW)
 
     @cached_property
     def modules(self) -> dict[str, Path]:
-        """The modules by name, without debug information."""
+        """Return the modules by name, without debug information."""
         return {file.stem: file for file in sorted(self.entry.path(MODULES).glob("*.ko"))}
 
     @property
     def symbols(self) -> Path:
-        """The file System.map."""
+        """Return the file System.map."""
         return self.entry.path(SYMBOLS)
 
     @property
     def config(self) -> Path:
-        """The complete .config."""
+        """Return the complete .config."""
         return self.entry.path(CONFIG)
 
     @property
     def release(self) -> str:
-        """The release string of `uname -r`."""
+        """Return the release string of `uname -r`."""
         return self.entry.path("release").read_text().strip()
 
 

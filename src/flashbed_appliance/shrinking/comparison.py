@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares two kernels: which options differ, and the effect on the image and on each source directory.
+"""Compare two kernels: which options differ, and the effect on the image and on each source directory.
 
 Knows kernels that were built from fragments; the caller chooses the fragments.
 """

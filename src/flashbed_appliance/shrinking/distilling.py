@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiler for kernels that differ in one option.
+"""Build a compiler for kernels that differ in one option.
 
 A changed option changes a header, so most objects are compiled again, and nearly all of them come out unchanged. This
 compiler removes from a preprocessed file what its object cannot depend on (appliance/distil/), and lets ccache look

@@ -38,12 +38,12 @@ class ConfigSetting:
 
     @property
     def column(self) -> str:
-        """ "built in", "module" or "left out"; for an option with another value, the value."""
+        """Return "built in", "module" or "left out"; for an option with another value, the value."""
         return COLUMNS.get(self.value, self.value)
 
     @property
     def text(self) -> str:
-        """The setting as Kconfig writes it."""
+        """Return the setting as Kconfig writes it."""
         return line_of(self.option, self.value)
 
 
@@ -67,7 +67,7 @@ class Fragment:
 
     @property
     def text(self) -> str:
-        """The fragment as Kconfig reads it."""
+        """Return the fragment as Kconfig reads it."""
         return "".join(f"{setting.text}\n" for setting in self)
 
     def changed(self, option: str, value: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how much memory a kernel leaves free: boots it in QEMU with one small program that prints /proc/meminfo and
+"""Measure how much memory a kernel leaves free: boot it in QEMU with one small program that prints /proc/meminfo and
 /proc/zoneinfo. MemFree leaves out the free pages on the per-CPU lists, to and from which pages move 31 at a time; here
 they count as free.
 

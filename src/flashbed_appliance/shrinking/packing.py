@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs a kernel and its modules by several programs, and measures the sizes.
+"""Pack a kernel and its modules by several programs, and measure the sizes.
 
 Knows files and bytes only.
 """
@@ -60,7 +60,7 @@ class Sizes:
 
     @property
     def server(self) -> int:
-        """The image and the NFS server's modules together."""
+        """Return the size of the image and the NFS server's modules together."""
         return self.image + sum(size for name, size in self.modules.items() if name in SERVER)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""flashbed's own price lists, so that nobody has to build a hundred kernels to read what an option costs.
+"""Read and write flashbed's own price lists. They save building a hundred kernels to learn what an option costs.
 
 A list is of one kernel for each architecture. It applies to a kernel of the same source, patches, settings and
 compiler. The first line of the file names these, as JSON; each further line is an option, so that a changed price
@@ -37,7 +37,7 @@ class Figures:
 
     @property
     def in_words(self) -> str:
-        """The figures in words."""
+        """Return the figures in words."""
         if self.why_not:
             return self.why_not
         ram = "RAM not known" if self.ram_kib is None else f"RAM {self.ram_kib:+,} KiB"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The price of each option of a fragment: the kernel with it compared with the kernel without it.
+"""Price each option of a fragment: compare the kernel with it and the kernel without it.
 
 Measured variants are cached, so an interrupted sweep resumes where it stopped. For a kernel that flashbed has a price
 list for, prices come from the list (price_list.py). An option that cannot be changed alone has a reason instead.

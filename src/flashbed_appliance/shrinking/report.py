@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports on kernels: one kernel with the price of each of its options, or two kernels side by side.
+"""Report on kernels: one kernel with the price of each of its options, or two kernels side by side.
 
 Builds missing kernels. Must not know how a report is shown.
 """

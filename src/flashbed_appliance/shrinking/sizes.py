@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes the bytes of a kernel to source directories: the linker's map names the object of each byte.
+"""Attribute the bytes of a kernel to source directories: the linker's map names the object of each byte.
 
 The bytes are those of the unpacked kernel, and the shares add up to it. "Packed alone" is the size that xz makes of one
 directory's bytes without the others. These sizes add up to slightly more than the whole image, and rank directories as

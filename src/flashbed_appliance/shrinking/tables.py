@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a report on a small kernel: rows of text, the same for a terminal, a page and HTML.
+"""Make the tables of a report on a small kernel: rows of text, the same for a terminal, a page and HTML.
 
 Knows no output format.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variants of a kernel that differ in one option: each is built, packed, booted, and cached by its recipe.
+"""Measure variants of a kernel that differ in one option. Each is built, packed, booted, and cached by its recipe.
 
 The base kernel is compiled in the architecture's common object directory. Other variants use workbenches
 (workbench.py): directories that are restored to the objects of the base before each variant. So a variant compiles only
