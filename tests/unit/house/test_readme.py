@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.facts import Facts
 from tests.support.repository import REPOSITORY
 
 PAGES = ("README.md", "docs/trust.md")
@@ -52,9 +53,8 @@ def test_the_figures_of_accuracy_are_those_of_its_page(page: str) -> None:
     assert f"off by up to {max(ratios):.1f} times" in text
     marks = [marks for ratio, marks in rows() if ratio <= 1.3]
     fitted, wide = (sum(word in words for words in marks) for word in ("fitted", "wide"))
-    assert f"fitted to {sum('fitted' in words for _, words in rows())} of the" in text
-    assert f"{fitted} are fitted and {wide} wide" in text
-    assert f"{len(marks) - fitted - wide} say something" in text
+    tests = len(marks) - fitted - wide
+    assert Facts(f"of the {len(marks)}", f"in {fitted}", f"in {wide}", f"remaining {tests}").within(text)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -62,11 +62,9 @@ def test_what_to_expect_of_another_device_is_what_the_page_counts(page: str) -> 
     """This also holds after the next row or model, because the counts in prose are written nowhere else."""
     text = " ".join((REPOSITORY / page).read_text().split())
     *_, figures, near, twice, far = counts()["all"]
-    assert f"of {figures} published rates" in text
-    assert f"{twice} are within a factor of 2, {near} within 30 %, and {far} beyond 3" in text
+    assert Facts(f"{near} of {figures} published rates", "30 %", str(twice), "2", str(far), "3").within(text)
     held = [sum(pair) for pair in zip(*(counts()[f"held out, {half}kept back"] for half in ("not ", "")), strict=True)]
-    assert f"{held[4]} rates that are held out" in text
-    assert f"{held[6]} are within a factor of 2, and {held[7]} beyond 3" in text
+    assert Facts(f"the {held[4]} rates", str(held[6]), "2", str(held[7]), "3").within(text)
     assert 0.6 < held[6] / held[4] < 0.9
 
 
