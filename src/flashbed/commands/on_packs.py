@@ -42,6 +42,7 @@ def pack_command(
 
     parsed = load(study, where, kernel)
     to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
+    making.check(parsed)
     making.prepare(to)
     try:
         measured = run.run(parsed, jobs=jobs, locked=locked)

@@ -29,6 +29,7 @@ from flashbed.packs import gathering
 from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
 from flashbed.result.store import DIGESTS
+from flashbed.study.loading import Study
 from flashbed.study.plan import KEY_VERSION
 
 STARTED = ("__main__.py", "flashbed/")
@@ -248,17 +249,22 @@ def prepare(to: Path) -> None:
         raise host_refusal(folder, error) from None
 
 
+def check(study: Study) -> None:
+    """Raise InputError if a pack cannot hold the results of a study."""
+    if study.power_cuts:
+        why = f"a pack cannot hold power cuts yet; pack the study without power_cuts = {study.power_cuts}"
+        raise InputError(f"{study.path}: {why}")
+
+
 def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
     """Write the pack of the measured repetitions, and return their number. `report` is the directory of the report, and
     `scratch` an empty directory.
 
-    Raises SetupError if nothing was measured, if power was cut, or a checker cannot be packed, and HostResourceError.
+    Raises SetupError if nothing was measured, or if a checker cannot be packed, and HostResourceError.
     """
     measured = [record for record in done.records if record.result.is_measured]
     if not measured:
         raise SetupError(f"{done.study.name}: no repetition was measured, so there is nothing to pack")
-    if done.study.power_cuts:
-        raise SetupError(f"{done.study.name}: a pack cannot hold power cuts (power_cuts = {done.study.power_cuts})")
     shelf = PackShelf(scratch)
     with stage("Gathering what the results depend on", total=len(measured)) as progress:
         recipes = []

@@ -30,6 +30,14 @@ def test_where_no_pack_can_be_is_told_and_nothing_made(tmp_path: Path, name: str
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.flashbed"]
 
 
+def test_power_cuts_are_refused_before_anything_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[object] = []
+    monkeypatch.setattr(run, "run", lambda *of, **_: measured.append(of))
+    with pytest.raises(InputError, match=r"survive\.toml: a pack cannot hold power cuts yet"):
+        on_packs.pack_command("survive", tmp_path / "x.flashbed")
+    assert measured == []
+
+
 def test_one_that_is_stopped_says_that_there_is_no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise InterruptedByUser("interrupted; what was finished is kept, and the next run goes on")
