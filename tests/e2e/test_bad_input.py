@@ -85,7 +85,7 @@ def test_a_key_that_is_not_there(flashbed: Flashbed) -> None:
 def test_what_is_no_pack(flashbed: Flashbed, study_file: StudyWriter) -> None:
     study = study_file(WRITE)
     message = complaint(flashbed("verify", study), BAD_INPUT)
-    assert message.startswith(f"flashbed: {study}: is not a pack of flashbed. `flashbed pack STUDY` makes one. ")
+    assert Facts(f"flashbed: {study}", "not a pack", "`flashbed pack STUDY`").within(message)
 
 
 def test_a_command_that_is_not_there(flashbed: Flashbed) -> None:

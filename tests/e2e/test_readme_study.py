@@ -27,7 +27,7 @@ def test_the_first_ends_with_an_answer(flashbed: Flashbed, tmp_path: Path) -> No
     first, question, answer = done.stdout.splitlines()[:3]
     assert first.startswith("A slice, 3 of 18 cells: ")
     assert question == "Which file system?"
-    assert re.search(r" is fastest: .* times as fast as |No clear difference between |Not decided: ", answer)
+    assert re.search(r"fastest.* times as fast|No clear difference|Not decided", answer)
     report = next((tmp_path / "reports").glob("*/report.html")).read_text()
     assert "its file systems are compared by bandwidth" in report
     assert 'id="figure-1"' in report

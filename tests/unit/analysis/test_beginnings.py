@@ -53,10 +53,7 @@ def test_the_beginning_of_what_is_not_steady_does_not_decide() -> None:
     # 7.4 / 6.5 = 1.138: more than the 10 % by which half of a steady rate may differ from all of it
     assert reasons["a", "10M"] == Facts("too short", "1.14 times off", "100M")
     assert line == Facts("Not decided: no steady rate", "everywhere")
-    assert text.startswith(
-        "For sequential write, not decided: it is only the beginning of the same over 100M, whose rate was not steady, "
-        "or its rate was not steady (falls from 6 MiB/s"
-    )
+    assert Facts("not decided", "the beginning", "100M", "not steady (falls from 6 MiB/s").within(text)
 
 
 def test_a_beginning_is_one_even_if_it_was_steady_by_itself() -> None:
@@ -85,7 +82,7 @@ def test_what_was_steady_in_both_depends_on_the_size() -> None:
         "b": {"10M": (3.5, "steady"), "100M": (3.0, "steady")},
     })  # fmt: skip
     assert reasons == {}
-    assert line.startswith("Which of a and b is faster depends on file size: a at 10M (up to 2.0 times), b at 100M")
+    assert Facts("depends on file size", "a at 10M", "2.0 times", "b at 100M").within(line)
 
 
 def test_a_longer_one_of_which_nothing_is_known_says_nothing() -> None:

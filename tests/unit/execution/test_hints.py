@@ -14,6 +14,7 @@ from flashbed.execution.failures import hints
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support import own_module
+from tests.support.facts import Facts
 from tests.support.samples import write_study
 
 HintsFor = Callable[[str, str], list[str]]
@@ -49,7 +50,7 @@ def test_a_module_that_the_kernel_refuses(hints_for: HintsFor, tmp_path: Path) -
     why = "unknown symbol in module, or unknown parameter"
     [hint] = hints_for("scheduler", f"insmod: can't insert '/lib/flashbed/mine.ko': {why}")
     folder = tmp_path / own_module.SOURCE
-    assert f"{AT}5: module: the guest's kernel did not take mine, made from {folder} ({why}): look at " in hint
+    assert Facts(f"{AT}5: module", "mine", str(folder), why).within(hint)
 
 
 def test_a_scheduler_that_the_kernel_does_not_know(hints_for: HintsFor) -> None:

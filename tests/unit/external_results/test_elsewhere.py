@@ -12,6 +12,7 @@ from flashbed.common.errors import InputError
 from flashbed.external_results import jobs, results
 from flashbed.study.loading import Study
 from flashbed.study.slicing import narrowed
+from tests.support.facts import Facts
 from tests.unit.external_results.elsewhere import broken, exported_to, run_elsewhere, sample
 
 
@@ -229,16 +230,14 @@ def test_results_that_nothing_ties_to_a_study_are_named(study: Study, exported: 
     old.mkdir(parents=True)
     (old / "rows.json").write_text("[]")
     [message] = results.kept(study).left_out
-    assert message.startswith("Results of Windows XP, imported by an older flashbed, are left out: ")
+    assert Facts("Windows XP", "an older flashbed", "left out").within(message)
     results.take_in(study, exported, "Windows XP")
     assert results.kept(study).left_out == []
     (tmp_path / "moved").mkdir()
     moved = sample(tmp_path / "moved")
     study.path.unlink()
     [_, message] = results.kept(moved).left_out
-    assert message.startswith(
-        f"Results of Windows XP were imported into {study.path}, which is gone. If it was moved here"
-    )
+    assert Facts("Windows XP", str(study.path), "gone", "moved here").within(message)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from faults import damage, kinds, processes, runs
 from faults.bed import Bed
 from faults.verdict import judge
+from tests.support.facts import Facts
 
 KEY = "ab" + "0" * 62
 RESULT = f"results/cells/ab/{KEY}"
@@ -98,7 +99,7 @@ def test_a_part_that_had_no_listing_may_get_one(bed: Bed) -> None:
 def test_what_is_kept_for_a_person_is_told(bed: Bed) -> None:
     change(f"cache/results/quarantine/{KEY}.0123/result.json", "half")(bed)
     assert judge(bed).lost == []
-    assert judge(bed).kept == [f"damaged result set aside: results/quarantine/{KEY}.0123/result.json"]
+    assert judge(bed).kept == [Facts(f"results/quarantine/{KEY}.0123/result.json")]
 
 
 def test_a_process_that_is_left_is_seen(bed: Bed) -> None:

@@ -152,31 +152,45 @@ def test_no_program_changes_where_modules_are_looked_for() -> None:
 SENTENCE_LENGTH = 60
 
 VERBATIM = {
+    "appliance/nas/test_appliance_prepared.py": "the arguments of mount",
     "appliance/shrinking/test_fragment.py": "a kernel configuration",
     "appliance/shrinking/test_price_list.py": "a line of JSON",
     "house/test_gate.py": "the commands that the gate runs",
+    "image/test_own_module_source.py": "the errors of modpost and make",
     "pages/test_papers_page.py": "a row of a table",
     "pages/test_reliability.py": "a row of a table",
     "workload/test_bonnie.py": "a script of the guest",
     "workload/test_iozone.py": "the commands that IOzone is called by",
     "workload/test_nfs_output.py": "the arguments of the load",
     "workload/test_own_job.py": "a job file of fio",
+    "workload/test_program.py": "scripts of the guest",
 }
 """Unit tests that compare a long text byte for byte, with the text, which a program reads or which is a row of a page.
 """
 
 
+MATCHING = {"startswith", "endswith", "search", "match", "fullmatch", "count", "index"}
+"""Methods that compare a text with their argument."""
+
+
 def pinned_texts(tree: ast.AST) -> Iterator[str]:
-    """Return constants with spaces, longer than a sentence, that an assert compares or an error must match."""
+    """Return texts with spaces, longer than a sentence, that an assert compares or an error must match. Of an f-string
+    only the fixed parts count.
+    """
     compared: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
-            compared += [part for part in ast.walk(node.test) if isinstance(part, ast.Compare)]
+            for part in ast.walk(node.test):
+                if isinstance(part, ast.Compare):
+                    compared.append(part)
+                elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MATCHING:
+                    compared += part.args
         elif isinstance(node, ast.keyword) and node.arg == "match":
             compared.append(node.value)
-    for part in (part for root in compared for part in ast.walk(root)):
-        text = part.value if isinstance(part, ast.Constant) else None
-        if isinstance(text, str) and len(text) > SENTENCE_LENGTH and " " in text:
+    for part in {part for root in compared for part in ast.walk(root)}:
+        fixed = part.values if isinstance(part, ast.JoinedStr) else [part]
+        text = "".join(of.value for of in fixed if isinstance(of, ast.Constant) and isinstance(of.value, str))
+        if len(text) > SENTENCE_LENGTH and " " in text:
             yield text
 
 

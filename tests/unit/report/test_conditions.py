@@ -76,10 +76,8 @@ def test_what_memory_kept_is_said_once() -> None:
     [question] = questions(report_)
     text = question.behind[PATTERNS.index("randwrite")].sentence
     # F2FS failed at 1k, and memory spoilt ext2 at 64k: two of the four request sizes are left.
-    assert text.endswith(
-        "This rests on 2 of 4 settings: F2FS has no result at request size 1k and in the other "
-        "memory kept most of the bytes from the medium. The CPU limits 2 of 12 cells."
-    )
+    no_result = ("F2FS has no result at request size 1k", "memory kept most of the bytes")
+    assert Facts("2 of 4 settings", *no_result, "The CPU limits 2 of 12 cells.").within(text)
     assert "limits" not in question.behind[PATTERNS.index("read")].sentence
 
 
@@ -114,7 +112,7 @@ def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None
     assert {row.cells[-1].text for row in table.rows} == {"not known", "yes"}
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     number = len(report_.unknown)
-    assert (f"Whether the rate was steady is not known in {number} cells: bonnie tells no rate within a phase.") in page
+    assert Facts("not known", f"in {number} cells", "bonnie tells no rate within a phase").within(page)
     assert {doubt.kind for doubt in doubts(report_.results, "bandwidth").values()} <= {"CPU"}
 
 
@@ -124,7 +122,7 @@ def test_what_is_known_of_no_cell_is_said_in_one_line() -> None:
     report_ = report_of(study, rows_of(frame), {})
     table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "")
     assert "Steady" not in table.columns
-    assert table.note.endswith("Whether the rate was steady is not known: bonnie tells no rate within a phase.")
+    assert Facts("steady is not known", "bonnie tells no rate within a phase").within(table.note)
 
 
 def test_less_than_half_is_not_written_as_half() -> None:
@@ -144,7 +142,7 @@ def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> 
     assert conditions.new_devices(report_of(study, rows_of(frame), {})) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
     sentence = conditions.new_devices(report_of(study, rows_of(frame), {}))
-    assert sentence.startswith("Some figures are those of a new device (usb-stick-2g): less was ever written than")
+    assert sentence == Facts("Some figures", "a new device", "usb-stick-2g", "less was ever written")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert page.index("Some figures are those of a new device") < page.index('id="evidence"')
 

@@ -45,9 +45,7 @@ def test_a_life_is_known_to_an_erase() -> None:
     assert study.answer
     report_ = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
     sentence = lifetimes.resolution(report_of(report_, rows_of(frame), {}))
-    assert sentence.startswith(
-        "A life is counted in whole erases of the most worn block: one more or less changes it by up to 4 %"
-    )
+    assert Facts("whole erases", "up to 4 %").within(sentence)
 
 
 def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> None:

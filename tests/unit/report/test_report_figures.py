@@ -39,7 +39,7 @@ def test_figures_have_a_panel_for_each_second_distinction() -> None:
     assert slots[0] == slots[1] == slots[2]
     assert cost.colour_by_x == [slots[0][name] for name in ("FAT16", "ext2", "F2FS")]
     assert [gap.text for gap in writing.gaps] == [
-        f"Without a result: 1 of 24 cells (1 failed: {REASON}): F2FS, random write, request size 1k.",
+        Facts("1 of 24 cells", "1 failed", REASON, "F2FS, random write, request size 1k"),
         Facts("1 of 24 cells", "F2FS, sequential write, request size 64k (2 of 3)"),
     ]
     assert not reading.gaps
@@ -61,7 +61,7 @@ def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
     )
     assert (absent.folded, len(absent.rest)) == ("15 more cells", 15)
     assert absent.rest[0] == "FAT16, random read, request size 4k: not run"
-    assert thin.text.startswith("From fewer seeds than planned: 6 of 24 cells: such as FAT16, sequential read, request")
+    assert Facts("fewer seeds", "6 of 24 cells", "FAT16, sequential read, request").within(thin.text)
     # F2FS failed at 1k with both seeds that ran; the third has not run.
     assert f"(9 not run; 1 failed: {REASON} and not run)" in writing.gaps[0].text
     # Names have only what distinguishes the cells of a figure

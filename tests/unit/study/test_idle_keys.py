@@ -39,7 +39,7 @@ def refusal(folder: Path, text: str) -> str:
 
 def test_power_is_cut_on_raw_chips_only(tmp_path: Path) -> None:
     message = refusal(tmp_path, f"{BLOCK}power_cut = true\n{TOOL}")
-    assert message.startswith("5: power_cut: true cuts the power of raw chips only, and no medium of this study is one")
+    assert message == Facts("5: power_cut", "true", "raw chips only", "flashbed medium cut")
     assert "flashbed medium cut" in message
     assert refusal(tmp_path, f"{BLOCK}power_cut = false\n{TOOL}") == ""
     assert refusal(tmp_path, f"{CHIP}power_cut = true\n{TOOL}") == ""
@@ -49,9 +49,7 @@ def test_power_is_cut_on_raw_chips_only(tmp_path: Path) -> None:
 
 def test_a_life_is_of_flash(tmp_path: Path) -> None:
     message = refusal(tmp_path, f'{DISK}bytes_per_day = "1G"\n{TOOL}')
-    assert message.startswith(
-        "5: bytes_per_day: is for the life of flash, and no medium of this study has endurance_erases"
-    )
+    assert message == Facts("5: bytes_per_day", "endurance_erases")
     assert refusal(tmp_path, f'{BLOCK}bytes_per_day = "1G"\n{TOOL}') == ""
 
 
@@ -60,9 +58,7 @@ def test_the_mount_after_a_cut_needs_a_cut(place: str, tmp_path: Path) -> None:
     text = f'{CHIP}{{cut}}[axes]\nrequest = ["4k", "64k"]\n{TOOL}{place}metric = "mount_after_cut_s"\n'
     text = text.replace('request = "4k"\nfile', "file")
     message = refusal(tmp_path, text.format(cut=""))
-    assert message.endswith(
-        "metric: mount_after_cut_s is measured where the power is cut: power_cut = true at the top of the study"
-    )
+    assert Facts("metric: mount_after_cut_s", "power_cut = true").within(message)
     assert refusal(tmp_path, text.format(cut="power_cut = true\n")) == ""
 
 

@@ -14,6 +14,7 @@ from flashbed.common.errors import InputError
 from flashbed.study.loading import Study, load_study
 from flashbed.study.plan import cell_inputs, plan
 from flashbed.study.slicing import folder_name, narrowed
+from tests.support.facts import Facts
 from tests.support.samples import write_study
 
 PARTS = """
@@ -74,8 +75,7 @@ def test_what_lacks_cells_is_left_out_and_told(study: Study) -> None:
     assert "Read" in [table.title for table in part.tables]
     assert "Written" not in [table.title for table in part.tables]
     assert part.answer == study.answer
-    assert part.slice_note.startswith("A slice, 4 of 8 cells: pattern read. Left out, for they need other cells too: ")
-    assert "1 claim" in part.slice_note
+    assert Facts("4 of 8 cells", "pattern read", "Left out", "1 figure", "1 table", "1 claim").within(part.slice_note)
     assert "\n" not in part.slice_note
 
 
