@@ -76,9 +76,10 @@ def _commits_not_known(report: Report) -> Iterator[Caution]:
     rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == COMMITS_NOT_KNOWN]
     if open_ := list(dict.fromkeys(row.combination for row in rows)):
         yield Caution(
-            f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: the job of fio flushes the "
-            f"file that is next in turn, which may have no new data, and fewer flushes came than were asked for. They "
-            f"are not compared; a job of one file decides it ({report.cell_name(open_[0])})."
+            f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: fewer flushes reached the "
+            f"medium than the load asked for, and some of those may have been of files without new data. They are not "
+            f"compared. A job of fio with one file decides it, and so do power cuts under a program "
+            f"({report.cell_name(open_[0])})."
         )
 
 
