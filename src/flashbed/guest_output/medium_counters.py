@@ -127,13 +127,18 @@ def metrics(
         values["medium_requests"] = _requests(synced)
         if "with_mount" in phases:
             values["medium_requests_with_mount"] = _requests(phases["with_mount"])
-    programmed = synced.get("flash_programmed_pages", 0) * (page_bytes or 0)
+    programmed = programmed_bytes(synced, page_bytes)
     written = synced.get("host_written_bytes", translated_bytes)
     if page_bytes and written:
         values["write_amplification"] = programmed / written
     if page_bytes and workload_bytes:
         values["total_write_amplification"] = programmed / workload_bytes
     return values
+
+
+def programmed_bytes(counters: Counters, page_bytes: int | None) -> int:
+    """Return the bytes that the flash programmed; 0 for a medium without flash."""
+    return counters.get("flash_programmed_pages", 0) * (page_bytes or 0)
 
 
 def discarded(out: Mapping[str, bytes]) -> dict[str, float]:

@@ -95,6 +95,8 @@ def evaluate(result: Result, out: Out) -> Measurement:
         if calls and not commits.asked:
             commits = calls.commits
         medium, metrics = _medium_and_metrics(inputs, out, result.medium_bytes, settled, of_tool)
+        if calls and (page_bytes := inputs.numbers.get("page_bytes")):
+            metrics["programmed_bytes"] = float(medium_counters.programmed_bytes(medium["synced"], page_bytes))
         return Measurement(
             mounted=foreign.line(filesystem.described_mount(out), _MOST_MOUNTED),
             durable=durability.durability(commits, out, inputs.medium),
