@@ -48,7 +48,7 @@ def pack_command(
         measured = run.run(parsed, jobs=jobs, locked=locked)
         reporting.agree(measured.different)
         with tempfile.TemporaryDirectory() as scratch:
-            report = reporting.write(measured, Path(scratch) / "report").parent
+            report = reporting.write(measured, Path(scratch) / "report").path.parent
             count = making.make(measured, report, to, Path(scratch))
     except InterruptedByUser:
         kept = "interrupted; no pack was written; what was measured is kept, and the next run goes on from there"

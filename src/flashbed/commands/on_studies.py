@@ -177,10 +177,10 @@ def _report(done: Run, folder: Path) -> None:
         out.print(done.study.slice_note)
     for coverage in done.coverage:
         out.print(coverage.sentence)
-    path = reporting.write(done, folder)
-    for line in reporting.answer_sentences(folder):
+    report = reporting.write(done, folder)
+    for line in report.lines:
         out.print(line)
-    out.print(f"Report: {path.absolute()}")
+    out.print(f"Report: {report.path.absolute()}")
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -6,15 +6,15 @@ Must stay cheap to import: a run with all results in the store should end at onc
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from flashbed.common import own_file, progress
+from flashbed.common import progress
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
@@ -27,6 +27,7 @@ from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import on_terminal, updating
 from flashbed.report.inputs import ReportInputs
+from flashbed.report.model import report_of
 from flashbed.result.store import Different, open_store
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import idle_depths
@@ -53,8 +54,16 @@ def warn(study: Study) -> None:
             _log.warning("%s:%d: iodepth changes nothing: %s", name, line, why)
 
 
-def write(done: Run, folder: Path) -> Path:
-    """Write report.html and the exports into `folder`, unless they are there and up to date. Return the report's path.
+@dataclass(frozen=True)
+class WrittenReport:
+    """The report's path, and the answer and its reservations as lines for the terminal."""
+
+    path: Path
+    lines: Sequence[str]
+
+
+def write(done: Run, folder: Path) -> WrittenReport:
+    """Write report.html and the exports into `folder`, unless they are there and up to date.
 
     Raises HostResourceError if the host refuses or a result was damaged in the meantime, InputError if the report would
     overwrite a file of somebody else's.
@@ -63,9 +72,10 @@ def write(done: Run, folder: Path) -> Path:
     for sentence in inputs.left_out:
         _log.warning("%s", sentence)
     try:
-        return updating.bring_up_to_date(inputs, folder, _owner(done.study, folder))
+        path = updating.bring_up_to_date(inputs, folder, _owner(done.study, folder))
     except OSError as error:
         raise host_refusal(folder, error) from None
+    return WrittenReport(path, on_terminal.lines(report_of(inputs)))
 
 
 def _inputs(done: Run) -> ReportInputs:
@@ -94,15 +104,6 @@ def announcer(study: Study) -> Callable[[Sequence[Record]], None]:
             progress.say(f"  {line}")
 
     return announce
-
-
-def answer_sentences(folder: Path) -> list[str]:
-    """Return the answer and its reservations as sentences, from the report in `folder`; [] if it cannot be read."""
-    try:
-        sentences = json.loads(own_file.read(folder / folders.JSON))["told"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
-    return [line for line in sentences if isinstance(line, str)] if isinstance(sentences, list) else []
 
 
 def agree(different: Sequence[Different]) -> None:

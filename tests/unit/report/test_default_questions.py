@@ -12,21 +12,26 @@ from typing import Any
 import pandas
 import pytest
 
-from flashbed.commands import reporting
+from flashbed.report import on_terminal
 from flashbed.result.metrics import METRICS
 from flashbed.study.loading import Study, load_study
 from flashbed.study.slicing import narrowed
 from flashbed.workload import WORKLOADS
 from tests.support.facts import Facts
-from tests.support.made_up_results import made_up_frame, made_up_study
+from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.repository import REPOSITORY
 from tests.support.samples import write_study
+from tests.support.tabled import report_of
 from tests.unit.report.written_report import written
 
 
 def asks_nothing(**changed: Any) -> Study:
     study = replace(made_up_study(), answer=None, figures=(), tables=(), choices=(), claims=(), **changed)
     return study.with_defaults()
+
+
+def lines_of(study: Study, frame: pandas.DataFrame) -> list[str]:
+    return on_terminal.lines(report_of(study, rows_of(frame), {}))
 
 
 def test_the_readmes_first_study_is_asked_something(tmp_path: Path) -> None:
@@ -114,7 +119,7 @@ def test_a_report_has_the_default_answer_a_table_and_a_figure(tmp_path: Path) ->
     assert "Which file system?" in page.text
     assert Facts("no [answer]", "compared by bandwidth, for each pattern").within(page.text)
     assert {"#figures", "#tables"} <= page.internal_links()
-    lines = reporting.answer_sentences(tmp_path)
+    lines = lines_of(study, made_up_frame(study))
     assert lines[0] == "Which file system?"
     assert any("is fastest for" in line for line in lines)
     assert lines == json.loads((tmp_path / "results.json").read_text())["told"]
@@ -127,23 +132,15 @@ def test_a_study_of_one_cell_tells_its_figures(tmp_path: Path) -> None:
     ])  # fmt: skip
     page = written(tmp_path, study, frame)
     assert "7.42" in page.text
-    assert reporting.answer_sentences(tmp_path)[:2] == ["Nothing is compared:", "  the only cell: bandwidth 7.42 MiB/s"]
+    assert lines_of(study, frame)[:2] == ["Nothing is compared:", "  the only cell: bandwidth 7.42 MiB/s"]
 
 
-def test_what_was_lost_is_said_on_the_terminal(tmp_path: Path) -> None:
+def test_what_was_lost_is_said_on_the_terminal() -> None:
     study = made_up_study()
     frame = made_up_frame(study).assign(durable="durable")
     lost = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[lost, "durable"] = "not durable: 0 flushes for 950 commits"
-    written(tmp_path, study, frame)
-    text = "\n".join(reporting.answer_sentences(tmp_path))
+    text = "\n".join(lines_of(study, frame))
     assert "  NOT DURABLE, and not compared: F2FS for random write" in text
     assert "NOT DURABLE in 3 cells" in text
     assert "repetitions gave no result" in text
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"told": 3}', '{"told": [1, null]}', '{"other": []}'])
-def test_exports_of_before_say_nothing(text: str, tmp_path: Path) -> None:
-    (tmp_path / "results.json").write_text(text)
-    assert reporting.answer_sentences(tmp_path) == []
-    assert reporting.answer_sentences(tmp_path / "nowhere") == []
