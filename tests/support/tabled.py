@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from flashbed.analysis import Results
 from flashbed.analysis import results as analysis_results
+from flashbed.guest_output import limit
 from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
@@ -55,7 +57,15 @@ def results_of(
 
 
 def rows_of_study(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:
-    return [row_of(row, list(study.axes)) for row in rows]
+    """Return the rows, with what follows from the parameters of their cells."""
+    return [_completed(row_of(row, list(study.axes)), study) for row in rows]
+
+
+def _completed(row: ResultRow, study: Study) -> ResultRow:
+    parameters = {**study.fixed, **study.workload, **dict(zip(study.axes, row.combination, strict=True))}
+    compresses = bool(study.library.filesystem(parameters.get("filesystem", "ext2")).compresses)
+    in_memory = row.is_measured and limit.is_swallowed(row.metrics, limit.direction_of(parameters))
+    return replace(row, limit=row.limit or ("memory" if in_memory else ""), compresses=compresses)
 
 
 def _elsewhere(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:

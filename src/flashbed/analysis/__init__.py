@@ -7,7 +7,7 @@ random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.comparison import compare, with_erase_counts
-from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, unknown, unsteady, with_memory_limits
+from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, unknown, unsteady
 from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
@@ -50,5 +50,4 @@ __all__ = [
     "unknown",
     "unsteady",
     "with_erase_counts",
-    "with_memory_limits",
 ]

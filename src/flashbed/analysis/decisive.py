@@ -12,7 +12,7 @@ All that compare, advise or draw ask this module. Knows the columns of the resul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import fsum
 from statistics import median
@@ -24,7 +24,6 @@ from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
 from flashbed.guest_output import power_cuts
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE, Durability
-from flashbed.guest_output.limit import direction_of, is_swallowed, waits_for_memory
 from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY, Steadiness
 from flashbed.result.columns import Combination, ResultRow
 
@@ -317,25 +316,3 @@ def _judged(results: Results) -> dict[Combination, list[Steadiness]]:
         if repetition.is_measured:
             judged.setdefault(repetition.combination, []).append(repetition.steady)
     return judged
-
-
-def with_memory_limits(
-    results: Results, fixed: Mapping[str, str], compresses: Callable[[str], bool] | None = None
-) -> Results:
-    """Return the results with `limit` set to "memory" also if only the bytes tell it, and with `waits_for_memory` and
-    `compresses` set. `fixed` has the parameters on no axis; `compresses` is asked for a file system by its name in the
-    study.
-    """
-
-    def completed(repetition: ResultRow) -> ResultRow:
-        if compresses:
-            name = {**fixed, **results.coordinates(repetition.combination)}.get("filesystem", "")
-            repetition = replace(repetition, compresses=bool(name) and compresses(name))
-        parameters = {**fixed, **results.coordinates(repetition.combination)}
-        repetition = replace(repetition, waits_for_memory=waits_for_memory(parameters, repetition.metrics))
-        if not repetition.is_measured or repetition.limit:
-            return repetition
-        direction = direction_of(parameters)
-        return replace(repetition, limit="memory") if is_swallowed(repetition.metrics, direction) else repetition
-
-    return replace(results, repetitions=[completed(repetition) for repetition in results.repetitions])

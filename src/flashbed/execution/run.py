@@ -265,6 +265,7 @@ def _row_inputs(record: Record, study: Study) -> RowInputs:
         medium=cell.medium.core_parameters,
         pio=cell.board.transfer == "pio",
         polls=cell.polls,
+        compresses=cell.filesystem.compresses,
         kernel_source=record.repetition.image.kernel.package_version if cell.own_kernel else "",
         bytes_per_day=study.bytes_per_day,
     )

@@ -137,11 +137,11 @@ def limit(metrics: Mapping[str, Any], direction: Direction, *, pio: bool, polls:
     """Return what limited a repetition with these metrics; "" if they do not tell. With `pio` the CPU moves the data;
     if it `polls`, it is busy while the chip is. Neither is work of the CPU's own.
     """
+    if is_swallowed(metrics, direction):
+        return "memory"
     cpu, medium, bus = (metrics.get(f"busy_{part}_percent") for part in ("cpu", "medium", "bus"))
     if cpu is None or medium is None or bus is None:
         return ""
-    if is_swallowed(metrics, direction):
-        return "memory"
     if pio:
         cpu = max(0.0, cpu - bus)
     if polls:
@@ -179,11 +179,11 @@ def waits_for_memory(parameters: Mapping[str, Any], metrics: Mapping[str, float]
     """Return True if a writing pattern's requests ended in memory and most of the run was its final flush: the
     processes spent less than IN_CALLS of the run in requests.
     """
-    buffered = str(parameters.get("direct", "false")) == "false" and parameters.get("flush") == "fsync"
+    buffered = not parameters.get("direct", False) and parameters.get("flush") == "fsync"
     if direction_of(parameters) != "write" or not buffered or not {"iops", "latency_mean_us"} <= metrics.keys():
         return False
     under_way = metrics["iops"] * metrics["latency_mean_us"] / 1e6
-    return under_way < IN_CALLS * int(str(parameters.get("processes", "1")))
+    return under_way < IN_CALLS * int(parameters.get("processes", 1))
 
 
 def direction_of(parameters: Mapping[str, Any]) -> Direction:

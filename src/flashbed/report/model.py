@@ -26,7 +26,6 @@ from flashbed.analysis import (
     unknown,
     unsteady,
     with_erase_counts,
-    with_memory_limits,
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.model_error import SourceOf, sources
@@ -242,11 +241,7 @@ def report_of(inputs: ReportInputs) -> Report:
         for coordinates in study.combinations()
         for seed in study.seeds
     ]
-    results = with_memory_limits(
-        results_of(study.axes, inputs.rows, planned),
-        {**study.fixed, **study.workload},
-        lambda name: bool(study.library.filesystem(name).compresses),
-    )
+    results = results_of(study.axes, inputs.rows, planned)
     words = words_of(study.library, results.axes, study.labels, list(results.combinations()))
     elsewhere = _elsewhere(study, inputs.elsewhere, planned) if inputs.elsewhere else None
     return Report(study, results, words, inputs.manifest, inputs.consoles, inputs.logs, elsewhere, inputs.left_out)

@@ -81,6 +81,8 @@ class RowInputs:
     polls: bool = False
     """True if the CPU is busy while the medium is."""
     kernel_source: str = ""
+    compresses: bool = False
+    """True if the file system may store fewer bytes than it is given."""
     bytes_per_day: int | None = None
     """The bytes written a day, as the study says."""
 
@@ -111,6 +113,8 @@ def row_of(result: Result, axes: Iterable[str], inputs: RowInputs) -> ResultRow:
         writes=tool.writes(inputs.parameters),
         counted=measurement.counted,
         kernel_source=inputs.kernel_source,
+        waits_for_memory=limit.waits_for_memory(inputs.parameters, metrics),
+        compresses=inputs.compresses,
         calls=measurement.calls,
     )
 

@@ -18,7 +18,6 @@ from flashbed.analysis import (
     lines,
     sentence,
     unsteady,
-    with_memory_limits,
 )
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.limit import Limit
@@ -213,28 +212,15 @@ def test_where_the_cpu_decides_the_order_still_holds() -> None:
     ]
 
 
-def test_bytes_tell_of_memory_where_no_limit_does() -> None:
-    rows = [
-        {"medium": "disk", "pattern": "randread", "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
-        | {"bandwidth": 1.0, "requested_bytes": 100.0, "medium_read_bytes": read, "medium_written_bytes": 500.0}
-        for read in (49.0,)
-    ]
-    results_ = with_memory_limits(results_of(AXES, rows), {})
-    assert [row.limit for row in results_.repetitions] == ["memory"]
-    alone = [{name: value for name, value in row.items() if name != "pattern"} for row in rows]
-    writing = with_memory_limits(results_of({"medium": ("disk",)}, alone), {"pattern": "write"})
-    assert [row.limit for row in writing.repetitions] == [""]
-
-
 def test_fewer_bytes_may_be_compression() -> None:
     rows = [
         {"filesystem": name, "seed": 1, "outcome": "measured", "reason": "", "key": "k"}
         | {"write_s": 1.0, "write_reached_percent": 3.0, "bandwidth": 1.0, "limit": "memory"}
         for name in ("small", "large")
     ]
-    results_ = with_memory_limits(
-        results_of({"filesystem": ("small", "large")}, rows), {}, lambda name: name == "small"
-    )
+    results_ = results_of({"filesystem": ("small", "large")}, rows)
+    compressing = [replace(row, compresses=row.combination == ("small",)) for row in results_.repetitions]
+    results_ = replace(results_, repetitions=compressing)
     kinds = {cell: doubt.kind for cell, doubt in doubts(results_, "write_s").items()}
     assert kinds == {("small",): "memory or compression", ("large",): "memory"}
     assert (
@@ -250,35 +236,13 @@ def test_profiles_tell_which_file_systems_compress() -> None:
     assert compresses == {"jffs2": True, "jffs2:compression=none": False, "ubifs": True, "ext2": False}
 
 
-def flushed(**more: Any) -> Results:
-    """Return results of one process that writes 36,571 requests a second in 5.69 us each: a fifth of its run. The rest
-    is a flush.
-    """
+@pytest.mark.parametrize(("waits", "expected"), [(True, ["memory"]), (False, [])])
+def test_a_latency_without_its_flush_is_memorys(waits: bool, expected: list[str]) -> None:
     row = {"filesystem": "a", "seed": 1, "outcome": "measured", "reason": "", "key": "k", "limit": "medium"}
-    numbers = {"iops": 36571.0, "latency_mean_us": 5.69, "latency_p99_us": 7.6, "bandwidth": 142.9}
-    return results_of({"filesystem": ("a",)}, [{**row, **numbers, **more}])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "more", "expected"),
-    [
-        ({"pattern": "write", "flush": "fsync"}, {}, "memory"),
-        ({"pattern": "randwrite", "flush": "fsync", "direct": "false"}, {}, "memory"),
-        # Memory was full for most of the run, so calls waited for the medium
-        ({"pattern": "write", "flush": "fsync"}, {"latency_mean_us": 20.0}, ""),
-        ({"pattern": "write", "flush": "fsync", "processes": "4"}, {"latency_mean_us": 50.0}, "memory"),
-        ({"pattern": "write", "flush": "fsync-each"}, {}, ""),
-        ({"pattern": "write", "flush": "fsync", "direct": "true"}, {}, ""),
-        ({"pattern": "read", "flush": "fsync"}, {}, ""),
-        ({}, {}, ""),
-    ],
-)
-def test_a_latency_without_its_flush_is_memorys(
-    parameters: dict[str, str], more: dict[str, float], expected: str
-) -> None:
-    results_ = with_memory_limits(flushed(**more), parameters)
-    by_cell = doubts(results_, "latency_p99_us")
-    assert [doubt.kind for doubt in by_cell.values()] == ([expected] if expected else [])
+    results_ = results_of({"filesystem": ("a",)}, [{**row, "latency_p99_us": 7.6, "bandwidth": 142.9}])
+    rows = [replace(row, waits_for_memory=waits) for row in results_.repetitions]
+    results_ = replace(results_, repetitions=rows)
+    assert [doubt.kind for doubt in doubts(results_, "latency_p99_us").values()] == expected
     assert doubts(results_, "bandwidth") == {}
 
 

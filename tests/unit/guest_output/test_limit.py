@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from flashbed.guest_output import limit
@@ -102,6 +104,31 @@ def test_what_stays_in_memory_measures_memory() -> None:
     assert limit.limit(metrics, "write", pio=False) == "memory"
     assert limit.limit(metrics, "read", pio=False) == "cpu"
     assert limit.limit(metrics, "either", pio=False) == "cpu"
+
+
+def test_bytes_tell_of_memory_where_no_busy_time_is_known() -> None:
+    metrics = {"requested_bytes": 100.0, "medium_read_bytes": 49.0, "medium_written_bytes": 500.0}
+    assert limit.limit(metrics, "read", pio=False) == "memory"
+    assert limit.limit(metrics, "write", pio=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "latency_us", "expected"),
+    [
+        ({"pattern": "write", "flush": "fsync"}, 5.69, True),
+        ({"pattern": "randwrite", "flush": "fsync", "direct": False}, 5.69, True),
+        # Memory was full for most of the run, so calls waited for the medium
+        ({"pattern": "write", "flush": "fsync"}, 20.0, False),
+        ({"pattern": "write", "flush": "fsync", "processes": 4}, 50.0, True),
+        ({"pattern": "write", "flush": "fsync-each"}, 5.69, False),
+        ({"pattern": "write", "flush": "fsync", "direct": True}, 5.69, False),
+        ({"pattern": "read", "flush": "fsync"}, 5.69, False),
+        ({}, 5.69, False),
+    ],
+)
+def test_writes_that_end_in_memory_wait_for_it(parameters: dict[str, Any], latency_us: float, expected: bool) -> None:
+    """One process writes 36,571 requests a second in 5.69 us each: a fifth of its run. The rest is a flush."""
+    assert limit.waits_for_memory(parameters, {"iops": 36571.0, "latency_mean_us": latency_us}) == expected
 
 
 def test_what_comes_between_phases_does_not_hide_that_memory_kept_their_bytes() -> None:
