@@ -15,6 +15,7 @@ from typing import Any
 
 from flashbed.common import paths
 from flashbed.common.units import parse_size
+from flashbed.profiles.library import Selector
 
 FILE = Path(__file__).resolve().parent / "devices.toml"
 
@@ -102,7 +103,7 @@ class DeviceRow:
     @property
     def profile(self) -> str:
         """Return the name of the medium's profile, without the keys that the row changes."""
-        return self.medium.partition(":")[0]
+        return Selector.name_of(self.medium)
 
     @property
     def figures(self) -> int:

@@ -25,7 +25,7 @@ from flashbed.analysis.answer import (
     superlative,
 )
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
-from flashbed.analysis.results import JointValue
+from flashbed.analysis.results import JointAxis, JointValue
 from flashbed.analysis.words import (
     PREPOSITIONS,
     Words,
@@ -39,6 +39,8 @@ from flashbed.analysis.words import (
     metric_of,
     percents,
 )
+from flashbed.profiles.library import Selector
+from flashbed.study.format import PROFILES
 
 NAMED_BOXES = 3
 """The most boxes that a line names; of more, it gives the number of loads, and the picture has each."""
@@ -303,7 +305,8 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
     for value in dict.fromkeys(value for _, load in placed for value in load.group.not_durable):
         losing = [(at, load) for at, load in placed if value in load.group.not_durable]
         load = losing[0][1]
-        name = _with_options(words.named(load.comparison.compare, value), value)
+        axis = load.comparison.compare
+        name = _with_options(words.named(axis, value), axis, value)
         by_place.setdefault(tuple(at for at, _ in losing), {})[name] = load.group.not_durable[value].text
     clauses = [
         f"{listing(list(names))}{whereabouts(list(at), everywhere, words)}, because {next(iter(names.values()))}"
@@ -312,11 +315,12 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
     return [f"{NOT_DURABLE}, and not compared: {'; '.join(clauses)}."] if clauses else []
 
 
-def _with_options(name: str, value: JointValue) -> str:
+def _with_options(name: str, axis: JointAxis, value: JointValue) -> str:
     """Return a profile's name with its options: the stack with these options lost the commits, not every stack of its
     kind.
     """
-    options = ", ".join(filter(None, (part.partition(":")[2] for part in value)))
+    pairs = zip(axis.axes, value, strict=True)
+    options = ",".join(option for name, part in pairs if name in PROFILES for option in Selector.options_of(part))
     return f"{name} ({options})" if options and "(" not in name else name
 
 

@@ -22,6 +22,7 @@ from typing import Literal
 from flashbed.analysis.decisive import MEMORY, Doubt, doubts
 from flashbed.analysis.results import Results
 from flashbed.common.units import parse_size
+from flashbed.profiles.library import Selector
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import METRICS
 
@@ -63,7 +64,7 @@ def class_of(medium: str) -> str | None:
 
     A profile of the user's own has no class, whatever its numbers are.
     """
-    return _CLASSES.get(medium.partition(":")[0])
+    return _CLASSES.get(Selector.name_of(medium))
 
 
 def model_error(medium: str, load: LoadKind) -> ModelError | None:
@@ -197,7 +198,7 @@ def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
         limit, doubt = results.limits.get(cell, ""), doubts_of(metric).get(cell)
         if limit == "cpu" or (doubt and doubt.kind in (*MEMORY, "CPU")):
             board = parameters.get("board")
-            return None if board is None else Source(_name(board), "", CPU_FACTOR, is_too_fast=True)
+            return None if board is None else Source(Selector.name_of(board), "", CPU_FACTOR, is_too_fast=True)
         if limit in ("link", "load") or "medium" not in parameters:
             return None
         phase = PHASES.get(metric.removesuffix("_s").removesuffix("_bandwidth"))
@@ -212,7 +213,7 @@ def of_medium(medium: str, kind: LoadKind) -> Source | None:
         return None
     error = model_error(medium, kind)
     few = error is None or error.figures < ENOUGH
-    return Source(_name(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
+    return Source(Selector.name_of(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
 
 
 def load_of(counted: Mapping[str, int], parameters: Mapping[str, str]) -> LoadKind:
@@ -249,7 +250,3 @@ def _request_bytes(parameters: Mapping[str, str]) -> int:
         return parse_size(parameters.get("request", ""))
     except ValueError:
         return BLOCK
-
-
-def _name(profile: str) -> str:
-    return profile.partition(":")[0]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flashbed.analysis.results import JointAxis, JointValue
+from flashbed.profiles.library import Selector
 from flashbed.result.metrics import METRICS, Metric
 from flashbed.study.format import STACK
 
@@ -129,8 +130,8 @@ class Words:
                 return names[value]
         if axis not in STACK:
             return value
-        short = value.partition(":")[0]
-        short_names = [other.partition(":")[0] for other in self.axes.get(axis, ()) if other != value]
+        short = Selector.name_of(value)
+        short_names = [Selector.name_of(other) for other in self.axes.get(axis, ()) if other != value]
         return value if short in short_names else short
 
     def joint_axis(self, axis: JointAxis) -> str:

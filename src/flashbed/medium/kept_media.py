@@ -23,7 +23,7 @@ from flashbed.image import hosttools
 from flashbed.image.hosttools import MediaTool, Replay
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.condition import MEANINGS
-from flashbed.profiles.library import Library, LookupProblem
+from flashbed.profiles.library import Library, LookupProblem, Selector
 from flashbed.profiles.stored_medium import Origin, StoredMedium, copy, locate
 
 
@@ -69,7 +69,7 @@ def parameters(name: str | None) -> Iterator[str]:
         medium = library.medium(name)
     except LookupProblem as problem:
         valid_names = [*kinds, *library.names("medium")]
-        if name.partition(":")[0].strip() in valid_names:
+        if Selector.name_of(name).strip() in valid_names:
             raise InputError(str(problem)) from None
         raise InputError(f'neither a kind nor a profile of a medium: "{name}"{nearest(name, valid_names)}') from None
     parameter_list.check_selector(library, name, tool)

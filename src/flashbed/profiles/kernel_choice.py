@@ -121,6 +121,11 @@ def check_offered(version: str) -> None:
         raise KernelProblem(f'must be such as "6.1", not "{shown(version)}"; there are: {offered}')
 
 
+def source_of(text: str) -> str:
+    """Return the version or the source tree of a kernel, without its patches."""
+    return _split(text)[0]
+
+
 def _split(text: str) -> tuple[str, str, str]:
     """Return the source, the separator and the options. A path may contain a colon; a version cannot."""
     if _is_path(text.partition(f":{_PATCH}=")[0]):

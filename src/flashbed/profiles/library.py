@@ -82,6 +82,16 @@ class Selector:
             options[key] = value if equals else "on"
         return cls(match[1], options)
 
+    @staticmethod
+    def name_of(text: str) -> str:
+        """Return the name in a selector that may be wrong, or the text itself if it has no options."""
+        return text.partition(":")[0]
+
+    @staticmethod
+    def options_of(text: str) -> list[str]:
+        """Return the options in a selector as they are written: "cluster=16k", "nojournal"."""
+        return [option.strip() for option in text.partition(":")[2].split(",") if option.strip()]
+
 
 class Library:
     """Profiles in a list of directories. The first directory with a name wins. Each file is read once."""

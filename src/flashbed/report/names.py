@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashbed.analysis import Words
+from flashbed.profiles.library import Selector
 from flashbed.study.format import STACK, Label, Labels
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _followed(words: Words, cells: Iterable[Sequence[str]]) -> Iterator[tuple[st
 def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:
     """Return a value that is the same in every cell; of a profile its title, and how the study names it."""
     word = words.value(axis, value)
-    if library is None or axis not in STACK or word != value.partition(":")[0]:
+    if library is None or axis not in STACK or word != Selector.name_of(value):
         return word
     look_up = getattr(library, axis, None)  # a kernel is no profile
     title = getattr(look_up(value), "title", "") if look_up else ""
@@ -115,20 +116,16 @@ def fixed(library: Library | None, words: Words, axis: str, value: str) -> str:
 def _short(title: str, selector: str) -> str:
     """Return the title up to its first explanation, if that is short; else the name of the profile."""
     name = re.split(r"[,:(]", title)[0].strip()
-    return name if 0 < len(name) <= LONGEST else selector.partition(":")[0]
+    return name if 0 < len(name) <= LONGEST else Selector.name_of(selector)
 
 
 def _unique(names: Mapping[str, str]) -> dict[str, str]:
     """Return names; those that several values share get the options that distinguish the values."""
     unique = {}
     for value, name in names.items():
-        options = {selector: _options(selector) for selector, shared in names.items() if shared == name}
+        options = {selector: Selector.options_of(selector) for selector, shared in names.items() if shared == name}
         common = set.intersection(*map(set, options.values()))
         telling = ",".join(option for option in options[value] if option not in common)
         unique[value] = f"{name} ({telling or 'defaults'})" if len(options) > 1 else name
     # Two profiles may begin their titles alike: then their own names distinguish them
     return {value: name if list(unique.values()).count(name) == 1 else value for value, name in unique.items()}
-
-
-def _options(selector: str) -> list[str]:
-    return [option.strip() for option in selector.partition(":")[2].split(",") if option]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from flashbed.common.tomlfile import Keys, Problem, Size
-from flashbed.profiles.library import ProfileKind
+from flashbed.profiles.library import ProfileKind, Selector
 from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
 
@@ -367,7 +367,7 @@ def selected(axis: str, value: str, values: Sequence[str]) -> list[str]:
     return [
         candidate
         for candidate in values
-        if candidate == value or (axis in PROFILES and candidate.partition(":")[0] == value)
+        if candidate == value or (axis in PROFILES and Selector.name_of(candidate) == value)
     ]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Problem
 from flashbed.profiles import kernel_choice
-from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNEL, NAS_KERNELS, KernelChoice
+from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, KERNELS, NAS_KERNEL, NAS_KERNELS, KernelChoice, source_of
 from flashbed.profiles.library import Library
 from flashbed.profiles.profile import PLAIN, interface
 from flashbed.study.format import StudyFile, skip_hint
@@ -43,7 +43,7 @@ def kernel_problems(study: StudyFile, library: Library, cell: Mapping[str, str])
 def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]) -> Iterator[Problem]:
     """Yield problems of a file server: it knows few file systems, and its load needs a CPU of its own."""
     board, text = cell["board"], cell["kernel"]
-    kernel = text.partition(":")[0]  # a patched kernel is of the same kind
+    kernel = source_of(text)  # a patched kernel is of the same kind
     if study.workload["tool"] != NAS_TOOL:
         if kernel == NAS_KERNEL:
             why = f'"{kernel}" is a server of files, and for tool = "{NAS_TOOL}" only; take "6.1"'
@@ -72,7 +72,7 @@ def _server_problems(study: StudyFile, library: Library, cell: Mapping[str, str]
 
 def _program_problems(study: StudyFile, text: str) -> Iterator[Problem]:
     """Yield a problem of programs of the user's with a kernel that is no variant of one that the lab configures."""
-    kernel = text.partition(":")[0]
+    kernel = source_of(text)
     if study.workload["tool"] == PROGRAM_TOOL and kernel in (*NAS_KERNELS, *_CHECKED):
         offered = ", ".join(f'"{name}"' for name in KERNELS)
         why = f'"{kernel}" cannot run programs of your own: their root needs a driver that it does not have'

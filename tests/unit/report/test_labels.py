@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from flashbed.analysis import Words, compare, sentence
+from flashbed.analysis import Load, Words, compare, doubts, lines, sentence
 from flashbed.analysis.results import JointAxis
 from flashbed.analysis.words import as_condition
 from flashbed.commands import reporting
@@ -182,6 +182,18 @@ def test_values_of_a_jobs_axis_stand_as_they_are_written() -> None:
     joint = JointAxis(("split", "medium"), ())
     assert both.joint_value(joint, ("8k/1:4k/9", "stick:used_bytes=64M")) == "8k/1:4k/9, stick"
     assert both.joint_value(joint, ("a + b", "stick")) == "a + b, stick"
+
+
+def test_only_a_profile_has_options_that_a_line_names() -> None:
+    """The line said "4k/50:64k/50 (64k/50)"."""
+    rows = [
+        {"split": split, "seed": 1, "outcome": "measured", "reason": "", "key": "k", "bandwidth": 1.0, "durable": state}
+        for split, state in (("4k/50:64k/50", "not durable: 0 flushes for 9 commits"), ("8k/100", "durable"))
+    ]
+    results = results_of({"split": ("4k/50:64k/50", "8k/100")}, rows)
+    comparison = compare(results, ("split",), (), "bandwidth", True, doubts(results, "bandwidth"))
+    text = " ".join(lines([Load(comparison, group) for group in comparison.groups], Words(results.axes)))
+    assert "NOT DURABLE, and not compared: 4k/50:64k/50, because" in text
 
 
 def test_values_that_look_alike_when_joined_stay_apart() -> None:
