@@ -161,11 +161,14 @@ class Doubt:
 
 def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     """Return why this metric of a repetition decides nothing about its medium and file system; None if it does. A stack
-    that lost commits did less than it was asked for, so none of its figures compares with those of others.
+    that lost commits did less than it was asked for, so none of its figures compares with those of others. What power
+    cuts left is no figure of speed, and decides by itself.
     """
+    if metric.startswith(power_cuts.ALL):
+        return None
     if repetition.durable.state == NOT_DURABLE:
         return _lost_commits(repetition.durable)
-    if (lost := _lost_in_cuts(repetition, metric)) is not None:
+    if (lost := _lost_in_cuts(repetition)) is not None:
         return lost
     if repetition.durable.state == COMMITS_NOT_KNOWN:
         return _open_commits(repetition.durable)
@@ -197,12 +200,8 @@ def _lost_commits(durable: Durability) -> Doubt:
     return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
 
 
-def _lost_in_cuts(repetition: ResultRow, metric: str) -> Doubt | None:
-    """Return the doubt about a stack that lost data in power cuts; None if it lost none, if no power was cut, or if the
-    metric counts the cuts.
-    """
-    if metric.startswith(power_cuts.ALL):
-        return None
+def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
+    """Return the doubt about a stack that lost data in power cuts; None if it lost none, or if no power was cut."""
     lost = fsum(repetition.metrics.get(power_cuts.METRICS[outcome], 0.0) for outcome in power_cuts.LOSSES)
     if not lost:
         return None
@@ -273,10 +272,12 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         for cell, clause in transients(results, amount).items():
             if cell in measured and not (cell in decided and decided[cell].bars):
                 decided[cell] = Doubt("too short", clause)
+    if metric.startswith(power_cuts.ALL):
+        return decided
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
     lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
     rows = [row for row in results.repetitions if row.is_measured]
-    lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row, metric)) is not None}
+    lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
     return {**decided, **open_, **lost}
 
 

@@ -27,6 +27,9 @@ from flashbed.study.plan import Cell
 from flashbed.workload import WORKLOADS, base
 from flashbed.workload.base import Checked
 
+MOMENTS = "uniform from the command's first change on"
+"""How the moments of cuts are drawn. It is part of the key."""
+
 FATES = "fates.cut"
 """The emulator's note of a cut (emulator/lab-medium-notes.h)."""
 
@@ -62,10 +65,13 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """The time of a command in virtual time, ns. The cut is armed at some time from `arming_ns` to `armed_ns`."""
+    """The time of a command in virtual time, ns. The cut is armed at some time from `arming_ns` to `armed_ns`. From
+    `changed_ns` on the command changes files; a cut before that would find nothing to lose.
+    """
 
     arming_ns: int
     armed_ns: int
+    changed_ns: int
     measured_ns: int
 
     @staticmethod
@@ -73,22 +79,32 @@ class Span:
         """Return the span of a guest that ran to its end. Raises CampaignError if its command left no time to cut."""
         marks = (guest_job.ARMING, guest_job.ARMED, guest_job.MEASURED)
         try:
-            span = Span(*(_clock_ns(uncut, mark) for mark in marks))
+            arming_ns, armed_ns, measured_ns = (_clock_ns(uncut, mark) for mark in marks)
+            changed_ns = power_cuts.first_change_ns(uncut.files, armed_ns)
         except KeyError as error:
             raise CampaignError(replace(uncut, status=Status.FAILED, reason=f"it has no note {error}")) from None
+        except ValueError as error:
+            why = f"its calls cannot be read: {foreign.line(str(error))}"
+            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why)) from None
+        span = Span(arming_ns, armed_ns, armed_ns if changed_ns is None else changed_ns, measured_ns)
         if span._left_ns <= 0:
-            why = f"its command took {span.measured_ns - span.armed_ns} ns, too short for a power cut"
+            why = f"its command took {measured_ns - armed_ns} ns, too short for a power cut"
             raise CampaignError(replace(uncut, status=Status.FAILED, reason=why))
         return span
 
     @property
+    def _earliest_ns(self) -> int:
+        """Return the least time after arming by which the command has begun, and changed something."""
+        return max(self.armed_ns, self.changed_ns) - self.arming_ns
+
+    @property
     def _left_ns(self) -> int:
-        return self.measured_ns - self.armed_ns - (self.armed_ns - self.arming_ns)
+        return self.measured_ns - self.armed_ns - self._earliest_ns
 
     def moment(self, seed: int, number: int) -> Moment:
-        """Return the moment of cut `number` of the cell with this seed: uniform within the command."""
+        """Return the moment of cut `number` of the cell with this seed: uniform from the command's first change on."""
         drawn = int(digest_bytes(f"power cut {number} of seed {seed}".encode()), 16)
-        return Moment(self.armed_ns - self.arming_ns + drawn % self._left_ns, drawn >> 192)
+        return Moment(self._earliest_ns + drawn % self._left_ns, drawn >> 192)
 
 
 class Pulled(NamedTuple):

@@ -109,7 +109,11 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
         "machine": " ".join(machine(cell, image)),
         "job": _digest(files.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
-        **({"recovery": _digest(power_cuts.recovery_files(cell, files))} if cell.power_cuts else {}),
+        **(
+            {"recovery": _digest(power_cuts.recovery_files(cell, files)), "moments": power_cuts.MOMENTS}
+            if cell.power_cuts
+            else {}
+        ),
         **image.digest(program_set(cell)),
     }
     begins = _beginning(cell, image, {**environment, "job": _digest(files.beginning)})

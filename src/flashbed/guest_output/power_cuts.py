@@ -122,6 +122,29 @@ def acknowledged(out: Mapping[str, bytes], path: str, name: str) -> Sequence[Ack
     return lines
 
 
+_CHANGES = frozenset(
+    {
+        *(Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2),
+        *(Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE, Number.TRUNCATE, Number.FTRUNCATE, Number.FALLOCATE),
+        *(Number.UNLINKAT, Number.RENAMEAT, Number.RENAMEAT2, Number.LINKAT, Number.SYMLINKAT, Number.MKDIRAT),
+    }
+)
+"""Calls that change a file or its name."""
+
+
+def first_change_ns(out: Mapping[str, bytes], since_ns: int) -> int | None:
+    """Return when a program first called for a change on the medium, from `since_ns` on: virtual time from power-on,
+    ns. Return None if none did, or calls were not noted. Raises ValueError.
+    """
+    if CALLS not in out:
+        return None
+    of = system_calls.notes(out[CALLS])
+    calls = processes.follow(of, system_calls.window(of).begin_ns).calls
+    on_medium = (call.note for call in calls if any(file.is_on_medium for file in call.files))
+    changes = (note.begin_ns for note in on_medium if note.number in _CHANGES or note.maps_for_writing)
+    return min((begin_ns for begin_ns in changes if begin_ns >= since_ns), default=None)
+
+
 def until(lines: Sequence[Acknowledged], at_ns: int) -> Sequence[Acknowledged]:
     """Return the lines that were acknowledged at this moment."""
     return [line for line in lines if line.at_ns <= at_ns]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flashbed.guest_output import percentiles, processes, system_calls
 from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.processes import FileKind, GuestFile, Process, SystemCall, Thread
-from flashbed.guest_output.system_calls import CALLS, Note, Number, Window
+from flashbed.guest_output.system_calls import CALLS, Number, Window
 
 
 class Operation(StrEnum):
@@ -62,7 +62,6 @@ _OPERATIONS: Mapping[int, Operation] = {
     **dict.fromkeys((Number.RENAMEAT, Number.RENAMEAT2), Operation.RENAME),
     Number.UNLINKAT: Operation.UNLINK,
 }
-_PROT_WRITE, _MAP_TYPE, _MAP_SHARED, _MAP_SHARED_VALIDATE = 2, 0xF, 1, 3
 _COMMITS = frozenset({Number.FSYNC, Number.FDATASYNC})
 _WITHOUT_FILE = frozenset({Number.SYNC, Number.MSYNC})
 """Flushes of what is on the medium, wherever the program is."""
@@ -360,7 +359,7 @@ class _Costs:
         if call.result is None or begin_ns < life.begun_ns:
             return
         process.calls += 1
-        if note.number == Number.MMAP and file is not None and file.is_on_medium and _is_written_through(note):
+        if note.maps_for_writing and file is not None and file.is_on_medium:
             self._mapped[file.path] = max(self._mapped.get(file.path, 0), note.a1 + note.a5)
         if operation is None:
             return
@@ -380,11 +379,6 @@ class _Costs:
         if costs is None:
             costs = self._files[file.path] = FileCosts(file.path, file.is_on_medium)
         return costs
-
-
-def _is_written_through(note: Note) -> bool:
-    """Return True if a mapping takes writes, and they reach the file."""
-    return bool(note.a2 & _PROT_WRITE) and note.a3 & _MAP_TYPE in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
 
 
 def _meaning(call: SystemCall) -> tuple[Operation | None, GuestFile | None]:

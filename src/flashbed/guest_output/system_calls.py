@@ -25,6 +25,9 @@ _NOTE = struct.Struct("<5Q6Qq4H")
 _STEP, _MEASURE, _SYNC = b"flashbed: ", b"flashbed: measure\n", b"flashbed: sync\n"
 
 
+_PROT_WRITE, _MAP_TYPE, _MAP_SHARED, _MAP_SHARED_VALIDATE = 2, 0xF, 1, 3
+
+
 class Number(IntEnum):
     """The system calls of arm64 Linux that have a meaning here (include/uapi/asm-generic/unistd.h), and the notes that
     are no calls.
@@ -161,6 +164,12 @@ class Note(NamedTuple):
     flags: int
     cpu: int
     text: bytes
+
+    @property
+    def maps_for_writing(self) -> bool:
+        """Return True if the call maps a file so that the program can write to it without a call."""
+        is_shared = self.a3 & _MAP_TYPE in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
+        return self.number == Number.MMAP and bool(self.a2 & _PROT_WRITE) and is_shared
 
     def argument(self, number: int) -> int:
         """Return an argument by its number."""

@@ -332,8 +332,8 @@ def power_cuts(report: Report) -> ReportTable | None:
     ]
     return ReportTable(
         caption="What power cuts left",
-        note="The cuts of all seeds together, at moments drawn from the whole of the command. Data are kept if the "
-        "file system mounts, after its repair if need be, and all acknowledged data are there. Below the percentage "
+        note="The cuts of all seeds, at moments from the command's first change of a file on. Data are kept if "
+        "the file system mounts, after its repair if need be, and all acknowledged data are there. Below the share "
         f"stands its exact interval (Clopper and Pearson, {100 * PROPORTION_CONFIDENCE:.0f} %). Recovery is the time "
         "from the first attempt to mount to the mounted file system, mean and longest.",
         corner=[capitalized(report.words.axis(axis)) for axis in report.results.axes] or ["Cell"],

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from flashbed.execution.power_cuts import CampaignError, Span, judged
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CutOutcome
+from flashbed.guest_output.system_calls import CALLS, trimmed
 from flashbed.machine import guest_job
 from flashbed.machine.base import Outcome
+from tests.support.made_up_calls import MadeUpCalls
 
 MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
 
@@ -76,6 +80,26 @@ def test_moments_are_spread_over_the_command_and_follow_from_the_seed() -> None:
     assert moments[:10] == [span.moment(1, number) for number in range(10)]
     assert moments[0] != span.moment(2, 0)
     assert all(0 <= moment.seed < 2**64 for moment in moments)
+
+
+def test_no_moment_comes_before_the_command_has_changed_anything() -> None:
+    guest = MadeUpCalls()
+    program = guest.measure()
+    armed_ns = guest.now_ns
+    guest.open(program, "/out/acknowledged", 3)
+    guest.write(program, 3, b"x")
+    guest.open(program, "/mnt/rows", 4)
+    guest.now_ns += 5000
+    guest.write(program, 4, b"x")
+    changed_ns = guest.now_ns
+    guest.now_ns += 1000
+    guest.sync(program)
+    ended = uncut(armed_ns - 100, armed_ns, guest.now_ns)
+    span = Span.of(replace(ended, files={**ended.files, CALLS: trimmed(guest.data())}))
+    moments = [span.moment(1, number) for number in range(200)]
+    assert span.changed_ns == changed_ns
+    assert min(moment.after_ns for moment in moments) >= changed_ns - span.arming_ns
+    assert max(moment.after_ns for moment in moments) < span.measured_ns - span.armed_ns
 
 
 def test_a_command_without_time_is_refused() -> None:

@@ -50,5 +50,5 @@ def test_a_report_says_where_it_is_not_known(tmp_path: Path) -> None:
     frame = made_up_frame(study).assign(durable="durable")
     frame.loc[(frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite"), "durable"] = "not known: 1 flush"
     page = written(tmp_path, study, frame)
-    assert Facts("not known in 3 cells", "the job of fio").within(" ".join(page.text.split()))
+    assert Facts("not known in 3 cells", "job of fio with one file").within(" ".join(page.text.split()))
     assert "NOT DURABLE" not in page.text
