@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plant bugs in programs, file systems and media, find each by power cuts, and write a table of docs/survive.md.
 
-    python -m pages.planted_bugs [--check] [--only WORD...] [--folder DIR]
+    python -m pages.planted_bugs [--check] [--only WORD...] [--jobs N] [--folder DIR]
 
 The power of each cell is cut until a cut shows the bug. The control, the same cell without the bug, must survive all
 cuts. The exit status is 1 if a bug is not found or a control fails. With --check nothing is written, and the status is
@@ -16,13 +16,14 @@ import re
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from faults.planted import bugs
 from faults.planted.bugs import Bug, Workshop
+from flashbed.common import programs
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import repetition
 from flashbed.execution.power_cuts import CampaignError
@@ -75,17 +76,22 @@ class Row(NamedTuple):
         return self.planted.found is not None and self.control.found is None
 
 
-def rows(chosen: Sequence[Bug], workshop: Workshop) -> Iterator[Row]:
-    """Plant each bug, and yield what was found. Raises FlashbedError and CampaignError."""
+def rows(chosen: Sequence[Bug], workshop: Workshop, jobs: int) -> list[Row]:
+    """Plant each bug, search for it and in its control, `jobs` cells at a time, and return what was found. Raises
+    FlashbedError and CampaignError.
+    """
+    cells = dict.fromkeys(cell for bug in chosen for cell in (bug, bug.control))
+    planted = {cell: workshop.planted(cell) for cell in cells}
 
-    @cache
-    def control(sound: Bug) -> Searched:
-        return search(workshop.planted(sound))
+    def searched(cell: Bug) -> Searched:
+        found = search(planted[cell])
+        name = cell.title or f"control, {cell.medium} {cell.filesystem} {cell.writer}"
+        print(f"{name}: {found.words}", flush=True)
+        return found
 
-    for bug in chosen:
-        row = Row(bug, search(workshop.planted(bug)), control(bug.control))
-        print(f"{bug.layer}: {bug.title}: {row.planted.words}; control: {row.control.words}", flush=True)
-        yield row
+    with ThreadPoolExecutor(jobs) as pool:
+        found = dict(zip(cells, pool.map(searched, cells), strict=True))
+    return [Row(bug, found[bug], found[bug.control]) for bug in chosen]
 
 
 def bugs_table(found: Sequence[Row]) -> str:
@@ -118,6 +124,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if the page would change")
     parser.add_argument("--only", nargs="+", metavar="WORD", help="the bugs with one of these words; write nothing")
+    parser.add_argument("--jobs", type=int, default=programs.cores(), help="cells at a time")
     parser.add_argument("--folder", type=Path, default=REPOSITORY / "build/planted", help="where emulators are built")
     options = parser.parse_args(words)
     chosen = [
@@ -127,7 +134,7 @@ def main(words: Sequence[str] | None = None) -> int:
     ]
     options.folder.mkdir(parents=True, exist_ok=True)
     try:
-        found = list(rows(chosen, Workshop(options.folder.resolve())))
+        found = rows(chosen, Workshop(options.folder.resolve()), options.jobs)
     except FlashbedError as error:
         sys.exit(error.message)
     except CampaignError as error:

@@ -78,3 +78,8 @@ def test_the_page_has_a_place_for_the_table() -> None:
     assert planted_bugs.renewed(page, "new\n") == page.replace("old", "new")
     with pytest.raises(ValueError, match="no place"):
         planted_bugs.renewed("nothing", "new\n")
+
+
+def test_the_page_has_a_row_for_each_bug() -> None:
+    page = planted_bugs.PAGE.read_text()
+    assert [bug.title for bug in DECLARED if f" | {bug.title} | " not in page] == []
