@@ -27,8 +27,8 @@ from flashbed.analysis.answer import (
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
 from flashbed.analysis.results import JointAxis, JointValue
 from flashbed.analysis.words import (
-    PREPOSITIONS,
     Words,
+    before_place,
     beginning,
     capitalized,
     count,
@@ -68,7 +68,7 @@ def whereabouts(here: Sequence[Setting], everywhere: Sequence[Setting], words: W
             return f" for all but {place(rest[0], words)}"
     if len(places) > NAMED_BOXES:
         return f" for {count(len(here), 'load')} of {len(everywhere)} (see the picture)"
-    prefixes = ["" if text.partition(" ")[0] in PREPOSITIONS else "for " for text in places]
+    prefixes = [before_place(text) for text in places]
     if not any(", " in text for text in places) and len(set(prefixes)) == 1:
         return f" {prefixes[0]}{' and '.join(places)}"
     return f" {', and '.join(map(''.join, zip(prefixes, places, strict=True)))}"

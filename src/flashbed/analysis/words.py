@@ -74,8 +74,8 @@ READS = ("read", "randread")
 OF_WRITES = ("flush", "allocate")
 """Axes that say how data is written; they are not named if all is reading."""
 
-PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after", "to")
-"""A place that begins with one of these needs no "for"."""
+_PREPOSITIONS = ("beside", "on", "in", "with", "without", "through", "past", "after", "to")
+"""The first words of places that need no "for". A study's own label may begin with one, such as "beside a writer"."""
 
 ONLY_CELL = "the only cell"
 """The name of a cell in a study without axes."""
@@ -293,9 +293,14 @@ def beginning(name: str) -> str:
     return f"The {name.removeprefix('the ')}" if name.startswith("the ") else name
 
 
+def before_place(place: str) -> str:
+    """Return "for ", or "" if the place begins with a preposition itself."""
+    return "" if place.partition(" ")[0] in _PREPOSITIONS else "for "
+
+
 def as_condition(place: str) -> str:
     """Return the beginning of a sentence about a place: "For random write", "Beside a writer"."""
-    return capitalized(place) if place.partition(" ")[0] in PREPOSITIONS else f"For {place}"
+    return capitalized(f"{before_place(place)}{place}")
 
 
 def listing(items: Sequence[str], last: str = "and") -> str:
