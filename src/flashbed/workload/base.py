@@ -322,7 +322,8 @@ class SinglePhase:
 class Phased:
     """The common part of tools whose measurement is a sequence of different phases."""
 
-    def title(self, parameters: Parameters) -> str:
+    def sequence(self, parameters: Parameters) -> str:
+        """Return the name of the sequence of phases: "IOzone", "Bonnie's sequence"."""
         raise NotImplementedError
 
     def prepares(self, values: Mapping[str, str]) -> bool:
@@ -339,4 +340,4 @@ class Phased:
 
     def silent(self, parameters: Parameters) -> str:
         """Return the reason: the marks give the bytes of each phase, but nothing gives the rate within one."""
-        return f"{self.title(parameters).partition(',')[0]} tells no rate within a phase"
+        return f"{self.sequence(parameters)} tells no rate within a phase"

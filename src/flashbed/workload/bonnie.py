@@ -101,8 +101,11 @@ class Bonnie(WithoutPackages, Phased):
     built: tuple[str, ...] = (PROGRAM,)
     own_files: tuple[str, ...] = ()
 
+    def sequence(self, parameters: Parameters) -> str:
+        return "Bonnie's sequence"
+
     def title(self, parameters: Parameters) -> str:
-        return "Bonnie's sequence, carried out by a program of the lab"
+        return f"{self.sequence(parameters)}, carried out by a program of the lab"
 
     def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         return ("block_output", "block_input", "random_seeks")

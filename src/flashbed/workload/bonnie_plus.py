@@ -129,8 +129,11 @@ class BonniePlus(Phased):
     def needs(self, parameters: Parameters) -> Needs:
         return Needs(("bonnie++",), (PROGRAM,))
 
-    def title(self, parameters: Parameters) -> str:
+    def sequence(self, parameters: Parameters) -> str:
         return "bonnie++"
+
+    def title(self, parameters: Parameters) -> str:
+        return self.sequence(parameters)
 
     def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         return ("block_output", "block_input", "random_seeks")

@@ -148,8 +148,11 @@ class Iozone(WithoutPackages, Phased):
     begins_with: tuple[str, ...] = ("aged.fio",)
     own_files: tuple[str, ...] = ("program",)
 
+    def sequence(self, parameters: Parameters) -> str:
+        return "IOzone" if parameters.get("program") else "IOzone's sequence"
+
     def title(self, parameters: Parameters) -> str:
-        return "IOzone" if parameters.get("program") else "IOzone's sequence, carried out by fio"
+        return self.sequence(parameters) + ("" if parameters.get("program") else ", carried out by fio")
 
     def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return each test's bandwidth. If the tests are on an axis, return those that all of its values have."""

@@ -105,6 +105,7 @@ def test_what_is_not_known_says_why() -> None:
     [
         ("bonnie", {}, "Bonnie's sequence tells no rate within a phase"),
         ("bonnie++", {}, "bonnie++ tells no rate within a phase"),
+        ("iozone", {}, "IOzone's sequence tells no rate within a phase"),
         ("iozone", {"program": "iozone"}, "IOzone tells no rate within a phase"),
         ("fio", {"job": "a.fio"}, "fio kept no log of its rate, or the run was too short for one"),
         (
