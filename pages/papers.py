@@ -4,11 +4,10 @@
     python -m pages.papers [--check] [--partial] [--only STUDY...]
 
 Runs nothing. If results are missing, the exit status is 1, and nothing is written. With --partial it writes the page,
-and marks everything that depends on missing results as open. With --only it writes the sections of these studies, and
-leaves the others as they are, because measuring all takes hours; papers.json keeps the rows of the page's first table
-for that. It also needs the results of studies that judge claims of these. With --check it writes nothing, and the exit
-status is 1 if the page would change. Imported results are left out: they are from one machine, and the page is the same
-on all.
+and marks everything that depends on missing results as open. With --only it writes the parts of these studies, and
+leaves the others as they are, because measuring all takes hours; papers.json keeps the part of each study for that. It
+also needs the results of studies that judge claims of these. With --check it writes nothing, and the exit status is 1
+if the page would change. Imported results are left out: they are from one machine, and the page is the same on all.
 """
 
 from __future__ import annotations
@@ -24,13 +23,9 @@ from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.report.papers import (
-    SentenceRow,
+    StudyPart,
     companions,
-    heading,
     page,
-    section,
-    sections,
-    sentence_rows,
     unexplained,
 )
 from flashbed.study.loading import Study, shipped_studies
@@ -38,8 +33,8 @@ from pages.page_text import written
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/papers.md"
-ROWS = REPOSITORY / "pages/papers.json"
-"""The rows of the page's first table, by study."""
+PARTS = REPOSITORY / "pages/papers.json"
+"""The part of the page on each study, by its name."""
 
 
 def studies_after_papers() -> list[Study]:
@@ -56,11 +51,11 @@ def missing(reports: list[Report]) -> Iterator[str]:
             yield f"{name}: {lost} of {planned} repetitions have no result; `flashbed run {name}`"
 
 
-def kept_rows() -> dict[str, list[SentenceRow]]:
-    """Return the rows of the page as it was written last, by study."""
-    if not ROWS.is_file():
+def kept_parts() -> dict[str, StudyPart]:
+    """Return the parts of the page as it was written last, by study."""
+    if not PARTS.is_file():
         return {}
-    return {name: list(map(SentenceRow.from_json, rows)) for name, rows in json.loads(ROWS.read_text()).items()}
+    return {name: StudyPart.from_json(part) for name, part in json.loads(PARTS.read_text()).items()}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -74,6 +69,10 @@ def main(words: list[str] | None = None) -> int:
     )
     options = parser.parse_args(words)
     wanted_studies = [study for study in studies if not options.only or study.name in options.only]
+    parts = kept_parts() if options.only else {}
+    if absent := [study.name for study in studies if study not in wanted_studies and study.name not in parts]:
+        print(f"{PARTS.name} lacks {', '.join(absent)}; name them after --only too, or omit --only", file=sys.stderr)
+        return 1
     to_write = {
         study.name: study
         for wanted_study in wanted_studies
@@ -89,19 +88,13 @@ def main(words: list[str] | None = None) -> int:
     for claim in unexplained([reports[study.name] for study in wanted_studies]):
         text = f"{claim.study}, claim {claim.number}, {claim.verdict}: the study does not say why ({claim.text})"
         print(text, file=sys.stderr)
-    parts, rows = (sections(PAGE.read_text()), kept_rows()) if options.only else ({}, {})
     for study in wanted_studies:
-        parts[heading(study)] = section(reports[study.name])
         others = [reports[other.name] for other in companions(study, studies)]
-        rows[study.name] = sentence_rows(reports[study.name], others)
-    kept = {study.name: rows[study.name] for study in studies if study.name in rows}
-    text = page(
-        [row for of_study in kept.values() for row in of_study],
-        [parts[heading(study)] for study in studies if heading(study) in parts],
-    )
+        parts[study.name] = StudyPart.of(reports[study.name], others)
+    ordered = {study.name: parts[study.name] for study in studies}
     if not options.check:
-        ROWS.write_text(json.dumps(kept, default=asdict, indent=1, ensure_ascii=False) + "\n")
-    return 0 if written(PAGE, text, check=options.check, target="papers") else 1
+        PARTS.write_text(json.dumps(ordered, default=asdict, indent=1, ensure_ascii=False) + "\n")
+    return 0 if written(PAGE, page(list(ordered.values())), check=options.check, target="papers") else 1
 
 
 if __name__ == "__main__":

@@ -237,6 +237,24 @@ and only as long as that is the verdict.
 
 
 @dataclass(frozen=True)
+class StudyPart:
+    """The part of the page on one study: its rows of the first table, and its section."""
+
+    rows: Sequence[SentenceRow]
+    section: str
+
+    @classmethod
+    def of(cls, report: Report, others: Sequence[Report] = ()) -> Self:
+        """Return the part on the study of a report; `others` are the reports of its companions."""
+        return cls(sentence_rows(report, others), section(report))
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Return the part whose fields are these, as dataclasses.asdict() gives them."""
+        return cls([SentenceRow.from_json(row) for row in values["rows"]], values["section"])
+
+
+@dataclass(frozen=True)
 class Unexplained:
     """A claim that does not hold, of which the study does not say why."""
 
@@ -246,25 +264,15 @@ class Unexplained:
     verdict: str
 
 
-def page(rows: Sequence[SentenceRow], sections: Sequence[str]) -> str:
+def page(parts: Sequence[StudyPart]) -> str:
     """Return the whole page: the table of the papers' sentences, and a section for each study."""
-    return "\n".join([HEAD, sentence_table(rows), *sections]).rstrip("\n") + "\n"
-
-
-def heading(study: Study) -> str:
-    """Return the first line of a study's section."""
-    return f"## {study.title}"
+    table = sentence_table([row for part in parts for row in part.rows])
+    return "\n".join([HEAD, table, *(part.section for part in parts)]).rstrip("\n") + "\n"
 
 
 def section(report: Report) -> str:
     """Return the section of one study: its claims in their order. It ends with an empty line."""
     return "\n".join(_study(report))
-
-
-def sections(text: str) -> dict[str, str]:
-    """Return the studies' sections of a page that was written before, by their headings."""
-    parts = (f"## {part}".rstrip("\n") + "\n" for part in text.split("\n## ")[1:])
-    return {part.partition("\n")[0]: part for part in parts if not part.startswith(HEADING)}
 
 
 def unexplained(reports: Sequence[Report]) -> list[Unexplained]:
@@ -285,7 +293,7 @@ def _needs_words(judgement: Judgement) -> bool:
 def _study(report: Report) -> Iterator[str]:
     """Yield the lines of a section."""
     judgements = report.judgements()
-    yield f"{heading(report.study)}\n"
+    yield f"## {report.study.title}\n"
     measured = sum(row.is_measured for row in report.results.repetitions)
     planned = len(report.results.repetitions)
     rest = "" if measured == planned else f" of {planned:,}: **results are missing, and what rests on them is open**"

@@ -5,7 +5,8 @@ unmeasured.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report
-from flashbed.report.papers import BEHIND, NOT_EXPLAINED, page, section, sections, sentence_rows, unexplained
+from flashbed.report.papers import BEHIND, NOT_EXPLAINED, StudyPart, page, unexplained
 from pages import papers
 from pages.page_text import wrapped
 from tests.support.facts import Facts
@@ -41,7 +42,7 @@ def lee2013(lost: int = 0) -> Report:
 
 
 def one_page(reports: list[Report]) -> str:
-    return page([line for report in reports for line in sentence_rows(report)], [section(report) for report in reports])
+    return page([StudyPart.of(report) for report in reports])
 
 
 def claim(text: str, number: int) -> str:
@@ -98,7 +99,7 @@ def test_the_command_refuses_to_write_without_results(
 ) -> None:
     written = tmp_path / "papers.md"
     monkeypatch.setattr(papers, "PAGE", written)
-    monkeypatch.setattr(papers, "ROWS", written.with_suffix(".json"))
+    monkeypatch.setattr(papers, "PARTS", written.with_suffix(".json"))
     monkeypatch.setattr(papers, "studies_after_papers", lambda: [paper("lee2013")])
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
@@ -113,12 +114,13 @@ def test_the_command_refuses_to_write_without_results(
     assert papers.main(["--partial", "--check"]) == 1
 
 
-def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_study_written_anew_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     written = tmp_path / "papers.md"
-    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
-    written.write_text(stored)
+    names = [study.name for study in papers.studies_after_papers()]
     monkeypatch.setattr(papers, "PAGE", written)
-    monkeypatch.setattr(papers, "ROWS", written.with_suffix(".json"))
+    monkeypatch.setattr(papers, "PARTS", written.with_suffix(".json"))
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     studies: list[str] = []
@@ -128,14 +130,21 @@ def test_one_study_written_anew_leaves_the_others(tmp_path: Path, monkeypatch: p
         return report_of(inputs.study, [], {})
 
     monkeypatch.setattr(papers, "report_of", noted)
+    assert papers.main(["--only", "lee2013", "--partial"]) == 1
+    assert capsys.readouterr().err.startswith("papers.json lacks ")
+    assert (written.exists(), studies) == (False, [])
+    kept = {name: StudyPart([], f"## {name}, as it was\n") for name in names}
+    papers.PARTS.write_text(json.dumps(kept, default=asdict))
     assert papers.main(["--only", "lee2013"]) == 1
-    assert written.read_text() == stored
+    assert not written.exists()
     assert papers.main(["--only", "lee2013", "--partial"]) == 0
     assert set(studies) == {"lee2013"}
-    before, now = sections(stored), sections(written.read_text())
-    assert list(before) == list(now)
-    (own,) = [heading for heading in before if before[heading] != now[heading]]
-    assert "results are missing" in now[own]
+    now = papers.kept_parts()
+    assert list(now) == names
+    assert [name for name in names if now[name] != kept[name]] == ["lee2013"]
+    assert "results are missing" in now["lee2013"].section
+    others = [line for line in headings(written.read_text()) if line.endswith(", as it was")]
+    assert others == [f"## {name}, as it was" for name in names if name != "lee2013"]
     with pytest.raises(SystemExit):
         papers.main(["--only", "lee2014"])
 

@@ -18,10 +18,10 @@ from flashbed.report.model import Report
 from flashbed.report.papers import (
     HEADING,
     SentenceRow,
+    StudyPart,
     companions,
     modes,
     page,
-    section,
     sentence_rows,
     sentences,
 )
@@ -128,7 +128,7 @@ def test_each_sentence_of_another_study_is_there() -> None:
 
 
 def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
-    text = page(sentence_rows(report()), [section(report())])
+    text = page([StudyPart.of(report())])
     assert text.index(HEADING) < text.index("## I/O schedulers")
     opening = text.partition(HEADING)[2].partition("\n## ")[0]
     assert Facts("Of 3 sentences, 1 holds and 2 do not hold", "the paper leaves open, 1 more").within(opening)
@@ -140,24 +140,24 @@ def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
     assert sources == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
 
 
-def test_rows_are_kept_as_json() -> None:
-    rows = sentence_rows(report())
-    assert [SentenceRow.from_json(json.loads(json.dumps(asdict(row)))) for row in rows] == rows
+def test_a_part_is_kept_as_json() -> None:
+    part = StudyPart.of(report())
+    assert StudyPart.from_json(json.loads(json.dumps(asdict(part)))) == part
 
 
 def test_one_study_written_anew_leaves_the_lines_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     studies = [replace(paper("lee2013"), claims=CLAIMS), replace(paper("lee2013"), name="other", title="Other")]
     monkeypatch.setattr(papers, "PAGE", tmp_path / "papers.md")
-    monkeypatch.setattr(papers, "ROWS", tmp_path / "papers.json")
+    monkeypatch.setattr(papers, "PARTS", tmp_path / "papers.json")
     monkeypatch.setattr(papers, "studies_after_papers", lambda: studies)
     monkeypatch.setattr(run, "stored", lambda study: study)
     monkeypatch.setattr(run, "rows", lambda study: rows_of_study(study, paper_rows(study)))
     assert papers.main(["--partial"]) == 0
-    before = papers.kept_rows()
+    before = papers.kept_parts()
     studies[0] = replace(studies[0], claims=CLAIMS[2:3])
     assert papers.main(["--partial", "--only", "lee2013"]) == 0
-    now = papers.kept_rows()
-    assert (len(before["lee2013"]), len(now["lee2013"]), now["other"]) == (3, 1, before["other"])
+    now = papers.kept_parts()
+    assert (len(before["lee2013"].rows), len(now["lee2013"].rows), now["other"]) == (3, 1, before["other"])
 
 
 STUDY = """\
