@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers for every room: units, errors, paths, TOML, locks, metrics. They must not know any room."""
+"""Helpers for every room: units, errors, paths, TOML, locks. They must not know any room."""

@@ -26,7 +26,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     """Return the exit status of `flashbed run` after a run with this outcome."""
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
-    came_to = SimpleNamespace(**{"records": [record], "failures": [], "fresh": 1, "different": [], **done})
+    came_to = SimpleNamespace(**{"records": [record], "failures": [], "measured_now": 1, "different": [], **done})
     monkeypatch.setattr(on_studies, "load", lambda *_: None)
     monkeypatch.setattr(on_studies, "report_folder", lambda *_: None)
     monkeypatch.setattr("flashbed.commands.reporting.check_folder", lambda *_: None)

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO
 
 import pytest
 from typer.testing import CliRunner
@@ -121,7 +120,7 @@ def test_a_page_replaces_a_file_as_a_whole(tmp_path: Path, monkeypatch: pytest.M
     page, link = tmp_path / "page.html", tmp_path / "link.html"
     page.write_text("old")
     link.symlink_to(page)
-    monkeypatch.setattr(os, "fdopen", _no_space)
+    monkeypatch.setattr(Path, "write_bytes", _no_space)
     with pytest.raises(HostResourceError, match="No space left on device"):
         terminal.write_page(link, "A page", ["A line."], [])
     assert page.read_text() == "old"
@@ -132,8 +131,7 @@ def test_a_page_replaces_a_file_as_a_whole(tmp_path: Path, monkeypatch: pytest.M
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "page.html"]
 
 
-def _no_space(handle: int, mode: str) -> IO[bytes]:
-    os.close(handle)
+def _no_space(path: Path, content: bytes) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
