@@ -66,7 +66,7 @@ def each_busy_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) ->
     """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):
-        raise ValueError("idle times of another number of CPUs at the end than at the beginning")
+        raise ValueError("the guest noted idle times of one number of CPUs at the beginning, and of another at the end")
     asleep = [after - before for before, after in zip(asleep_before, asleep_after, strict=True)]
     return [(ended - began) - time for time in asleep]
 
@@ -75,7 +75,7 @@ def now_ns(text: bytes) -> int:
     """Return the present time in lines of /proc/timer_list, ns since the guest's boot. Raises ValueError."""
     now = _NOW.search(text)
     if now is None:
-        raise ValueError("no time in what the guest noted")
+        raise ValueError("what the guest noted has no time")
     return int(now[1])
 
 
@@ -85,5 +85,5 @@ def _times_ns(text: bytes) -> tuple[int, list[int]]:
     """
     asleep = [int(ns) for ns in _ASLEEP.findall(text)]
     if not asleep or len(asleep) % 2:
-        raise ValueError("no idle times in what the guest noted")
+        raise ValueError("what the guest noted has no idle times")
     return now_ns(text), [sum(pair) for pair in zip(asleep[::2], asleep[1::2], strict=True)]

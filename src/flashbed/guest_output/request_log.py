@@ -62,7 +62,7 @@ def parsed(data: bytes, began_ns: int, name: str = LOG) -> tuple[Request, ...]:
         raise ValueError(f"{name}: is not a row of entries of {_ENTRY.size} bytes")
     entries = list(_ENTRY.iter_unpack(data))
     if any(operation >= len(OPERATIONS) for *_, operation, _ in entries):
-        raise ValueError(f"{name}: has an operation that there is none of")
+        raise ValueError(f"{name}: has an operation of an unknown kind")
     return tuple(
         Request(
             OPERATIONS[operation],

@@ -210,7 +210,7 @@ def _walk(data: bytes, name: str) -> Iterator[tuple[Note, int, int]]:
         fields = unpack(data, at)
         end = at + size + fields[-1]
         if end > whole or fields[1] < fields[0]:
-            raise ValueError(f"{name}: its note at byte {at} is none")
+            raise ValueError(f"{name}: the note at byte {at} is damaged")
         yield make((*fields[:-1], data[at + size : end])), at, end
         at = end
 

@@ -49,7 +49,7 @@ def imported(text: str, file: str) -> Imported:
                 r"CPU[0-9]+ \(|Total|Throughput|Events|Skips|Reads|Writes|Read |IO unplugs|$| ", line
             ):
                 continue  # the summary at the end
-            raise TraceError(f"{file}:{number}: no event of blkparse's default format: {line[:80]}")
+            raise TraceError(f"{file}:{number}: the line is not an event in blkparse's default format: {line[:80]}")
         if device and match[1] != device:
             raise TraceError(f"{file}:{number}: a trace is about one device, and this line is about {match[1]}")
         device = match[1]
@@ -57,7 +57,7 @@ def imported(text: str, file: str) -> Imported:
         sector, sectors = int(match[6] or 0), int(match[7] or 0)
         if match[4] == "D":
             if sectors * SECTOR_BYTES > LARGEST_LENGTH and "D" not in match[5]:
-                raise TraceError(f"{file}:{number}: a request of {sectors} sectors, more than a call moves")
+                raise TraceError(f"{file}:{number}: the request has {sectors} sectors, more than a call can move")
             pending.setdefault((sector, sectors), []).append(_Request(at_us, match[5], sector, sectors))
         elif match[4] == "C" and pending.get((sector, sectors)):
             done.append((pending[sector, sectors].pop(0), at_us))

@@ -197,7 +197,7 @@ def parsed(text: str, file: str) -> CallTrace:
         except ValueError as error:
             raise TraceError(f"{file}:{number}: {error}") from None
     if not calls:
-        raise TraceError(f"{file}: a trace without a call; nothing would be replayed")
+        raise TraceError(f"{file}: the trace has no call, so nothing would be replayed")
     return CallTrace(tuple(paths), tuple(calls))
 
 
@@ -237,7 +237,7 @@ def _check(call: TracedCall, before: TracedCall | None, paths: list[TracePath], 
     is_done = isinstance(call.result, int)
     for kind, value in zip(CALLS[call.name], call.arguments, strict=True):
         if kind == "p" and not 0 <= int(value) < len(paths):
-            raise ValueError(f"no path {value}")
+            raise ValueError(f"the trace has no path {value}")
         if kind != "h":
             continue
         if call.name == "open":
@@ -247,7 +247,7 @@ def _check(call: TracedCall, before: TracedCall | None, paths: list[TracePath], 
                 raise ValueError(f"open file {value} is open already, or is not below {MOST_HANDLES}")
             handles.update({int(value)} if is_done else ())
         elif value not in handles:
-            raise ValueError(f"no open file {value}")
+            raise ValueError(f"the trace has opened no file {value}")
         elif call.name == "close":
             handles.discard(int(value))
     if call.name in ("read", "write", "pread", "pwrite"):
@@ -276,7 +276,7 @@ def _value(kind: str, word: str) -> Argument:
             return int(word, 8)
         case "f":
             if unknown := [flag for flag in word.split("|") if flag not in OPEN_FLAGS]:
-                raise ValueError(f"no flag of open() in a trace: {unknown[0][:40]!r}")
+                raise ValueError(f"a trace cannot have this flag of open(): {unknown[0][:40]!r}")
             return word
         case "t":
             return _unquoted(word)

@@ -63,7 +63,7 @@ def imported(text: str, file: str) -> Imported:
     lines = text.splitlines()
     head = HEAD.fullmatch(lines[0]) if lines else None
     if head is None:
-        raise TraceError(f"{file}:1: no iolog of fio's, version 2 or 3")
+        raise TraceError(f"{file}:1: the file is not an iolog of fio of version 2 or 3")
     has_times, log = head[1] == "3", _Log()
     for number, line in enumerate(lines[1:], 2):
         words = line.split()
@@ -74,7 +74,7 @@ def imported(text: str, file: str) -> Imported:
                 log.now_us = max(log.now_us, int(words.pop(0)))
             _take(log, *words)
         except (TypeError, ValueError, KeyError):
-            raise TraceError(f"{file}:{number}: no line of an iolog: {line[:80]}") from None
+            raise TraceError(f"{file}:{number}: the line does not belong to an iolog: {line[:80]}") from None
     try:
         made = recording.made(log.observed, log.names, recording.common(log.observed))
     except InputError as error:

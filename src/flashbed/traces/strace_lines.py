@@ -66,7 +66,7 @@ def calls_of(text: str, file: str) -> Iterator[StraceCall]:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise TraceError(f"{file}:{number}: no thread and time; trace with strace -f -ttt -T -yy -o FILE")
+            raise TraceError(f"{file}:{number}: the line has no thread and time; use strace -f -ttt -T -yy -o FILE")
         thread, at_us, rest = int(match[1] or match[2] or 0), _us(match[3], match[4]), match[5]
         if rest.startswith("---"):
             continue  # a signal
@@ -102,7 +102,7 @@ def _done(file: str, number: int, thread: int, begin_us: int, text: str) -> Stra
         text, took_us = match[1], _us(match[2], match[3])
     match = _CALL.fullmatch(text)
     if match is None:
-        raise TraceError(f"{file}:{number}: no call of strace's: {text[:80]}; is the line complete?")
+        raise TraceError(f"{file}:{number}: the line has no call as strace writes it: {text[:80]}; is it complete?")
     arguments = tuple(split(match[2]))
     return StraceCall(number, thread, begin_us, "done", match[1], arguments, match[3].strip(), took_us)
 

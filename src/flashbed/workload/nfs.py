@@ -47,7 +47,7 @@ def _of_link(noted: str) -> tuple[int, list[int]]:
     _, _, numbers = counters.partition(":")
     totals = [int(number) for number in numbers.split()]
     if len(totals) != _COLUMNS:
-        raise ValueError(f"{len(totals)} counters of a link's end")
+        raise ValueError(f"the guest noted {len(totals)} counters of a link's end, not {_COLUMNS}")
     return int(mbit), totals
 
 

@@ -60,7 +60,7 @@ def test_files_take_at_most_their_ends_and_what_is_appended() -> None:
     ("text", "message"),
     [
         ("", 'a.trace:1: the first line of a trace is "flashbed trace 1"; flashbed trace import makes one'),
-        ("flashbed trace 1\npath 0 dir .\n", "a.trace: a trace without a call; nothing would be replayed"),
+        ("flashbed trace 1\npath 0 dir .\n", "a.trace: the trace has no call, so nothing would be replayed"),
         ("flashbed trace 1\npath 1 dir .\n", "a.trace:2: paths are numbered in order, and this one is 0, not 1"),
         (
             "flashbed trace 1\npath 0 dir ../x\n",
@@ -68,8 +68,8 @@ def test_files_take_at_most_their_ends_and_what_is_appended() -> None:
         ),
         ("flashbed trace 1\n0 0 0 mmap 1 = 0\n", 'a.trace:2: no call "mmap"; a call is "THREAD BEGIN_US TOOK_US CALL'),
         ("flashbed trace 1\n0 0 0 read 1 = 0\n", 'a.trace:2: read has 2 arguments, and then "= RESULT"'),
-        ("flashbed trace 1\n0 0 0 read 1 5 = 0\n", "a.trace:2: no open file 1"),
-        ("flashbed trace 1\n0 0 0 stat 0 = 0\n", "a.trace:2: no path 0"),
+        ("flashbed trace 1\n0 0 0 read 1 5 = 0\n", "a.trace:2: the trace has opened no file 1"),
+        ("flashbed trace 1\n0 0 0 stat 0 = 0\n", "a.trace:2: the trace has no path 0"),
         ("flashbed trace 1\n0 0 x sync = 0\n", "a.trace:2: a whole number is expected, not 'x'"),
         ("flashbed trace 1\n0 5 0 sync = 0\n0 4 0 sync = 0\n", "a.trace:3: calls are ordered by their begin, and 4 is"),
         ("flashbed trace 1\n256 5 0 sync = 0\n", "a.trace:2: a trace has at most 256 threads at a time"),
@@ -79,7 +79,7 @@ def test_files_take_at_most_their_ends_and_what_is_appended() -> None:
         ),
         (
             "flashbed trace 1\npath 0 none a\n0 0 0 open 0 0 O_FOO 0 = 0\n",
-            "a.trace:3: no flag of open() in a trace: ",
+            "a.trace:3: a trace cannot have this flag of open(): ",
         ),
     ],
 )

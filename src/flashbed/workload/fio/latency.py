@@ -36,7 +36,7 @@ def call_lines(log: bytes) -> tuple[CallLine, ...]:
     lines = tuple((int(at), action, int(length or 0)) for at, action, length in _CALL_LINE.findall(text))
     if len(lines) != len(text.splitlines()):
         bad = next(line for line in text.splitlines() if not _CALL_LINE.fullmatch(line))
-        raise WorkloadOutputError(f"a log of fio's calls has a line that is none: {bad[:80]}")
+        raise WorkloadOutputError(f"a log of fio's calls has a line of another form: {bad[:80]}")
     return lines
 
 

@@ -54,7 +54,7 @@ def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_by
         for line in log.decode(errors="replace").splitlines():
             fields = line.split(",")
             if len(fields) < 2 or not fields[0].isdecimal() or not fields[1].strip().isdecimal():
-                raise WorkloadOutputError(f"a log of fio's bandwidth has a line that is none: {line[:80]}")
+                raise WorkloadOutputError(f"a log of fio's bandwidth has a line of another form: {line[:80]}")
             at_ms = int(fields[0])
             # A longer gap after the previous line is intervals without I/O
             length_ms = at_ms - before_ms if at_ms - before_ms < 2 * interval_ms else interval_ms
