@@ -202,7 +202,7 @@ def _lost_commits(durable: Durability) -> Doubt:
 
 def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
     """Return the doubt about a stack that lost data in power cuts; None if it lost none, or if no power was cut."""
-    lost = fsum(repetition.metrics.get(power_cuts.METRICS[outcome], 0.0) for outcome in power_cuts.LOSSES)
+    lost = fsum(repetition.metrics.get(power_cuts.METRIC_OF[outcome], 0.0) for outcome in power_cuts.LOSSES)
     if not lost:
         return None
     cuts = repetition.metrics[power_cuts.ALL]

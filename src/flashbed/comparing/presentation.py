@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.analysis.words import ONLY_CELL, count
@@ -17,7 +18,20 @@ from flashbed.comparing.limits import SPEED, Broken, ChangeLimit, broken, worse_
 from flashbed.comparing.result_set import Place, other_inputs
 from flashbed.result.metrics import CPU_LAYER, Better
 
-TONES = {"worse": "bad", "better": "good"}
+
+class ChangeVerdict(StrEnum):
+    """What a change of a figure is, in a word or two."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    MORE = "more"
+    """Of a figure of which neither more nor less is better."""
+    LESS = "less"
+    SHUFFLE = "may be a shuffle"
+    ONE_SEED = "one seed"
+
+
+TONES = {str(ChangeVerdict.WORSE): "bad", str(ChangeVerdict.BETTER): "good"}
 LEAST_CHANCE = 0.0001
 """A smaller chance is shown as "below" this."""
 
@@ -108,8 +122,8 @@ def _moved(compared: Compared, metric: str) -> Iterator[str]:
     """
     changed = [(cell, change) for cell in compared.cells if (change := cell.changes.get(metric)) is not None]
     parts = []
-    for word in ("worse", "better"):
-        changes = [(cell, change) for cell, change in changed if _is(change, compared.better(metric)) == word]
+    for word in (ChangeVerdict.WORSE, ChangeVerdict.BETTER):
+        changes = [(cell, change) for cell, change in changed if _is(change, compared.better(metric)) is word]
         if changes:
             cell, most = max(changes, key=lambda pair: abs(pair[1].mean))
             where = f" ({named(cell.place)})" if len(compared.cells) > 1 else ""
@@ -119,11 +133,15 @@ def _moved(compared: Compared, metric: str) -> Iterator[str]:
         yield f"{compared.title(metric)}: {'; '.join(parts)}"
 
 
-def _is(change: Change, better: Better) -> str:
+def _is(change: Change, better: Better) -> ChangeVerdict:
     """Return the verdict; for a single seed the direction that it shows."""
     if change.seeds > 1:
         return verdict(change, better)
-    return "worse" if worse_by(change.mean, better) > 0 else "better"
+    return _direction(change, better)
+
+
+def _direction(change: Change, better: Better) -> ChangeVerdict:
+    return ChangeVerdict.WORSE if worse_by(change.mean, better) > 0 else ChangeVerdict.BETTER
 
 
 def _begins(compared: Compared) -> Iterator[str]:
@@ -173,7 +191,7 @@ class Difference:
         if self.change is None:
             return (3 if self.reworded else 0, 0, 0.0)
         worse = worse_by(self.change.mean, self.better) or abs(self.change.mean)
-        return (1 if _is(self.change, self.better) == "worse" else 2, order.index(self.figure), -worse)
+        return (1 if _is(self.change, self.better) is ChangeVerdict.WORSE else 2, order.index(self.figure), -worse)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -239,15 +257,15 @@ def _share_of_chance(chance: float | None) -> str:
     return f"{100 * chance:.2g} %" if chance >= LEAST_CHANCE else f"below {100 * LEAST_CHANCE:g} %"
 
 
-def verdict(change: Change, better: Better) -> str:
-    """Return whether a change is worse, better or perhaps a shuffle, in a word or two."""
+def verdict(change: Change, better: Better) -> ChangeVerdict:
+    """Return whether a change is worse, better or perhaps a shuffle."""
     if change.chance is None:
-        return "one seed"
+        return ChangeVerdict.ONE_SEED
     if not change.is_telling:
-        return "may be a shuffle"
+        return ChangeVerdict.SHUFFLE
     if better is None:
-        return "more" if change.mean > 0 else "less"
-    return "worse" if worse_by(change.mean, better) > 0 else "better"
+        return ChangeVerdict.MORE if change.mean > 0 else ChangeVerdict.LESS
+    return _direction(change, better)
 
 
 def named(place: Place) -> str:

@@ -40,7 +40,7 @@ class CutOutcome(StrEnum):
     """The check itself failed."""
 
 
-METRICS: Mapping[CutOutcome, str] = {
+METRIC_OF: Mapping[CutOutcome, str] = {
     CutOutcome.SURVIVED: "cuts_survived",
     CutOutcome.REPAIRED: "cuts_repaired",
     CutOutcome.LOST: "cuts_lost",
@@ -93,7 +93,7 @@ def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
     cuts = read(out)
     if not cuts:
         return {}
-    counted = {name: float(sum(cut.outcome is outcome for cut in cuts)) for outcome, name in METRICS.items()}
+    counted = {name: float(sum(cut.outcome is outcome for cut in cuts)) for outcome, name in METRIC_OF.items()}
     took = [cut.recovery_s for cut in cuts if cut.recovery_s is not None]
     recovery = {"recovery_mean_s": fmean(took), "recovery_max_s": max(took)} if took else {}
     return {ALL: float(len(cuts)), **counted, **recovery}

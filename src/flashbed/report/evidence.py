@@ -16,8 +16,7 @@ from flashbed.analysis.ratio import PROPORTION_CONFIDENCE, proportion
 from flashbed.analysis.words import ONLY_CELL, SCALES, Scale, capitalized, listing, metric_of, number, scale_of
 from flashbed.common.foreign import without_controls
 from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.power_cuts import GOOD, CutOutcome
-from flashbed.guest_output.power_cuts import METRICS as CUT_METRICS
+from flashbed.guest_output.power_cuts import GOOD, METRIC_OF, CutOutcome
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -344,7 +343,7 @@ def power_cuts(report: Report) -> ReportTable | None:
 
 
 def _summed_cuts(rows: list[ResultRow]) -> dict[CutOutcome, int]:
-    return {outcome: sum(int(row.metrics[name]) for row in rows) for outcome, name in CUT_METRICS.items()}
+    return {outcome: sum(int(row.metrics[name]) for row in rows) for outcome, name in METRIC_OF.items()}
 
 
 def _kept_data(counts: dict[CutOutcome, int]) -> TableCell:

@@ -25,7 +25,7 @@ def test_metrics_count_outcomes_and_time_recoveries() -> None:
     metrics = power_cuts.metrics({CUTS: power_cuts.to_json(CASES)})
     assert metrics == {
         "cuts": 3.0,
-        **dict.fromkeys(power_cuts.METRICS.values(), 0.0),
+        **dict.fromkeys(power_cuts.METRIC_OF.values(), 0.0),
         "cuts_survived": 1.0,
         "cuts_repaired": 1.0,
         "cuts_refused": 1.0,
@@ -36,7 +36,7 @@ def test_metrics_count_outcomes_and_time_recoveries() -> None:
 
 
 def test_each_outcome_has_a_metric() -> None:
-    assert set(power_cuts.METRICS) == set(CutOutcome)
+    assert set(power_cuts.METRIC_OF) == set(CutOutcome)
 
 
 def test_a_cell_without_cuts_has_no_metrics_of_cuts() -> None:
