@@ -84,14 +84,14 @@ def made_up(planned: Repetition, *_: object) -> Finished:
     names = ("bandwidth", "iops", "runtime_s", "latency_mean_us", "latency_p99_us", "wear_max", "write_amplification")
     metrics = {name: 0.0 if value % 4 == 0 else value / 7 for name, value in zip(names, draw[1:], strict=False)}
     output = json.dumps(metrics).encode()
-    measurement = read_back(None, {"metrics": output}, 0)
+    measurement = read_back(None, {"metrics": output})
     return Finished(
         replace(failed.result, outcome=Status.MEASURED, reason="", measurement=measurement),
         {**failed.files, "out/metrics": output},
     )
 
 
-def read_back(_cell: object, out: Mapping[str, bytes], _medium_bytes: int) -> Measurement:
+def read_back(_result: object, out: Mapping[str, bytes]) -> Measurement:
     """Evaluate the files of a made-up result, in place of evaluate()."""
     return Measurement(metrics=json.loads(out["metrics"]))
 

@@ -79,6 +79,13 @@ def test_reliability_is_what_its_records_say() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_planted_bugs_are_found_by_a_command() -> None:
+    """tests/machine/test_planted_bugs_guest.py looks for two of them."""
+    done = make("planted-bugs", OPTIONS="--help")
+    assert done.returncode == 0, done.stderr
+    assert "--only" in done.stdout
+
+
 def test_the_tables_of_results_are_what_the_results_say_as_far_as_there_are_any() -> None:
     done = make("result-tables", OPTIONS="--check")
     lacks = "flashbed run " in done.stderr
