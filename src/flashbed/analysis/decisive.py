@@ -164,7 +164,7 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     that lost commits did less than it was asked for, so none of its figures compares with those of others. What power
     cuts left is no figure of speed, and decides by itself.
     """
-    if metric.startswith(power_cuts.ALL):
+    if _counts_cuts(metric):
         return None
     if repetition.durable.state == NOT_DURABLE:
         return _lost_commits(repetition.durable)
@@ -194,6 +194,10 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     if phase is None and repetition.metrics.get("platters_percent", 0.0) * LEAST_REACHED_PERCENT > 100.0 * 100.0:
         return Doubt("write cache", "it went into the drive's write cache in part, faster than onto its platters")
     return None
+
+
+def _counts_cuts(metric: str) -> bool:
+    return metric.startswith(power_cuts.ALL)
 
 
 def _lost_commits(durable: Durability) -> Doubt:
@@ -272,7 +276,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         for cell, clause in transients(results, amount).items():
             if cell in measured and not (cell in decided and decided[cell].bars):
                 decided[cell] = Doubt("too short", clause)
-    if metric.startswith(power_cuts.ALL):
+    if _counts_cuts(metric):
         return decided
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
     lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
