@@ -231,18 +231,20 @@ def place_own(tree: Path, own: Path, media: Path) -> None:
     core.mkdir(exist_ok=True)
     sources = sorted((media / "src").glob("*.c"))
     of_core = (*sources, *(media / "src").glob("*.h"), *(media / "include").glob("*.h"))
-    copies = {own / name: tree / place for name, place in OWN.items()} | {file: core / file.name for file in of_core}
-    for file, copy in copies.items():
-        if not copy.exists() or copy.read_bytes() != file.read_bytes():
-            shutil.copy(file, copy)
     names = ", ".join(f"'{path.name}'" for path in sources)
     options = "override_options: ['optimization=2'], build_by_default: false"
-    build = core / "meson.build"
-    if not build.exists():
-        build.write_text(
-            f"media_core = static_library('media', files({names}), {options})\n"
-            "block_ss.add(declare_dependency(link_with: media_core))\n"
-        )
+    library = (
+        f"media_core = static_library('media', files({names}), {options})\n"
+        "block_ss.add(declare_dependency(link_with: media_core))\n"
+    )
+    contents = {
+        **{tree / place: (own / name).read_bytes() for name, place in OWN.items()},
+        **{core / file.name: file.read_bytes() for file in of_core},
+        core / "meson.build": library.encode(),
+    }
+    for place, content in contents.items():
+        if not place.exists() or place.read_bytes() != content:
+            place.write_bytes(content)
 
 
 def configure(tree: Path, above: Path) -> None:
