@@ -100,7 +100,8 @@ def bring_up_to_date(
     owner: str = "",
     **more: Any,
 ) -> Path:
-    return updating.bring_up_to_date(_inputs(study, rows, manifest, consoles, **more), folder, owner)
+    inputs = _inputs(study, rows, manifest, consoles, **more)
+    return updating.bring_up_to_date(inputs, model.report_of(inputs), folder, owner)
 
 
 def inputs_digest(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *more: Any) -> str:

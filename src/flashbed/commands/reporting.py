@@ -27,7 +27,7 @@ from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import on_terminal, updating
 from flashbed.report.inputs import ReportInputs
-from flashbed.report.model import report_of
+from flashbed.report.model import Report, report_of
 from flashbed.result.store import Different, open_store
 from flashbed.study.loading import Study
 from flashbed.workload.fio.jobs import idle_depths
@@ -56,10 +56,15 @@ def warn(study: Study) -> None:
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """The report's path, and the answer and its reservations as lines for the terminal."""
+    """A report, and where it is."""
 
     path: Path
-    lines: Sequence[str]
+    report: Report
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the answer and its reservations as lines for the terminal."""
+        return on_terminal.lines(self.report)
 
 
 def write(done: Run, folder: Path) -> WrittenReport:
@@ -72,10 +77,11 @@ def write(done: Run, folder: Path) -> WrittenReport:
     for sentence in inputs.left_out:
         _log.warning("%s", sentence)
     try:
-        path = updating.bring_up_to_date(inputs, folder, _owner(done.study, folder))
+        report = report_of(inputs)
+        path = updating.bring_up_to_date(inputs, report, folder, _owner(done.study, folder))
     except OSError as error:
         raise host_refusal(folder, error) from None
-    return WrittenReport(path, on_terminal.lines(report_of(inputs)))
+    return WrittenReport(path, report)
 
 
 def _inputs(done: Run) -> ReportInputs:

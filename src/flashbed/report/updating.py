@@ -33,20 +33,18 @@ kernels, which are in the keys of rows.
 """
 
 
-def bring_up_to_date(inputs: ReportInputs, out_dir: Path, owner: str = "") -> Path:
+def bring_up_to_date(inputs: ReportInputs, report: Report, out_dir: Path, owner: str = "") -> Path:
     """Write report.html and the exports, unless those on disk were made from the same inputs. Return the report's path.
 
-    `owner` names the study in the folder's record (folder.py). Raises InputError if a file would be overwritten that is
-    not of this study's report.
+    `report` is that of the inputs. `owner` names the study in the folder's record (folder.py). Raises InputError if a
+    file would be overwritten that is not of this study's report.
     """
     digest = inputs_digest(inputs)
     if not folder.is_current(out_dir, digest):
-        from flashbed.report.model import report_of
-
         if owner:
             folder.check(out_dir, owner)
             folder.begin(out_dir, owner)
-        _write(report_of(inputs), out_dir, digest)
+        _write(report, out_dir, digest)
         if owner:
             folder.end(out_dir, owner)
     return out_dir / folder.REPORT

@@ -63,7 +63,7 @@ def test_a_study_without_notes_of_calls_has_neither_table() -> None:
 
 
 def test_the_page_shows_both_and_is_written_anew_if_they_change(tmp_path: Path) -> None:
-    page = updating.bring_up_to_date(inputs(), tmp_path / "report").read_text()
+    page = updating.bring_up_to_date(inputs(), report(), tmp_path / "report").read_text()
     assert "Where the programs’ time went" in page
     assert "Which files cost most" in page
     others = replace(inputs(), rows=[replace(row, calls=None) for row in inputs().rows])
