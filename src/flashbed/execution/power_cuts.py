@@ -66,7 +66,7 @@ class Moment(NamedTuple):
 @dataclass(frozen=True)
 class Span:
     """The time of a command in virtual time, ns. The cut is armed at some time from `arming_ns` to `armed_ns`. From
-    `changed_ns` on the command changes files; a cut before that would find nothing to lose.
+    `changed_ns`, which is no earlier, the command changes files; a cut before that would find nothing to lose.
     """
 
     arming_ns: int
@@ -95,7 +95,7 @@ class Span:
     @property
     def _earliest_ns(self) -> int:
         """Return the least time after arming by which the command has begun, and changed something."""
-        return max(self.armed_ns, self.changed_ns) - self.arming_ns
+        return self.changed_ns - self.arming_ns
 
     @property
     def _left_ns(self) -> int:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from flashbed.guest_output import processes, system_calls
-from flashbed.guest_output.system_calls import CALLS, Number
+from flashbed.guest_output.processes import SystemCall
+from flashbed.guest_output.system_calls import CALLS, COPIES, WRITES, Number
 
 CUTS = "cuts.json"
 
@@ -124,8 +125,7 @@ def acknowledged(out: Mapping[str, bytes], path: str, name: str) -> Sequence[Ack
 
 _CHANGES = frozenset(
     {
-        *(Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2),
-        *(Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE, Number.TRUNCATE, Number.FTRUNCATE, Number.FALLOCATE),
+        *(*WRITES, *COPIES, Number.TRUNCATE, Number.FTRUNCATE, Number.FALLOCATE),
         *(Number.UNLINKAT, Number.RENAMEAT, Number.RENAMEAT2, Number.LINKAT, Number.SYMLINKAT, Number.MKDIRAT),
     }
 )
@@ -138,11 +138,15 @@ def first_change_ns(out: Mapping[str, bytes], since_ns: int) -> int | None:
     """
     if CALLS not in out:
         return None
-    of = system_calls.notes(out[CALLS])
-    calls = processes.follow(of, system_calls.window(of).begin_ns).calls
-    on_medium = (call.note for call in calls if any(file.is_on_medium for file in call.files))
+    on_medium = (call.note for call in _calls(out[CALLS]) if any(file.is_on_medium for file in call.files))
     changes = (note.begin_ns for note in on_medium if note.number in _CHANGES or note.maps_for_writing)
     return min((begin_ns for begin_ns in changes if begin_ns >= since_ns), default=None)
+
+
+def _calls(notes: bytes) -> Sequence[SystemCall]:
+    """Return the calls of trimmed notes, with their files. Raises ValueError."""
+    of = system_calls.notes(notes)
+    return processes.follow(of, system_calls.window(of).begin_ns).calls
 
 
 def until(lines: Sequence[Acknowledged], at_ns: int) -> Sequence[Acknowledged]:
@@ -154,9 +158,8 @@ def _writes(notes: bytes, path: str, content: bytes) -> Iterator[tuple[int, byte
     """Yield the end and the data of each write to the file. The emulator notes the data of short writes only; those of
     a longer one are looked up in the file's content, to which each write appended.
     """
-    of = system_calls.notes(notes)
     at = 0
-    for call in processes.follow(of, system_calls.window(of).begin_ns).calls:
+    for call in _calls(notes):
         written = call.result
         if call.note.number not in _WRITES or not call.files or call.files[0].path != path or not written:
             continue

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flashbed.guest_output import percentiles, processes, system_calls
 from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.processes import FileKind, GuestFile, Process, SystemCall, Thread
-from flashbed.guest_output.system_calls import CALLS, Number, Window
+from flashbed.guest_output.system_calls import CALLS, COPIES, WRITES, Number, Window
 
 
 class Operation(StrEnum):
@@ -51,11 +51,9 @@ class Spent(StrEnum):
 
 
 _READS = (Number.READ, Number.READV, Number.PREAD64, Number.PREADV, Number.PREADV2)
-_WRITES = (Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2)
-_COPIES = (Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE)
 _OPERATIONS: Mapping[int, Operation] = {
     **dict.fromkeys(_READS, Operation.READ),
-    **dict.fromkeys(_WRITES, Operation.WRITE),
+    **dict.fromkeys(WRITES, Operation.WRITE),
     **dict.fromkeys((Number.FSYNC, Number.FDATASYNC, Number.SYNC_FILE_RANGE, Number.SYNCFS), Operation.FLUSH),
     **dict.fromkeys((Number.SYNC, Number.MSYNC), Operation.FLUSH),
     **dict.fromkeys((Number.OPENAT, Number.OPENAT2), Operation.OPEN),
@@ -84,7 +82,7 @@ _WAITS = frozenset(
     }
 )
 _WAITS_FOR_CHILDREN = frozenset({Number.WAIT4, Number.WAITID})
-_MOVES = frozenset((*_READS, *_WRITES, *_COPIES))
+_MOVES = frozenset((*_READS, *WRITES, *COPIES))
 _EXITS = frozenset({Number.EXIT, Number.EXIT_GROUP})
 _FAULT = int(Number.FAULT)
 _WAITED_ON = (FileKind.PIPE, FileKind.SOCKET, FileKind.EVENT)
@@ -390,7 +388,7 @@ def _meaning(call: SystemCall) -> tuple[Operation | None, GuestFile | None]:
         return Operation.FLUSH, None
     if not files:
         return None, None
-    if number in _COPIES:
+    if number in COPIES:
         source, target = files
         if target.is_on_medium:
             return Operation.WRITE, target

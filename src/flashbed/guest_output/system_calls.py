@@ -136,6 +136,11 @@ class Number(IntEnum):
     BORN = 0xFFFF
 
 
+WRITES = (Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2)
+COPIES = (Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE)
+"""Calls that move data into a file: from memory, and from another file."""
+
+
 class Flag(IntEnum):
     """How a noted call ended; no flag if it returned to its program."""
 
@@ -168,8 +173,9 @@ class Note(NamedTuple):
     @property
     def maps_for_writing(self) -> bool:
         """Return True if the call maps a file so that the program can write to it without a call."""
-        is_shared = self.a3 & _MAP_TYPE in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
-        return self.number == Number.MMAP and bool(self.a2 & _PROT_WRITE) and is_shared
+        if self.number != Number.MMAP:
+            return False
+        return bool(self.a2 & _PROT_WRITE) and self.a3 & _MAP_TYPE in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
 
     def argument(self, number: int) -> int:
         """Return an argument by its number."""
