@@ -253,7 +253,7 @@ def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     """With cells that failed and cells that have not run: what can be drawn is, and what cannot is summed up."""
     study = paper(name)
     study = replace(study, seeds=study.seeds[:2])  # tables of fewer rows
-    expected = drawings(report_of(study, paper_rows(study), {}))
+    expected = drawings(report_of(study, paper_rows(study)))
     facts, console = visit(paper_report(study, tmp_path), tmp_path, 1300, script=LOOK)
     assert console == facts["troubles"] == []
     assert facts["titles"] == [

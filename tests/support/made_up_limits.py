@@ -34,4 +34,4 @@ def limited(study: Study) -> pandas.DataFrame:
 
 def report(**more: Any) -> Report:
     study = replace(made_up_study(), **more)
-    return report_of(study, rows_of(limited(study)), {})
+    return report_of(study, rows_of(limited(study)))

@@ -17,6 +17,7 @@ from typing import Any
 import pandas
 
 from flashbed.profiles.profile import Medium
+from flashbed.report.inputs import Manifest
 from flashbed.study.format import Answer, Claim, Figure, RequestFigure, Table
 from flashbed.study.loading import Study
 from tests.support.made_up_logs import logs_in, write_made_up_log
@@ -238,23 +239,27 @@ def _fails(cell: dict[str, str], seed: int) -> bool:
     return cell == always or (cell == once and seed == 2)
 
 
-MANIFEST: dict[str, Any] = {
-    "flashbed": "0.1.0",
-    "kernel": "6.1.192",
-    "image": "5f3e1c0a9b7d4e2f8a6c1d3b5e7f9a0c2d4e6f8a1b3c5d7e9f0a2b4c6d8e0f1a",
-    "emulator": "90c9b7fdcb7d3d63",
-    "board": {"mips": 1000, "ram": 268435456, "cpu": "cortex-a57", "transfer": "dma"},
-    "medium": {
-        "kind": "flash",
-        "capacity_bytes": 2000000000,
-        "page_bytes": 4096,
-        "pages_per_block": 128,
-        "program_ns": 900000,
-        "read_ns": 60000,
-        "erase_ns": 3500000,
-        "ftl": "hybrid",
+MANIFEST = Manifest(
+    versions={
+        "flashbed": "0.1.0",
+        "kernel": "6.1.192",
+        "image": "5f3e1c0a9b7d4e2f8a6c1d3b5e7f9a0c2d4e6f8a1b3c5d7e9f0a2b4c6d8e0f1a",
+        "emulator": "90c9b7fdcb7d3d63",
     },
-}
+    profiles={
+        "board": {"mips": 1000, "ram": 268435456, "cpu": "cortex-a57", "transfer": "dma"},
+        "medium": {
+            "kind": "flash",
+            "capacity_bytes": 2000000000,
+            "page_bytes": 4096,
+            "pages_per_block": 128,
+            "program_ns": 900000,
+            "read_ns": 60000,
+            "erase_ns": 3500000,
+            "ftl": "hybrid",
+        },
+    },
+)
 
 CONSOLE = [
     "[    0.093417] Run /init as init process",

@@ -17,7 +17,7 @@ from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
 from flashbed.report import model, updating
-from flashbed.report.inputs import Logs, ReportInputs
+from flashbed.report.inputs import Logs, Manifest, ReportInputs
 from flashbed.report.model import Report
 from flashbed.result.columns import COUNTED, Combination, ResultRow, names
 from flashbed.study.format import SYSTEM
@@ -75,7 +75,7 @@ def _elsewhere(study: Study, rows: Iterable[Tabled]) -> list[ResultRow]:
 def _inputs(
     study: Study,
     rows: Iterable[Tabled],
-    manifest: Mapping[str, Any],
+    manifest: Manifest | None = None,
     consoles: Mapping[str, Sequence[str]] | None = None,
     elsewhere: Iterable[Tabled] = (),
     *,
@@ -83,17 +83,17 @@ def _inputs(
     left_out: Sequence[str] = (),
 ) -> ReportInputs:
     table, there = rows_of_study(study, rows), _elsewhere(study, elsewhere)
-    return ReportInputs(study, table, manifest, consoles or {}, logs or {}, there, left_out)
+    return ReportInputs(study, table, manifest or Manifest(), consoles or {}, logs or {}, there, left_out)
 
 
-def report_of(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], **more: Any) -> Report:
-    return model.report_of(_inputs(study, rows, manifest, **more))
+def report_of(study: Study, rows: Iterable[Tabled], **more: Any) -> Report:
+    return model.report_of(_inputs(study, rows, **more))
 
 
 def bring_up_to_date(
     study: Study,
     rows: Iterable[Tabled],
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     folder: Path,
     consoles: Mapping[str, Sequence[str]] | None = None,
     *,
@@ -104,5 +104,5 @@ def bring_up_to_date(
     return updating.bring_up_to_date(inputs, model.report_of(inputs), folder, owner)
 
 
-def inputs_digest(study: Study, rows: Iterable[Tabled], manifest: Mapping[str, Any], *more: Any) -> str:
+def inputs_digest(study: Study, rows: Iterable[Tabled], manifest: Manifest, *more: Any) -> str:
     return updating.inputs_digest(_inputs(study, rows, manifest, *more))

@@ -172,11 +172,12 @@ def _site(workers: str | None, jobs: int | None) -> AbstractContextManager[Site 
 def _report(done: Run, folder: Path) -> None:
     """Write the report of a run, and print its answer and its path."""
     from flashbed.commands import reporting
+    from flashbed.report.evidence import changed_lines
 
     if done.study.slice_note:
         out.print(done.study.slice_note)
     for coverage in done.coverage:
-        out.print(coverage.sentence)
+        out.print(changed_lines(coverage))
     report = reporting.write(done, folder)
     for line in report.lines:
         out.print(line)

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from flashbed.common import progress
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
-from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.execution.repetition import Repetition, own_modules
 from flashbed.execution.run import Record, Run, rows
 from flashbed.external_results.results import kept, table_rows
@@ -26,7 +24,7 @@ from flashbed.image import guest_parts
 from flashbed.medium import parameter_list
 from flashbed.report import folder as folders
 from flashbed.report import on_terminal, updating
-from flashbed.report.inputs import ReportInputs
+from flashbed.report.inputs import Manifest, ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.result.store import Different, open_store
 from flashbed.study.loading import Study
@@ -128,21 +126,18 @@ def _owner(study: Study, folder: Path) -> str:
     return folders.owner(folder, study.path, shipped=study.is_shipped)
 
 
-def _manifest(done: Run) -> dict[str, Any]:
+def _manifest(done: Run) -> Manifest:
     """Return what was the same over the whole study, or can be listed: program, kernels, emulator, guest, and every
     profile in full.
     """
     repetitions = [record.repetition for record in done.records]
-    environment: dict[str, Any] = {"flashbed": version("flashbed")}
+    versions = {"flashbed": version("flashbed")}
     for name in ("emulator", "kernel", "base"):
-        environment[name] = ", ".join(sorted({repetition.environment[name] for repetition in repetitions}))
-    environment["kernel source package"] = ", ".join(
+        versions[name] = ", ".join(sorted({repetition.environment[name] for repetition in repetitions}))
+    versions["kernel source package"] = ", ".join(
         sorted({repetition.image.kernel.package_version for repetition in repetitions})
     )
-    if own := _own_modules(repetitions):
-        environment["modules of your own"] = own
-    if done.coverage:
-        environment[CHANGED_LINES] = [entry.sentence for entry in done.coverage]
+    parameters = {}
     for kind in ("board", "medium"):
         # If two profiles have the same title, the study gave them different options: list each with its own parameters.
         profiles = {
@@ -151,8 +146,8 @@ def _manifest(done: Run) -> dict[str, Any]:
         titles = [profile.title for profile in profiles.values()]
         for selector, profile in profiles.items():
             name = profile.title if titles.count(profile.title) == 1 else f"{profile.title} ({selector})"
-            environment[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
-    return environment
+            parameters[f"{kind}: {name}"] = profile.model_dump(exclude={"title", "source"})
+    return Manifest(versions, _own_modules(repetitions), done.coverage, parameters)
 
 
 def _own_modules(repetitions: Sequence[Repetition]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find out whether the lines that a patch changed ran in the guests of a study. If none ran, equal results say nothing
-of the patch.
+of the patch. The report puts the result into words.
 
 The code that ran is kept beside the results, by their keys. It is no part of a result, because a kernel may be compared
 with several others. Must not know how lines are mapped to addresses.
@@ -24,9 +24,6 @@ from flashbed.image.module_code import ExecutedCode
 _ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
 _CODE = re.compile(r"^OBJD-T: ((?:[0-9a-f]{2})+)$")
 
-CHANGED_LINES = "changed lines"
-"""In the manifest of a report: a sentence for each kernel."""
-
 Ranges = Sequence[tuple[int, int]]
 
 
@@ -45,36 +42,6 @@ class LineCoverage:
     """Maps changed files without code that could be watched to the reason."""
     unknown: str = ""
     """Why it is not known which lines are changed."""
-
-    @property
-    def sentence(self) -> str:
-        """Return the result as a sentence."""
-        if self.unknown:
-            return f"{self.kernel}: which lines are changed in it, and whether they ran, is not known: {self.unknown}."
-        beside = self._beside()
-        if not self.lines:
-            return f"{self.kernel}: no changed line became code of this kernel{beside}: no difference means nothing."
-        if not self.ran:
-            none = f"none of the {self.lines} changed lines ran" if self.lines > 1 else "the changed line never ran"
-            return f"{self.kernel}: {none} in any guest{beside}: no difference means nothing."
-        rest = f"; not {_listed(self.never)}" if self.never else ""
-        return f"{self.kernel}: {self.ran} of {self.lines} changed lines ran, first in {self.first}{rest}{beside}."
-
-    def _beside(self) -> str:
-        """Return the changed files that cannot be watched, with the reasons."""
-        places: dict[str, list[str]] = {}
-        for place, why in (self.not_located or {}).items():
-            places.setdefault(why, []).append(place)
-        return "".join(f"; {_listed(listed_places)} {why}" for why, listed_places in places.items())
-
-
-def _listed(places: Sequence[str]) -> str:
-    more = f" and {len(places) - MOST_TOLD} more" if len(places) > MOST_TOLD else ""
-    return f"{', '.join(places[:MOST_TOLD])}{more}"
-
-
-MOST_TOLD = 5
-"""Of lines that did not run."""
 
 
 def keep(key: str, changed: Changed, log: Path) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from flashbed.analysis import Flow
 from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
-from flashbed.execution.coverage import CHANGED_LINES
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
 from flashbed.report import conditions, evidence, lifetimes, limits
@@ -95,8 +94,8 @@ def _losses(report: Report) -> Iterator[Caution]:
 
 def _changed_lines(report: Report) -> Iterator[Caution]:
     """Say of each kernel of the user's own how many of its changed lines ran."""
-    for sentence in report.manifest.get(CHANGED_LINES, ()):
-        yield Caution(f"Kernel {sentence}", "#manifest", "Which kernels")
+    for coverage in report.manifest.coverage:
+        yield Caution(f"Kernel {evidence.changed_lines(coverage)}", "#manifest", "Which kernels")
 
 
 def _swallowed_and_limited(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Flow, Spread
 from flashbed.analysis.ratio import PROPORTION_CONFIDENCE, proportion
@@ -17,17 +17,24 @@ from flashbed.analysis.words import ONLY_CELL, SCALES, Scale, capitalized, listi
 from flashbed.common.foreign import without_controls
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import GOOD, METRIC_OF, CutOutcome
+from flashbed.report.inputs import Manifest
 from flashbed.report.limits import MEDIUM, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.result.metrics import METRICS
 
+if TYPE_CHECKING:
+    from flashbed.execution.coverage import LineCoverage
+
 LISTED_REPETITIONS = 2000
 """The most rows that a browser scrolls with ease; the rest is in results.csv, and the report says so."""
 
 KEY_DIGITS = 10
 """The digits of a key that a table shows in one line beside the longest numbers. results.csv has all of them."""
+
+LISTED_PLACES = 5
+"""The most changed lines that did not run, or changed files without code, that are named."""
 
 SHOWN_COLUMNS = 10
 """The most columns for axes, seed and metrics of a repetition: the width of a page."""
@@ -261,11 +268,50 @@ def _metric_cell(value: float | None, scale: Scale) -> TableCell:
     return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value), sort=value)
 
 
-def manifest_rows(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+def changed_lines(coverage: LineCoverage) -> str:
+    """Return a sentence on how many of a kernel's changed lines ran."""
+    kernel = coverage.kernel
+    if coverage.unknown:
+        return f"{kernel}: which lines are changed in it, and whether they ran, is not known: {coverage.unknown}."
+    beside = _not_located(coverage)
+    if not coverage.lines:
+        return f"{kernel}: no changed line became code of this kernel{beside}: no difference means nothing."
+    if not coverage.ran:
+        none = f"none of the {coverage.lines} changed lines ran" if coverage.lines > 1 else "the changed line never ran"
+        return f"{kernel}: {none} in any guest{beside}: no difference means nothing."
+    rest = f"; not {_first_places(coverage.never)}" if coverage.never else ""
+    return f"{kernel}: {coverage.ran} of {coverage.lines} changed lines ran, first in {coverage.first}{rest}{beside}."
+
+
+def _not_located(coverage: LineCoverage) -> str:
+    """Return the changed files that cannot be watched, with the reasons."""
+    places: dict[str, list[str]] = {}
+    for place, why in (coverage.not_located or {}).items():
+        places.setdefault(why, []).append(place)
+    return "".join(f"; {_first_places(of_reason)} {why}" for why, of_reason in places.items())
+
+
+def _first_places(places: Sequence[str]) -> str:
+    more = f" and {len(places) - LISTED_PLACES} more" if len(places) > LISTED_PLACES else ""
+    return f"{', '.join(places[:LISTED_PLACES])}{more}"
+
+
+def manifest_document(manifest: Manifest) -> dict[str, Any]:
+    """Return the manifest as results.json has it: single values and tables by name."""
+    document: dict[str, Any] = dict(manifest.versions)
+    if manifest.own_modules:
+        document["modules of your own"] = dict(manifest.own_modules)
+    if manifest.coverage:
+        document["changed lines"] = [changed_lines(coverage) for coverage in manifest.coverage]
+    return {**document, **manifest.profiles}
+
+
+def manifest_rows(manifest: Manifest) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the manifest in groups: its single values first, then each of its tables, flattened."""
-    single = [(str(name), _scalar(value)) for name, value in manifest.items() if not isinstance(value, Mapping)]
+    document = manifest_document(manifest)
+    single = [(str(name), _scalar(value)) for name, value in document.items() if not isinstance(value, Mapping)]
     groups = [("", single)] if single else []
-    for name, value in manifest.items():
+    for name, value in document.items():
         if isinstance(value, Mapping):
             groups.append((str(name), list(_flat(value))))
     return groups

@@ -17,6 +17,7 @@ from flashbed.analysis.claim_words import evidence
 from flashbed.analysis.words import joint_text, metric_of
 from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
+from flashbed.report.evidence import manifest_document
 from flashbed.report.model import Report
 from flashbed.report.trust import trust
 from flashbed.result.columns import ASSESSMENTS, assessments, columns_of, values
@@ -100,7 +101,7 @@ def json_bytes(report: Report) -> bytes:
             name: {"title": metric_of(name).title, "unit": metric_of(name).unit, "better": metric_of(name).better}
             for name in report.results.metrics
         },
-        "manifest": report.manifest,
+        "manifest": manifest_document(report.manifest),
         "repetitions": [
             {
                 **report.results.coordinates(repetition.combination),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flashbed.analysis import (
     Comparison,
@@ -33,7 +33,7 @@ from flashbed.analysis.words import listing, metric_of
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.profiles.profile import has_queue
-from flashbed.report.inputs import Consoles, Logs, ReportInputs
+from flashbed.report.inputs import Consoles, Logs, Manifest, ReportInputs
 from flashbed.report.names import words_of
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.study.format import SYSTEM, Answer, Claim
@@ -53,7 +53,7 @@ class Report:
     study: Study
     results: Results
     words: Words
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     consoles: Consoles = field(default_factory=dict)
     logs: Logs = field(default_factory=dict)
     elsewhere: Results | None = None

@@ -71,7 +71,7 @@ def inputs_digest(inputs: ReportInputs) -> str:
     study = inputs.study
     study_keys = {name: value for name, value in vars(study).items() if name not in _NOT_INPUTS}
     profiles = study.library.texts({**{kind: (value,) for kind, value in study.fixed.items()}, **study.axes})
-    parts: list[Any] = [study_keys, profiles, sorted(map(_row, inputs.rows)), inputs.manifest]
+    parts: list[Any] = [study_keys, profiles, sorted(map(_row, inputs.rows)), vars(inputs.manifest)]
     parts += [sorted(inputs.consoles.items()), sorted(map(_row, inputs.elsewhere)), list(inputs.left_out), _program()]
     canonical = json.dumps(parts, default=_plain, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

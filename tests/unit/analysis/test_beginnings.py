@@ -130,7 +130,7 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
         for row in rows_of(made_up_frame(base))
         for file, steady in (("1M", SHORT), ("10M", FALLS if row["filesystem"] == "f2fs" else "steady"))
     ]
-    report = report_of(study, rows, {})
+    report = report_of(study, rows)
     [judgement] = report.judgements()
     trusted = trust(report, judgement)
     # F2FS and ext2 with two file sizes each: only the longer cell of F2FS falls, and both of ext2 agree
@@ -141,6 +141,6 @@ def test_a_report_holds_claims_and_answers_to_it() -> None:
     [group] = [group for group in comparison.groups if dict(group.at) == {"pattern": "randwrite", "request": "4k"}]
     assert ("f2fs",) in group.in_doubt
     alone = replace(study, answer=Answer(compare=("filesystem",), metric=("bandwidth",), by=("pattern", "file")))
-    assert report_of(alone, rows, {}).too_short == {}
-    assert report_of(replace(study, workload={"io_size": "4M"}), rows, {}).too_short == {}
+    assert report_of(alone, rows).too_short == {}
+    assert report_of(replace(study, workload={"io_size": "4M"}), rows).too_short == {}
     assert report.too_short

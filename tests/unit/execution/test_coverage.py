@@ -11,6 +11,7 @@ from flashbed.execution import coverage, run
 from flashbed.image.cache import Entry
 from flashbed.image.changed_code import Changed, from_json
 from flashbed.image.kernel import Kernel
+from flashbed.report.evidence import changed_lines
 from tests.support.facts import Facts
 
 LOG = """\
@@ -50,17 +51,17 @@ def test_lines_that_ran_are_counted_and_the_others_named() -> None:
         coverage_of_change.first,
         list(coverage_of_change.never),
     ) == (3, 2, "b, seed 1", ["fs/one.c:9"])
-    assert coverage_of_change.sentence == Facts(
+    assert changed_lines(coverage_of_change) == Facts(
         "linux 1a2b", "2 of 3 changed lines ran", "first in b, seed 1", "not fs/one.c:9", "fs/two.c is no part"
     )
 
 
 def test_a_patch_that_never_ran_makes_no_difference_meaningless() -> None:
-    assert coverage.line_coverage("linux 1a2b", CHANGED, [("a", [(0, 4)])]).sentence == Facts(
+    assert changed_lines(coverage.line_coverage("linux 1a2b", CHANGED, [("a", [(0, 4)])])) == Facts(
         "linux 1a2b", "none of the 3 changed lines ran", "fs/two.c is no part", "no difference means nothing"
     )
     nothing = Changed({}, (), {"fs/two.c": "is no part of this kernel"})
-    assert coverage.line_coverage("linux 1a2b", nothing, []).sentence == Facts(
+    assert changed_lines(coverage.line_coverage("linux 1a2b", nothing, [])) == Facts(
         "linux 1a2b", "no changed line became code", "fs/two.c is no part", "no difference means nothing"
     )
 
@@ -68,7 +69,7 @@ def test_a_patch_that_never_ran_makes_no_difference_meaningless() -> None:
 def test_a_kernel_with_unknown_changes_gives_the_reason() -> None:
     guest = SimpleNamespace(kernel=Kernel(Entry(Path(), {}), "linux 1a2b", change_unknown="no git repository has it"))
     records: list[Any] = [SimpleNamespace(repetition=SimpleNamespace(image=guest))] * 2
-    assert [line_coverage.sentence for line_coverage in run._coverage(records)] == [
+    assert [changed_lines(line_coverage) for line_coverage in run._coverage(records)] == [
         Facts("linux 1a2b", "not known", "no git repository")
     ]
 

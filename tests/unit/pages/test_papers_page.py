@@ -38,7 +38,7 @@ def lee2013(lost: int = 0) -> Report:
     study = paper("lee2013")
     cells = [(cell, seed) for cell in study.combinations() for seed in study.seeds]
     rows = [{**cell, "seed": seed, "reason": "", "key": "k", "check": ""} for cell, seed in cells]
-    return report_of(study, complete(rows)[lost:], {})
+    return report_of(study, complete(rows)[lost:])
 
 
 def one_page(reports: list[Report]) -> str:
@@ -81,7 +81,7 @@ def test_a_reason_stands_only_with_its_verdict() -> None:
     for row in rows:
         if row["scheduler"] == "anticipatory":
             row["write_s"] *= 0.5
-    turned = report_of(report.study, rows, {})
+    turned = report_of(report.study, rows)
     assert "**Holds**" in claim(one_page([turned]), 1)
     assert "must have come from something else between its runs" not in claim(one_page([turned]), 1)
     bare = replace(report.study, claims=tuple(claim_.model_copy(update={"why": {}}) for claim_ in report.study.claims))
@@ -127,7 +127,7 @@ def test_one_study_written_anew_leaves_the_others(
 
     def noted(inputs: ReportInputs) -> Report:
         studies.append(inputs.study.name)
-        return report_of(inputs.study, [], {})
+        return report_of(inputs.study, [])
 
     monkeypatch.setattr(papers, "report_of", noted)
     assert papers.main(["--only", "lee2013", "--partial"]) == 1
@@ -165,7 +165,7 @@ def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
     """
     studies = papers.studies_after_papers()
     stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
-    now = wrapped(one_page([report_of(study, [], {}) for study in studies]))
+    now = wrapped(one_page([report_of(study, []) for study in studies]))
     assert BEHIND not in now
     if BEHIND in stored:
         assert headings(stored) != headings(now), "docs/generated/papers.md says that it is behind, and is not"

@@ -39,7 +39,7 @@ def report(of_ext2: Mapping[str, Any] | None = None, lost: int = 0) -> Report:
             row = {**cell, "seed": seed, "outcome": "measured", "reason": "", "key": "k"}
             row |= {"bandwidth": BANDWIDTH[cell["filesystem"]][seed - 1], "flush_mean_us": 12_345.0}
             rows.append({**row, **(of_ext2 or {})} if cell["filesystem"] == EXT2 else row)
-    return report_of(STUDY, rows[lost:], {})
+    return report_of(STUDY, rows[lost:])
 
 
 def made(declared: Mapping[str, Any], of_ext2: Mapping[str, Any] | None = None) -> list[str]:
@@ -128,7 +128,7 @@ def test_each_declared_table_has_one_place_and_its_study_has_its_cells() -> None
     assert sorted(name for name in places if name != COSTS) == sorted(declared_tables())
     studies = {study.name: study for study in shipped_studies()}
     for name, wanted in declared_tables().items():
-        empty = report_of(studies[wanted.study], [], {})
+        empty = report_of(studies[wanted.study], [])
         assert len(result_table(empty, wanted).splitlines()) > 4, name
 
 

@@ -64,7 +64,7 @@ def report_with(claims: tuple[Claim, ...], name: str = "lee2013") -> Report:
         for cell in study.combinations()
         for seed in study.seeds
     ]
-    return report_of(study, written, {})
+    return report_of(study, written)
 
 
 def cells(row: SentenceRow) -> list[str]:

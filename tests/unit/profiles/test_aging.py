@@ -141,6 +141,6 @@ def test_a_report_says_what_was_done() -> None:
     for metric, value in (("files", 2099), ("filled_percent", 79.4), ("written_bytes", 3 << 30)):
         frame[f"aged_{metric}"] = float(value)
     frame["aged_extents_per_file"] = 1.4
-    [(_, text)] = conditions.media(report_of(study, rows_of(frame[f2fs]), {}))
+    [(_, text)] = conditions.media(report_of(study, rows_of(frame[f2fs])))
     assert Facts("aged", "with F2FS 2,100 files", "79.4 %", "3.00 GiB were written", "1.40 extents a file").within(text)
     assert Facts("the aging discarded 1.00 GiB with F2FS").within(text)

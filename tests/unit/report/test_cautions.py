@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 from flashbed.analysis import flows
+from flashbed.execution.coverage import LineCoverage
 from flashbed.report.cautions import cautions
+from flashbed.report.inputs import Manifest
 from flashbed.study.format import Answer
 from flashbed.workload import WORKLOADS
+from tests.support.facts import Facts
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.tabled import report_of
 
@@ -28,13 +31,13 @@ def texts(metric: str, **workload: str) -> str:
         workload=workload,
     )
     frame = made_up_frame(study).assign(mount_s=0.1)
-    return "\n".join(caution.text for caution in cautions(report_of(study, rows_of(frame), {}), []))
+    return "\n".join(caution.text for caution in cautions(report_of(study, rows_of(frame)), []))
 
 
 def swallowed(**workload: str) -> str:
     """Return the cautions of a study whose bytes memory kept."""
     study = replace(made_up_study(), claims=(), workload=workload)
-    report = report_of(study, rows_of(made_up_frame(study)), {})
+    report = report_of(study, rows_of(made_up_frame(study)))
     warnings = cautions(report, flows(report.results, report.fixed))
     return "\n".join(caution.text for caution in warnings)
 
@@ -44,6 +47,16 @@ def test_the_mount_of_nothing_is_told() -> None:
     assert "What is mounted holds next to nothing, as the load" in texts("mount_memory_bytes", allocate="true")
     assert "holds next to nothing" not in texts("mount_s", allocate="false")
     assert "holds next to nothing" not in texts("bandwidth", allocate="true")
+
+
+def test_changed_lines_that_never_ran_are_told() -> None:
+    study = made_up_study()
+    coverage = [LineCoverage("linux 1a2b", lines=3, ran=0), LineCoverage("linux 3c4d", lines=2, ran=2, first="write")]
+    report = report_of(study, rows_of(made_up_frame(study)), manifest=Manifest(coverage=coverage))
+    never, all_ran = (caution for caution in cautions(report, []) if "changed line" in caution.text)
+    assert never.text == Facts("Kernel linux 1a2b", "none of the 3 changed lines ran")
+    assert all_ran.text == Facts("Kernel linux 3c4d", "2 of 2 changed lines ran", "first in write")
+    assert never.link == all_ran.link == "#manifest"
 
 
 def test_what_makes_a_load_wait_is_told() -> None:
@@ -63,7 +76,7 @@ def test_media_without_a_cut_are_told() -> None:
     frame["mount_after_cut_s"] = [0.1 if medium == "slc-nand-64m" else None for medium in frame["medium"]]
 
     def texts_(frame: pd.DataFrame) -> list[str]:
-        report = report_of(study, rows_of(frame), {})
+        report = report_of(study, rows_of(frame))
         return [caution.text for caution in cautions(report, []) if "No power was cut" in caution.text]
 
     [text] = texts_(frame)
@@ -86,7 +99,7 @@ def test_write_amplification_that_may_go_on_changing_is_told(settled: list[str],
     def caution_on(metric: str) -> str:
         report_ = replace(study, answer=Answer(compare=("filesystem",), metric=(metric,)))
         frame = made_up_frame(report_).assign(total_write_amplification=2.0, settled=settled)
-        text = "\n".join(caution.text for caution in cautions(report_of(report_, rows_of(frame), {}), []))
+        text = "\n".join(caution.text for caution in cautions(report_of(report_, rows_of(frame)), []))
         return text if "same write amplification" in text else ""
 
     assert expected in caution_on("total_write_amplification")

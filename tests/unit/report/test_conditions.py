@@ -50,7 +50,7 @@ def test_a_faster_medium_is_told_of_rates_only_and_where_it_is_true() -> None:
     ) -> bool:
         frame = limited(study).assign(limit=limit, busy_cpu_percent=cpu, busy_medium_percent=medium)
         used = replace(study, fixed={**study.fixed, "board": board, "medium": medium_name})
-        return bool(limits.faster_medium_remark(report_of(used, rows_of(frame), {})))
+        return bool(limits.faster_medium_remark(report_of(used, rows_of(frame))))
 
     # A medium that takes no time makes the load 1 / (1 - share) times as fast: 1.25 times for a fifth
     assert is_spared("load", 10.0, 20.0)
@@ -70,7 +70,7 @@ def test_what_memory_kept_is_said_once() -> None:
         (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite") & (frame["request"] == "64k")
     )
     frame.loc[swallowed, "limit"] = "memory"
-    report_ = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame))
     cells = list(report_.results.combinations())
     assert limits.remark(report_, cells, ["bandwidth"]) == "The CPU limits 2 of 48 cells and memory 1."
     [question] = questions(report_)
@@ -86,7 +86,7 @@ def test_an_answer_does_not_rest_on_a_rate_that_was_not_steady(tmp_path: Path) -
     frame = limited(study).assign(steady="steady")
     rises = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "randwrite")
     frame.loc[rises, "steady"] = "not steady: 40 % faster in the second half"
-    report_ = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame))
     # F2FS failed at 1k: three of its four cells have a rate, and none of these is steady.
     assert len(report_.unsteady) == 3
     [question] = questions(report_)
@@ -105,7 +105,7 @@ def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None
     frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
     # One seed of which the steadiness is known is enough
     frame.loc[(frame["filesystem"] == "f2fs") & (frame["seed"] == 1), "steady"] = "steady"
-    report_ = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame))
     assert (len(report_.unsteady), set(report_.unknown.values())) == (0, {"bonnie tells no rate within a phase"})
     table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "")
     assert table.columns[-1] == "Steady"
@@ -119,7 +119,7 @@ def test_what_is_not_known_to_be_steady_is_said_in_words(tmp_path: Path) -> None
 def test_what_is_known_of_no_cell_is_said_in_one_line() -> None:
     study = made_up_study()
     frame = limited(study).assign(steady="not known: bonnie tells no rate within a phase")
-    report_ = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame))
     table = evidence.flow_table(report_, flows(report_.results, report_.fixed), "")
     assert "Steady" not in table.columns
     assert Facts("steady is not known", "bonnie tells no rate within a phase").within(table.note)
@@ -130,7 +130,7 @@ def test_less_than_half_is_not_written_as_half() -> None:
     frame = made_up_frame(made_up_study())
     half = (frame["pattern"] == "write") & (frame["filesystem"] == "ext2:block=4k") & (frame["request"] == "4k")
     frame.loc[half, "medium_written_bytes"] = frame.loc[half, "requested_bytes"] * 0.499
-    report_ = report_of(made_up_study(), rows_of(frame), {})
+    report_ = report_of(made_up_study(), rows_of(frame))
     by_cell = {flow.combination: flow for flow in flows(report_.results, report_.fixed)}
     flow = by_cell["ext2:block=4k", "write", "4k"]
     assert (flow.swallowed, flow.percent) == (True, "just under 50 %")
@@ -139,9 +139,9 @@ def test_less_than_half_is_not_written_as_half() -> None:
 def test_a_new_device_is_told_before_the_answer_is_relied_on(tmp_path: Path) -> None:
     study = made_up_study()
     frame = limited(study).assign(fresh="")
-    assert conditions.new_devices(report_of(study, rows_of(frame), {})) == ""
+    assert conditions.new_devices(report_of(study, rows_of(frame))) == ""
     frame.loc[frame["filesystem"] == "f2fs", "fresh"] = "fresh: 4 % of its capacity was ever programmed"
-    sentence = conditions.new_devices(report_of(study, rows_of(frame), {}))
+    sentence = conditions.new_devices(report_of(study, rows_of(frame)))
     assert sentence == Facts("Some figures", "a new device", "usb-stick-2g", "less was ever written")
     page = bring_up_to_date(study, rows_of(frame), MANIFEST, tmp_path).read_text()
     assert page.index("Some figures are those of a new device") < page.index('id="evidence"')
@@ -191,7 +191,7 @@ def test_a_cells_limit_is_that_of_most_seeds() -> None:
     frame = limited(study)
     cell = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "read") & (frame["request"] == "4k")
     frame.loc[cell & (frame["seed"] < 3), "limit"] = "load"
-    assert report_of(study, rows_of(frame), {}).results.limits["f2fs", "read", "4k"] == "load"
+    assert report_of(study, rows_of(frame)).results.limits["f2fs", "read", "4k"] == "load"
 
 
 # --- what the file systems stood on ---------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_how_each_file_system_was_mounted() -> None:
     assert by_file_system["F2FS"] == INPLACE
     assert by_file_system["ext2"] == "ext2 rw,relatime"
     study = made_up_study()
-    assert conditions.mounts(report_of(study, rows_of(made_up_frame(study)), {})) is None
+    assert conditions.mounts(report_of(study, rows_of(made_up_frame(study)))) is None
 
 
 def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
@@ -216,10 +216,10 @@ def test_a_claim_may_stand_in_the_answer(tmp_path: Path) -> None:
     ]
     head = f"{claim.text.rstrip('.')}: holds."
     assert [page.partition('id="claims"')[0].count(head) for page in pages] == [0, 1]
-    report_ = report_of(stands, rows_of(limited(stands)), {})
+    report_ = report_of(stands, rows_of(limited(stands)))
     assert in_answer(report_, report_.judgements()) == [("#claim-1", head)]
     explained = claim.model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    reasoned = report_of(replace(study, claims=(explained,)), rows_of(limited(study)), {})
+    reasoned = report_of(replace(study, claims=(explained,)), rows_of(limited(study)))
     # The answer leaves the reason to the claim: it has ten lines, and a reason alone may take five
     assert in_answer(reasoned, reasoned.judgements()) == [("#claim-1", head)]
     assert shown(reasoned, reasoned.judgements())[0].remarks.endswith("The stick has no arm.")
@@ -230,7 +230,7 @@ def test_what_the_cells_of_a_claim_cannot_say_stands_in_the_answer_too() -> None
     frame = limited(study)
     frame["limit"] = "memory"
     explained = study.claims[0].model_copy(update={"in_answer": True, "why": {"holds": "The stick has no arm."}})
-    report_ = report_of(replace(study, claims=(explained,)), rows_of(frame), {})
+    report_ = report_of(replace(study, claims=(explained,)), rows_of(frame))
     [(_, text)] = in_answer(report_, report_.judgements())
     remark = text.partition(": holds. ")[2]
     assert remark.startswith("Of the ")

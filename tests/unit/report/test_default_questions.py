@@ -31,7 +31,7 @@ def asks_nothing(**changed: Any) -> Study:
 
 
 def lines_of(study: Study, frame: pandas.DataFrame) -> list[str]:
-    return on_terminal.lines(report_of(study, rows_of(frame), {}))
+    return on_terminal.lines(report_of(study, rows_of(frame)))
 
 
 def test_the_readmes_first_study_is_asked_something(tmp_path: Path) -> None:

@@ -326,5 +326,5 @@ def test_a_report_says_so_first(tmp_path: Path) -> None:
     assert "durable" in (tmp_path / "results.csv").read_text().partition("\n")[0].split(",")
     kept = json.loads((tmp_path / "results.json").read_text())
     assert {row["durable"] for row in kept["repetitions"] if row["outcome"] == "measured"} == {"durable", LOST}
-    report = report_of(study, rows_of(frame), {})
+    report = report_of(study, rows_of(frame))
     assert len(report.not_durable) == 3

@@ -107,7 +107,7 @@ def test_labels_stand_everywhere_and_exports_keep_the_studys_words(tmp_path: Pat
 
 def test_short_names_have_a_legend() -> None:
     study = replace(made_up_study(), labels=LABELS)
-    report = report_of(study, rows_of(made_up_frame(study)), {})
+    report = report_of(study, rows_of(made_up_frame(study)))
     assert legend(study.library, report.words, study.labels) == [
         ("FAT16", "FAT16 (fat16:cluster=32k)"),
         ("the old", "ext2 (ext2:block=4k)"),
@@ -121,7 +121,7 @@ def test_a_sentence_may_call_a_value_otherwise_than_a_table() -> None:
         "filesystem": {"f2fs": Label(name="disk", in_words="the disk"), "ext2:block=4k": "stick"}
     }
     study = replace(made_up_study(), labels=Labels(values=labels))
-    report = report_of(study, rows_of(made_up_frame(study)), {})
+    report = report_of(study, rows_of(made_up_frame(study)))
     [question, *_] = questions(report)
     assert "disk" in question.matrix.columns
     text = " ".join([*question.lines, *(behind.sentence for behind in question.behind)])
@@ -226,13 +226,13 @@ def test_how_writes_find_their_file_is_told_in_words() -> None:
     study = made_up_study()
     frame = made_up_frame(study)
     frame["writes"] = frame["pattern"].map({"write": "allocates", "randwrite": "overwrites"}).fillna("")
-    assert conditions.writes(report_of(study, rows_of(frame), {})) == [
+    assert conditions.writes(report_of(study, rows_of(frame))) == [
         ("sequential write", "the file is new, and each write gives it blocks."),
         ("random write", "the file was written before, in order, and is overwritten."),
     ]
     both = paper("choi2014")
     rows = [row | {"writes": "allocates" if row["allocate"] == "true" else "overwrites"} for row in paper_rows(both)]
-    by_place = dict(conditions.writes(report_of(both, rows, {})))
+    by_place = dict(conditions.writes(report_of(both, rows)))
     # The study has labels for both: its words stand in the report, as everywhere
     assert by_place["random write, new file"] == "the file is new, and each write gives it blocks."
     assert by_place["random write, old file"] == "the file was written before, in order, and is overwritten."
@@ -253,8 +253,8 @@ def test_media_of_one_title_stand_each_with_its_parameters() -> None:
         for selector in study.axes["medium"]
     ]  # fmt: skip
     done: Any = SimpleNamespace(study=study, records=records, coverage=[])
-    manifest = reporting._manifest(done)
+    profiles = reporting._manifest(done).profiles
     title = "medium: 2 GB USB 2.0 flash stick"
-    assert manifest[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
-    assert manifest[f"{title} (usb-stick-2g:condition=fresh)"]["condition"] == "fresh"
-    assert "board: 64-bit ARM board, 1000 MIPS, 256 MB, DMA" in manifest
+    assert profiles[f"{title} (usb-stick-2g:condition=full)"]["condition"] == "full"
+    assert profiles[f"{title} (usb-stick-2g:condition=fresh)"]["condition"] == "fresh"
+    assert "board: 64-bit ARM board, 1000 MIPS, 256 MB, DMA" in profiles

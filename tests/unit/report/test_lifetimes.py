@@ -23,7 +23,7 @@ def test_years_stand_with_their_interval_or_as_not_known_yet(tmp_path: Path) -> 
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = frame.loc[f2fs, "seed"] + 4.0
     frame.loc[f2fs, "lifetime_level_years"] = 9.0
-    report_ = report_of(study, rows_of(frame), {})
+    report_ = report_of(study, rows_of(frame))
     table = lifetimes.table(report_)
     assert table is not None
     assert table.caption == "Years at 1.00 GiB a day"
@@ -41,10 +41,10 @@ def test_a_life_is_known_to_an_erase() -> None:
     study = made_up_study()
     frame = limited(study)
     frame["tbw_bytes"], frame["tbw_level_bytes"] = 1e12, 2e12
-    assert lifetimes.resolution(report_of(study, rows_of(frame), {})) == ""
+    assert lifetimes.resolution(report_of(study, rows_of(frame))) == ""
     assert study.answer
     report_ = replace(study, answer=study.answer.model_copy(update={"metric": ("tbw_bytes",)}))
-    sentence = lifetimes.resolution(report_of(report_, rows_of(frame), {}))
+    sentence = lifetimes.resolution(report_of(report_, rows_of(frame)))
     assert Facts("whole erases", "up to 4 %").within(sentence)
 
 
@@ -52,17 +52,17 @@ def test_a_life_that_is_asked_for_and_not_known_is_told_with_its_bounds() -> Non
     study = replace(made_up_study(), bytes_per_day=1 << 30)
     frame = limited(study)
     frame["lifetime_most_years"] = 4.4
-    assert lifetimes.not_known(report_of(study, rows_of(frame), {})) == ""
+    assert lifetimes.not_known(report_of(study, rows_of(frame))) == ""
     assert study.answer
     report_ = replace(study, answer=study.answer.model_copy(update={"metric": ("lifetime_years",)}))
     f2fs = frame["filesystem"] == "f2fs"
     frame.loc[f2fs, "lifetime_years"] = 4.0
     frame.loc[frame["filesystem"] == "ext2:block=4k", "lifetime_most_years"] = 2.2
-    assert lifetimes.not_known(report_of(report_, rows_of(frame), {})) == Facts(
+    assert lifetimes.not_known(report_of(report_, rows_of(frame))) == Facts(
         "not known yet in 32 cells", "overwritten 10 times", "at most 4.40 years"
     )
     frame.loc[~f2fs, "lifetime_years"] = 3.0
-    assert lifetimes.not_known(report_of(report_, rows_of(frame), {})) == ""
+    assert lifetimes.not_known(report_of(report_, rows_of(frame))) == ""
 
 
 def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
@@ -80,7 +80,7 @@ def test_a_lead_that_an_erase_on_either_side_could_make_is_none() -> None:
         frame["tbw_bytes"], frame["tbw_level_bytes"] = 20e12 / count, 20e12 / 12.5  # each block 12.5 in the mean
         frame["lifetime_years"], frame["lifetime_level_years"] = 20 / count, 20 / count
         answer_ = answer.model_copy(update={"metric": (metric,)})
-        report = report_of(replace(study, answer=answer_), rows_of(frame), {})
+        report = report_of(replace(study, answer=answer_), rows_of(frame))
         [comparison] = report.comparisons(answer_)
         return {lead.verdict for group in comparison.groups for lead in group.leads}
 
@@ -118,7 +118,7 @@ def claimed(least: float | None, most: float | None, relation: str = ">", value:
     row = {"filesystem": "ext2", "outcome": "measured", "reason": "", "key": "k", "check": "", "overwrites": 0.4}
     bounds = {"lifetime_least_years": least, "lifetime_most_years": most}
     rows = [{**row, "seed": seed, **{k: v for k, v in bounds.items() if v is not None}} for seed in study.seeds]
-    made = report_of(study, rows, {})
+    made = report_of(study, rows)
     [judgement] = made.judgements()
     table = lifetimes.table(made)
     assert table is not None

@@ -131,7 +131,7 @@ def test_one_value_shows_its_figures(tmp_path: Path) -> None:
         where={"filesystem": ("f2fs",)}, compare=("filesystem",), metric=("bandwidth",), by=("pattern",)
     ))  # fmt: skip
     rows = rows_of(made_up_frame(study))
-    [question] = questions(report_of(study, rows, {}))
+    [question] = questions(report_of(study, rows))
     assert question.matrix.columns == ["F2FS"]
     assert question.lines == ["Only F2FS was measured throughout: nothing to compare."]
     assert "Only F2FS was measured throughout" in bring_up_to_date(study, rows, MANIFEST, tmp_path).read_text()
@@ -146,7 +146,7 @@ def test_every_tone_has_a_sign_of_its_own() -> None:
 
 
 def test_combinations_of_axes_are_compared_as_one() -> None:
-    report = report_of(paper("kim2007"), paper_rows(paper("kim2007")), {})
+    report = report_of(paper("kim2007"), paper_rows(paper("kim2007")))
     assert report.study.answer
     output, *_ = report.comparisons(report.study.answer)
     assert output.compare.axes == ("board", "medium", "translation", "filesystem")
@@ -163,7 +163,7 @@ def test_combinations_of_axes_are_compared_as_one() -> None:
 
 
 def test_only_the_cells_of_a_question_count() -> None:
-    report = report_of(paper("choi2014"), paper_rows(paper("choi2014")), {})
+    report = report_of(paper("choi2014"), paper_rows(paper("choi2014")))
     assert report.study.answer
     [comparison] = report.comparisons(report.study.answer)
     # Two file sizes and four request sizes; medium and kernel are fixed, so the picture does not name them
@@ -176,7 +176,7 @@ def test_only_the_cells_of_a_question_count() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_each_paper_has_a_picture_and_few_lines_for_every_question(name: str) -> None:
-    report = report_of(paper(name), paper_rows(paper(name)), {})
+    report = report_of(paper(name), paper_rows(paper(name)))
     questions_ = questions(report)
     assert len(questions_) == len(report.study.choices) + 1
     assert sum(len(question.lines) for question in questions_) <= MOST_LINES
@@ -190,7 +190,7 @@ def test_each_paper_has_a_picture_and_few_lines_for_every_question(name: str) ->
 
 
 def test_there_is_no_scheduler_to_choose_on_a_raw_chip() -> None:
-    report = report_of(paper("lee2013"), paper_rows(paper("lee2013")), {})
+    report = report_of(paper("lee2013"), paper_rows(paper("lee2013")))
     writing = questions(report)[0]
     [written, _] = writing.matrix.parts
     nothing = [{field.text for field in row.fields if field} == {"nothing to choose"} for row in written.rows]
@@ -208,7 +208,7 @@ def test_seeks_in_memory_recommend_no_disk() -> None:
     for row in rows:
         if row["medium"] == "hdd-25-4200-ide-4g" and row["outcome"] == "measured":
             row |= {"random_seeks": 890.0, "random_seeks_reached_percent": 8.0}
-    question = questions(report_of(study, rows, {}))[0]
+    question = questions(report_of(study, rows))[0]
     seeks = question.matrix.parts[2].rows[0]
     disk = seeks.fields[question.matrix.columns.index("PXA270, disk, ext2")]
     assert disk

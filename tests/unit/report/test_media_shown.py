@@ -91,7 +91,7 @@ def test_what_mkfs_discarded_of_a_used_device(condition: str, discarded: dict[st
     frame = limited(study)
     if discarded:
         frame["discarded_before_bytes"] = [discarded.get(name.partition(":")[0], 0) for name in frame["filesystem"]]
-    [(_, text)] = conditions.media(report_of(study, rows_of(frame), {}))
+    [(_, text)] = conditions.media(report_of(study, rows_of(frame)))
     if expected is None:
         assert "discarded" not in text
     else:

@@ -21,7 +21,7 @@ CONSTRUCTION = "their results are equal by construction, and say nothing of sche
 @pytest.fixture(scope="module")
 def lee2013() -> Report:
     study = paper("lee2013")
-    return report_of(study, paper_rows(study), {})
+    return report_of(study, paper_rows(study))
 
 
 def test_only_cells_without_a_block_device_have_no_queue(lee2013: Report) -> None:
@@ -30,7 +30,7 @@ def test_only_cells_without_a_block_device_have_no_queue(lee2013: Report) -> Non
     # File systems; schedulers for a constant, one for random bytes; sizes. On an aged volume, two sizes
     assert len(lee2013.queueless) == 2 * (4 + 1) * 5 + 2 * 2
     study = made_up_study()
-    assert not report_of(study, rows_of(made_up_frame(study)), {}).queueless  # it varies no scheduler
+    assert not report_of(study, rows_of(made_up_frame(study))).queueless  # it varies no scheduler
 
 
 def test_where_no_scheduler_exists_figures_tables_and_claims_say_so(lee2013: Report) -> None:
@@ -74,7 +74,7 @@ def test_the_trace_shows_nilfs2_under_each_scheduler(lee2013: Report) -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_made_up_results_lack_some_cells(name: str) -> None:
     study = paper(name)
-    outcomes = report_of(study, paper_rows(study), {}).results.outcomes()
+    outcomes = report_of(study, paper_rows(study)).results.outcomes()
     assert outcomes[Status.MEASURED] > outcomes[Status.MISSING] > 0
 
 

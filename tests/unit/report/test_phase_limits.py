@@ -18,7 +18,7 @@ def report(name: str, limit: str, **metrics: float) -> Report:
         {**cell, "seed": seed, "outcome": "measured", "reason": "", "key": "k", "limit": limit, **metrics}
         for cell, seed in cells
     ]
-    return report_of(study, rows, {})
+    return report_of(study, rows)
 
 
 def notes(report_: Report, title: str, place: int) -> set[str]:

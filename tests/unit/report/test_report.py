@@ -13,9 +13,11 @@ import pandas
 import pytest
 
 from flashbed.common.foreign import without_controls
+from flashbed.execution.coverage import LineCoverage
 from flashbed.report.claims import overview
-from flashbed.report.evidence import manifest_rows
+from flashbed.report.evidence import changed_lines, manifest_rows
 from flashbed.report.folder import EXPORTS
+from flashbed.report.inputs import Manifest
 from flashbed.report.names import names_of
 from tests.support.facts import Facts
 from tests.support.made_up_results import (
@@ -76,7 +78,7 @@ def test_claims_stand_with_verdict_evidence_and_the_papers_figures(page: Page) -
 
 def test_the_claims_stand_in_one_table_by_verdict_with_both_figures() -> None:
     study = made_up_study()
-    report = report_of(study, rows_of(made_up_frame(study)), {}, elsewhere=made_up_elsewhere())
+    report = report_of(study, rows_of(made_up_frame(study)), elsewhere=made_up_elsewhere())
     table = overview(report, report.judgements())
     shown = [(row.heads[0].text.partition(".")[0], row.heads[0].link, row.cells[0].text) for row in table.rows]
     assert shown == [
@@ -284,10 +286,11 @@ def test_consoles_lose_terminal_sequences_and_keep_text() -> None:
 
 
 def test_the_manifest_is_flat_and_readable() -> None:
-    manifest = {"kernel": "6.1", "list": [1, 2], "medium": {"erase_ns": 3_500_000, "deep": {"on": True, "none": None}}}
+    medium = {"erase_ns": 3_500_000, "list": [1, 2], "deep": {"on": True, "none": None}}
+    manifest = Manifest({"kernel": "6.1"}, coverage=[LineCoverage("linux 1a2b", 0, 0)], profiles={"medium": medium})
     assert manifest_rows(manifest) == [
-        ("", [("kernel", "6.1"), ("list", "1, 2")]),
-        ("medium", [("erase_ns", "3500000 (3.50 ms)"), ("deep.on", "yes"), ("deep.none", "–")]),
+        ("", [("kernel", "6.1"), ("changed lines", changed_lines(*manifest.coverage))]),
+        ("medium", [("erase_ns", "3500000 (3.50 ms)"), ("list", "1, 2"), ("deep.on", "yes"), ("deep.none", "–")]),
     ]
 
 

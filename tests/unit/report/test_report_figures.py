@@ -22,7 +22,7 @@ from tests.support.tabled import report_of
 
 def test_figures_have_a_panel_for_each_second_distinction() -> None:
     study = made_up_study()
-    reading, writing, latency, cost = drawings(report_of(study, rows_of(made_up_frame(study)), {}))
+    reading, writing, latency, cost = drawings(report_of(study, rows_of(made_up_frame(study))))
     assert [panel.title for panel in reading.panels] == ["sequential read", "random read"]
     assert [series.label for series in reading.panels[0].series] == ["FAT16", "ext2", "F2FS"]
     assert reading.data()["x"] == {
@@ -49,7 +49,7 @@ def test_what_a_figure_lacks_is_summed_up_and_folded() -> None:
     study = made_up_study()
     frame = made_up_frame(study)
     begun = frame[(frame["pattern"] == "write") | (frame["request"] == "1k") & (frame["seed"] < 3)]
-    reading, writing, latency, cost = drawings(report_of(study, rows_of(begun), {}))
+    reading, writing, latency, cost = drawings(report_of(study, rows_of(begun)))
     # Two patterns of three file systems at four sizes; of these only 1k has run, with two seeds of three.
     absent, thin = reading.gaps
     assert absent.text == Facts(
@@ -74,7 +74,7 @@ def test_a_number_that_only_one_metric_lacks_is_told() -> None:
     study = made_up_study()
     frame = made_up_frame(study)
     frame.loc[frame["request"] == "4k", "latency_p99_us"] = float("nan")
-    latency = drawings(report_of(study, rows_of(frame), {}))[2]
+    latency = drawings(report_of(study, rows_of(frame)))[2]
     assert [gap.text for gap in latency.gaps] == [
         Facts(
             "3 of 12 cells",
@@ -90,7 +90,7 @@ def test_a_line_never_runs_back() -> None:
     study = made_up_study()
     axes = {**study.axes, "request": ("64k", "1k", "16k", "4k")}
     study = replace(study, axes=axes, figures=(study.figures[0], replace_kind(study.figures[0], "bar")))
-    line, bar = drawings(report_of(study, rows_of(made_up_frame(study)), {}))
+    line, bar = drawings(report_of(study, rows_of(made_up_frame(study))))
     assert list(line.x_values) == ["1k", "4k", "16k", "64k"]
     assert list(bar.x_values) == ["64k", "1k", "16k", "4k"]
 
@@ -106,7 +106,7 @@ def test_points_are_medians_and_whiskers_reach_the_extremes() -> None:
          "reason": "", "key": f"{seed}", "bandwidth": value}
         for seed, value in enumerate((4.0, 1.0, 2.0), start=1)
     ]  # fmt: skip
-    drawing = drawings(report_of(study, rows, {}))[0].data()
+    drawing = drawings(report_of(study, rows))[0].data()
     f2fs = drawing["panels"][0]["series"][2]
     assert (f2fs["y"], f2fs["above"], f2fs["below"]) == ([None, 2.0, None, None], [0, 2.0, 0, 0], [0, 1.0, 0, 0])
     assert f2fs["text"][1] == "F2FS: 2.00 MiB/s (1.00 to 4.00, 3 seeds)"
@@ -114,7 +114,7 @@ def test_points_are_medians_and_whiskers_reach_the_extremes() -> None:
 
 def test_tables_mark_the_best_failures_and_thin_cells() -> None:
     study = made_up_study()
-    bandwidth, longest = study_tables(report_of(study, rows_of(made_up_frame(study)), {}))
+    bandwidth, longest = study_tables(report_of(study, rows_of(made_up_frame(study))))
     assert bandwidth.columns == ["FAT16", "ext2", "F2FS"]
     assert [(head.text, head.rows) for head in bandwidth.rows[0].heads] == [("sequential read", 4), ("1k", 1)]
     assert [head.text for head in bandwidth.rows[1].heads] == ["4k"]
@@ -141,7 +141,7 @@ def test_a_table_of_several_metrics_has_columns_for_each() -> None:
         Table(title="All", rows=("filesystem",), columns=("request",), metric=metrics, where=reading),
     )
     study = replace(made_up_study(), tables=tables)
-    alone, both = study_tables(report_of(study, rows_of(made_up_frame(study)), {}))
+    alone, both = study_tables(report_of(study, rows_of(made_up_frame(study))))
     assert list(alone.columns) == ["Bandwidth (MiB/s)", "Requests per second (requests/s)"]
     assert len(both.columns) == 2 * len(study.axes["request"])
     assert both.columns[0] == "Bandwidth (MiB/s), 1k"

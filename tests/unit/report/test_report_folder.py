@@ -23,9 +23,10 @@ from tests.support.tabled import bring_up_to_date
 NAMES = {*folders.FILES, folders.RECORD}
 
 
-def write(folder: Path, owner: str, **manifest: str) -> None:
+def write(folder: Path, owner: str, **versions: str) -> None:
     study = made_up_study()
-    bring_up_to_date(study, rows_of(made_up_frame(study)), {**MANIFEST, **manifest}, folder, owner=owner)
+    manifest = replace(MANIFEST, versions={**MANIFEST.versions, **versions})
+    bring_up_to_date(study, rows_of(made_up_frame(study)), manifest, folder, owner=owner)
 
 
 def owner_of(path: Path, name: str = "my.toml") -> str:

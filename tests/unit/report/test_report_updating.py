@@ -15,8 +15,10 @@ import pytest
 
 from flashbed.common import atomic
 from flashbed.common.digest import digest_code
+from flashbed.execution.coverage import LineCoverage
 from flashbed.report import updating
 from flashbed.report.folder import EXPORTS, is_current
+from flashbed.report.inputs import Manifest
 from flashbed.study.loading import Study
 from tests.support.made_up_papers import paper_rows
 from tests.support.made_up_plugin import installed
@@ -97,13 +99,15 @@ def changes() -> Iterator[Any]:
     changed_rows[0]["bandwidth"] += 1e-9
     yield pytest.param(study, changed_rows, MANIFEST, id="a number")
     yield pytest.param(study, rows[1:], MANIFEST, id="a repetition less")
-    yield pytest.param(study, rows, {**MANIFEST, "kernel": "6.1.193"}, id="the manifest")
+    yield pytest.param(study, rows, replace(MANIFEST, versions={"kernel": "6.1.193"}), id="a version")
+    covered = replace(MANIFEST, coverage=[LineCoverage("linux 1a2b", lines=3, ran=2)])
+    yield pytest.param(study, rows, covered, id="a changed line that ran")
     yield pytest.param(replace(study, question="Why?"), rows, MANIFEST, id="the study")
     yield pytest.param(replace(study, figures=study.figures[:1]), rows, MANIFEST, id="a figure less")
 
 
 @pytest.mark.parametrize(("study", "rows", "manifest"), list(changes()))
-def test_other_inputs_make_a_report_stale(study: Study, rows: list[dict[str, Any]], manifest: dict[str, Any]) -> None:
+def test_other_inputs_make_a_report_stale(study: Study, rows: list[dict[str, Any]], manifest: Manifest) -> None:
     same = made_up_study()
     assert inputs_digest(study, rows, manifest) != inputs_digest(same, rows_of(made_up_frame(same)), MANIFEST)
 
@@ -191,7 +195,7 @@ def test_a_failure_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(Path, "replace", broken)
     study = made_up_study()
     with pytest.raises(OSError, match="no space"):
-        bring_up_to_date(study, rows_of(made_up_frame(study)), {"kernel": "other"}, tmp_path)
+        bring_up_to_date(study, rows_of(made_up_frame(study)), Manifest({"kernel": "other"}), tmp_path)
     assert (tmp_path / "report.html").read_bytes() == old
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
 

@@ -22,7 +22,7 @@ from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
 from tests.support.made_up_logs import logs_in, write_made_up_log
 from tests.support.made_up_result import made_up_result
-from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study, rows_of
+from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
 from tests.support.samples import write_study
 from tests.support.tabled import report_of
 
@@ -56,7 +56,7 @@ def drawing(folder: Path, requests: list[tuple[int, int, int, int]]) -> request_
     ]
     for key in expected:
         write_made_up_log(folder / key / "out", requests, 0, 10_000_000)
-    report = report_of(study, rows, MANIFEST, logs=logs_in({key: folder / key for key in expected}))
+    report = report_of(study, rows, logs=logs_in({key: folder / key for key in expected}))
     [figure] = request_figures.drawings(report)
     return figure
 

@@ -36,7 +36,7 @@ def report(*metric: str, **columns: dict[str, str]) -> Report:
         for size, text in by_size.items():
             place = (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite")
             frame.loc[place & (frame["request"] == size), column] = text
-    return report_of(study, rows_of(frame), {})
+    return report_of(study, rows_of(frame))
 
 
 def trust_of(report_: Report) -> Trust:

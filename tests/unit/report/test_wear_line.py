@@ -27,7 +27,7 @@ def report(*metric: str, programmed: dict[str, float] = PROGRAMMED) -> Report:
     answer = Answer(compare=("filesystem",), metric=metric or ("bandwidth",), by=("pattern",))
     frame = made_up_frame(STUDY)
     frame["total_write_amplification"] = frame["filesystem"].map(programmed).where(frame["pattern"] == "randwrite")
-    return report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame), {})
+    return report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame))
 
 
 def test_the_flash_programmed_stands_below_an_answer_about_speed(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_cells_whose_figure_decides_nothing_are_left_out() -> None:
     early = (frame["filesystem"] == "ext2:block=4k") & (frame["pattern"] == "randwrite") & (frame["request"] == "4k")
     frame.loc[early, "total_write_amplification"] = 900.0
     frame["settled"] = early.map({True: "not settled: write amplification falls by 74 %", False: ""})
-    [question] = questions(report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame), {}))
+    [question] = questions(report_of(replace(STUDY, answer=answer, choices=()), rows_of(frame)))
     assert question.wear == Facts(
         "2.0 bytes with ext2", "8.0 with FAT16", "geometric mean of 3 settings", "Left out: 1 cell"
     )
@@ -81,7 +81,7 @@ def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> No
     rows = paper_rows(study)
     for row in rows:
         row["total_write_amplification"] = 2.0
-    report_ = report_of(study, rows, {})
+    report_ = report_of(study, rows)
     questions_ = questions(report_)
     beside = len(in_answer(report_, report_.judgements()))
     assert sum(len(question.lines) + bool(question.wear) for question in questions_) + beside <= MOST_LINES
