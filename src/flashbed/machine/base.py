@@ -13,7 +13,7 @@ from pathlib import Path
 
 from flashbed.guest_output import cpu_samples
 from flashbed.guest_output.assessment import Status
-from flashbed.machine import deaths
+from flashbed.machine.deaths import Death
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Outcome:
 
     `files` are the files that the guest left in /out, by name. `console` is the machine's console output.
     `medium_check` is the output of the file system's own checker on the final image: "" if the image is clean, None if
-    the checker did not run.
+    the checker did not run. `death` is what `reason` says of a guest that ended without results, if it is known.
     """
 
     status: Status
@@ -30,6 +30,7 @@ class Outcome:
     console: bytes = b""
     files: Mapping[str, bytes] = field(default_factory=dict)
     medium_check: str | None = None
+    death: Death | None = None
 
 
 def with_functions(outcome: Outcome, symbols: Path | None) -> Outcome:
@@ -51,11 +52,12 @@ def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
     if (raw := files.pop(cpu_samples.RAW, None)) is not None:
         names += symbols.read_text().splitlines() if symbols else []
         files[cpu_samples.SAMPLES] = cpu_samples.named(raw.decode(), names).encode()
-    return replace(outcome, files=files, reason=_with_function(outcome.reason, symbols))
+    return replace(outcome, files=files, reason=_reason(outcome, symbols))
 
 
-def _with_function(reason: str, symbols: Path | None) -> str:
-    if symbols is None or not (place := deaths.PLACE.search(reason)):
-        return reason
-    name = cpu_samples.Functions(symbols.read_text().splitlines()).at(int(place[1], 16))
-    return reason if name == cpu_samples.UNKNOWN else reason.replace(place[0], f"in {name}")
+def _reason(outcome: Outcome, symbols: Path | None) -> str:
+    """Return the outcome's reason, with the function in which a CPU hung if `symbols` have it."""
+    if symbols is None or outcome.death is None or outcome.death.hung_at is None:
+        return outcome.reason
+    name = cpu_samples.Functions(symbols.read_text().splitlines()).at(outcome.death.hung_at)
+    return outcome.death.reason("" if name == cpu_samples.UNKNOWN else name)

@@ -8,6 +8,7 @@ guest is run.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from flashbed.common import foreign
 from flashbed.common.units import describe_size
@@ -46,18 +47,32 @@ DEATHS = (
     ),
 )
 
-_HANGS = re.compile(r"CPU \d+ (takes no interrupts|lets no other task run) .*")
-"""The emulator's message about a hung CPU (emulator/lab-watch.c)."""
-
-PLACE = re.compile(r"\bat 0x([0-9a-f]{16})")
-"""The kernel address at which that CPU was."""
+_HANGS = re.compile(r"(CPU \d+ (?:takes no interrupts|lets no other task run) for \d+ ms), at 0x([0-9a-f]{16})")
+"""The emulator's message about a hung CPU, and the address at which the CPU was (emulator/lab-watch.c)."""
 
 
-def cause(console: bytes, complaint: str) -> str:
-    """Return why the guest ended without results, from its console or from QEMU's complaint."""
+@dataclass(frozen=True)
+class Death:
+    """Why a guest ended without results. `message` is that of the kernel or the emulator."""
+
+    meaning: str
+    message: str
+    hung_at: int | None = None
+    """The address at which a CPU hung; None if no CPU did."""
+
+    def reason(self, function: str = "") -> str:
+        """Return the reason of the outcome. `function` is the name of the function at `hung_at`, if it is known."""
+        if self.hung_at is None:
+            return f"{self.meaning} ({self.message})"
+        where = f"in {function}" if function else f"at {self.hung_at:#018x}"
+        return f"{self.meaning} ({self.message}, {where})"
+
+
+def death(console: bytes, complaint: str) -> Death | None:
+    """Return why the guest ended without results, from its console or from QEMU's complaint; None if neither says."""
     for pattern, meaning in DEATHS:
         if match := pattern.search(console):
-            return f"{meaning} ({foreign.line(match[1].decode(errors='replace'))})"
+            return Death(meaning, foreign.line(match[1].decode(errors="replace")))
     if hung := _HANGS.search(complaint):
-        return f"{HUNG} ({foreign.line(hung[0])})"
-    return f"the guest ended without results. {foreign.line(complaint)}".strip()
+        return Death(HUNG, hung[1], int(hung[2], 16))
+    return None

@@ -320,7 +320,9 @@ def _outcome(files: dict[str, bytes] | None, console: bytes, complaint: str) -> 
         why = "the board's ram is too small for the guest's programs (Initramfs unpacking failed)"
         return Outcome(Status.FAILED, why, console, files or {})
     if files is None:
-        return Outcome(Status.FAILED, deaths.cause(console, complaint), console)
+        death = deaths.death(console, complaint)
+        why = death.reason() if death else f"the guest ended without results. {foreign.line(complaint)}".strip()
+        return Outcome(Status.FAILED, why, console, death=death)
     if FAILED in files:
         return Outcome(Status.FAILED, failed_step(files).reason, console, files)
     return Outcome(Status.MEASURED, "", console, files)

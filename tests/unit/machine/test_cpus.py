@@ -56,4 +56,6 @@ def test_a_shared_line_has_the_boards_price(cpus: Cpus, priced: str) -> None:
     ],
 )
 def test_what_a_guest_died_of(console: bytes, cause: str) -> None:
-    assert cause in deaths.cause(b"[    1.0] fine\r\n" + console, "")
+    death = deaths.death(b"[    1.0] fine\r\n" + console, "")
+    assert death is not None
+    assert cause in death.reason()

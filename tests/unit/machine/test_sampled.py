@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.guest_output.assessment import Status
-from flashbed.machine import base, deaths
+from flashbed.machine import base, qemu
 from flashbed.machine.base import Outcome
 
 MAP = "ffffffc008000000 T _text\nffffffc008428000 T queued_spin_lock_slowpath\nffffffc008428400 T other\n"
@@ -28,7 +28,16 @@ def test_a_hang_is_told_with_the_kernels_function(how: str, address: str, where:
     """A module lies below the kernel, and System.map does not have its functions."""
     symbols = tmp_path / "System.map"
     symbols.write_text(MAP)
-    outcome = Outcome(Status.FAILED, deaths.cause(b"[    1.0] fine\r\n", SAID.format(how, address)))
+    outcome = qemu._outcome(None, b"[    1.0] fine\r\n", SAID.format(how, address))
+    assert f"for 3000 ms, at 0x{address}" in outcome.reason
     expected = f"the guest hung: one of its CPUs went round without an end (CPU 3 {how} for 3000 ms, {where})"
     assert base.with_functions(outcome, symbols).reason == expected
     assert base.with_functions(outcome, None).reason == outcome.reason
+
+
+def test_an_address_in_the_message_of_a_tool_stays(tmp_path: Path) -> None:
+    """Only the address of a CPU that hung is one of the kernel's code."""
+    symbols = tmp_path / "System.map"
+    symbols.write_text(MAP)
+    outcome = Outcome(Status.FAILED, "step format: exit status 1: bad block at 0xffffffc008428350")
+    assert base.with_functions(outcome, symbols) == outcome
