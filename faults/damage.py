@@ -122,7 +122,7 @@ def _during_a_run(bed: Bed, path: Path, way: str, chance: random.Random, note: N
     else:
         note.detail = f"{kept} was not there then"
     # The report ends with a message if a log of requests was damaged after its check
-    note.end(run, (0, 4) if path.name == request_log.LOG else (0,))
+    note.end(run, (0, 4) if path.name == request_log.REQUEST_LOG else (0,))
 
 
 def _reported(bed: Bed, path: Path, note: Note) -> None:

@@ -118,7 +118,7 @@ def page_ns(cell: Cell, operation: str) -> tuple[float, float]:
 
 def idle_times(out: Mapping[str, bytes], run: str) -> dict[str, bytes]:
     """Return the kernel's clock and idle times around a run, under the lab's names."""
-    return {cpu_load.BEFORE: out[f"{run}.before.idle"], cpu_load.MEASURED: out[f"{run}.after.idle"]}
+    return {cpu_load.IDLE_BEFORE: out[f"{run}.before.idle"], cpu_load.IDLE_MEASURED: out[f"{run}.after.idle"]}
 
 
 def row(cell: Cell, board: str, pattern: str, request: str, out: Mapping[str, bytes]) -> Row:

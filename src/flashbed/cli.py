@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from flashbed.commands import on_media, on_packs, on_results, on_studies, on_this_host, on_traces
-from flashbed.commands.terminal import KEPT, PlainFormatter, out
+from flashbed.commands.terminal import ALLOWED_CONTROLS, PlainFormatter, out
 from flashbed.common import foreign, paths, plugins
 from flashbed.common.errors import (
     NO_MEMORY,
@@ -136,5 +136,5 @@ def _misused(problem: str, context: typer.Context | None) -> str:
 
 def _leave(message: str, status: int) -> NoReturn:
     with suppress(OSError):  # a full disk takes the message, and not the status
-        print(f"flashbed: {foreign.plain(message, KEPT)}", file=sys.stderr, flush=True)
+        print(f"flashbed: {foreign.plain(message, ALLOWED_CONTROLS)}", file=sys.stderr, flush=True)
     sys.exit(status)

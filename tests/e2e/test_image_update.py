@@ -18,7 +18,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.image import apt, lockfile
-from flashbed.image.debian import NOTES
+from flashbed.image.debian import REQUEST_NOTES
 from flashbed.image.lockfile import ArchiveFile, Lockfile
 from tests.support import made_up_archive, name_space, web_folder
 from tests.support.facts import Facts
@@ -104,7 +104,7 @@ class Place:
             {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (self.studies, paths.studies())
         )
         assert ours == theirs
-        assert (self.cache / "debian-arm64" / NOTES).read_text() == NOTED
+        assert (self.cache / "debian-arm64" / REQUEST_NOTES).read_text() == NOTED
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def cache_in(folder: Path) -> Path:
     """With the guest that is built, and nothing of Debian's archive but notes."""
     (folder / "debian-arm64").mkdir(parents=True)
     (folder / "image").symlink_to(paths.cache_root() / "image")
-    (folder / "debian-arm64" / NOTES).write_text(NOTED)
+    (folder / "debian-arm64" / REQUEST_NOTES).write_text(NOTED)
     return folder
 
 
@@ -143,7 +143,7 @@ def test_the_lock_is_moved_to_what_the_archive_has_today(place: Place) -> None:
     counts = f"{len(files)} files of Debian bookworm, {len(place.today.profiles)} profiles"
     assert first == f"{lockfile.shipped_path()}: {counts}, the lab's sources"
     assert [line.split(":")[0] for line in rest][:3] == ["emulator", "kernel", "base"]
-    noted = json.loads((place.cache / "debian-arm64" / NOTES).read_text())
+    noted = json.loads((place.cache / "debian-arm64" / REQUEST_NOTES).read_text())
     assert set(place.today.requests["arm64"]) == set(noted)
 
 

@@ -128,7 +128,7 @@ def test_a_program_in_c_with_threads_beside_another(study_file: StudyWriter, tmp
     sysroot = toolchain.sysroot(Cache(root / "image"), archive).folder
     source = REPOSITORY / "tests" / "guest" / "writers.c"
     options = [f"--sysroot={sysroot}", "-O2", "-pthread", "-o", str(tmp_path / "writers"), str(source)]
-    command.run([f"{toolchain.PREFIX}gcc", *options])
+    command.run([f"{toolchain.CROSS_PREFIX}gcc", *options])
     study = study_file(THREADS, board="arm64-1000:cpus=2", medium="sd-good:used_bytes=256M")
     finished = measured_twice(study, tmp_path, measure)
     measurement = finished.result.measurement

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.lines import MOST_ANSWER_LINES
 from flashbed.report.figures import drawings
 from flashbed.study.relation import Verdict
 from tests.e2e.browser import (
@@ -273,7 +273,7 @@ def test_the_reports_after_papers_open_whole(name: str, tmp_path: Path) -> None:
     assert facts["verdicts"] == sorted(facts["verdicts"], key=order.index)
     assert len(set(facts["verdicts"])) > 1
     assert facts["matrices"] == len(study.choices) + 1
-    assert 0 < facts["lines"] <= MOST_LINES
+    assert 0 < facts["lines"] <= MOST_ANSWER_LINES
     assert len(facts["fields"]) > 4
     assert all(facts["fields"])
     assert facts["sideways"] == [], "a table scrolls sideways"

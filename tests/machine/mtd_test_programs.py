@@ -49,7 +49,7 @@ def mtd(cache: Cache, archive: Archive) -> Entry:
         tree = folder / "tree"
         with stage("Building test programs of mtd-utils"):
             run(["dpkg-source", "--no-check", "--no-copy", "-x", dsc, tree])  # apt has checked the signature
-            compiler = [f"{toolchain.PREFIX}gcc", f"--sysroot={root.folder}", *FLAGS, *LINK_FLAGS]
+            compiler = [f"{toolchain.CROSS_PREFIX}gcc", f"--sysroot={root.folder}", *FLAGS, *LINK_FLAGS]
             compiler += [f"-ffile-prefix-map={tree}=."]
             compiler += [f"-I{tree / include}" for include in ("include", "ubi-utils/include")]
             for name, sources in MTD.items():

@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.guest_output import processes, program_calls, system_calls
 from flashbed.guest_output.program_calls import FileCosts, Operation, ProgramCalls, Spent
-from flashbed.guest_output.system_calls import CALLS, Number
+from flashbed.guest_output.system_calls import CALL_NOTES, Number
 from flashbed.machine.base import Outcome
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs
@@ -59,7 +59,7 @@ def test_a_scripts_calls_are_noted_and_nothing_else_changes(study_file: StudyWri
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="usb-stick-2g")
     noted, alone = (guest(study, tmp_path / str(calls), SCRIPT, calls=calls) for calls in (True, False))
     files = dict(noted.files)
-    del files[CALLS]
+    del files[CALL_NOTES]
     assert files == alone.files  # the guest's clocks are among them
     assert noted.console == alone.console
     costs = program_calls.program_calls(noted.files)
@@ -129,7 +129,9 @@ def test_calls_that_are_hard_to_follow(study_file: StudyWriter, tmp_path: Path) 
     by_program = {process.program: process for process in costs.processes}
     assert (by_program["calls"].written_bytes, by_program["busybox"].parent) == (15, by_program["calls"].pid)
     assert {process.program for process in costs.processes} == {"calls", "busybox", "sh"}
-    followed = processes.follow(notes := system_calls.notes(outcome.files[CALLS]), system_calls.window(notes).begin_ns)
+    followed = processes.follow(
+        notes := system_calls.notes(outcome.files[CALL_NOTES]), system_calls.window(notes).begin_ns
+    )
     pipe = [call for call in followed.calls if call.files and call.files[0].path == "pipe"]
     assert [(call.note.number, call.result) for call in pipe if call.note.number in (Number.READ, Number.WRITE)] == [
         *((Number.READ, None), (Number.WRITE, 1), (Number.READ, 1))
@@ -145,4 +147,4 @@ def test_notes_are_the_same_with_a_shared_beginning(
     monkeypatch.setattr(type(WORKLOADS["fio"]), "needs", lambda *_: Needs(calls=True))
     study = study_file(f"[axes]\n{PATTERNS}\n[workload]\n{FIO}", filesystem="ext2")
     shared = as_from_power_on(study, measure, tmp_path)
-    assert program_calls.of_notes(shared.files[f"out/{CALLS}"]).written_bytes == 128 << 10
+    assert program_calls.of_notes(shared.files[f"out/{CALL_NOTES}"]).written_bytes == 128 << 10

@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.guest_output import processes, system_calls
 from flashbed.guest_output.processes import SystemCall
-from flashbed.guest_output.system_calls import CALLS, Number
+from flashbed.guest_output.system_calls import CALL_NOTES, Number
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs
 from tests.support import guest_rig
@@ -91,7 +91,7 @@ def test_strace_says_the_same(study_file: StudyWriter, tmp_path: Path, monkeypat
     monkeypatch.setattr(type(WORKLOADS["fio"]), "needs", lambda *_: needs)
     study = study_file(guest_rig.STUDY, filesystem="ext2", medium="null-2g")
     outcome = guest_rig.boot(guest_rig.new(study, tmp_path), measure=SCRIPT, calls=True)
-    notes = system_calls.notes(outcome.files[CALLS])
+    notes = system_calls.notes(outcome.files[CALL_NOTES])
     calls = processes.follow(notes, system_calls.window(notes).begin_ns).calls
     traced = {name: text for name, text in outcome.files.items() if name.startswith("strace.")}
     assert len(traced) > 10  # fio's threads among them

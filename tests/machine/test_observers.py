@@ -32,7 +32,7 @@ def test_a_guest_gives_the_same_bytes_unobserved(
     """The guest asks for samples, which it gets or not; the watch for CPUs that hang is always there."""
     study = study_file(FXMARK, board="arm64-1000:cpus=4", medium="null-2g")
     observed = outcome(guest_rig.new(study, tmp_path / "observed"))
-    assert observed.files[cpu_samples.RAW]
+    assert observed.files[cpu_samples.RAW_SAMPLES]
     assert (tmp_path / "observed" / process.PRICE).stat().st_size
 
     execute = process.execute
@@ -40,7 +40,7 @@ def test_a_guest_gives_the_same_bytes_unobserved(
     alone = outcome(guest_rig.new(study, tmp_path / "alone"))
     assert not (tmp_path / "alone" / process.PRICE).exists()
     assert alone.console == observed.console
-    assert {**alone.files, cpu_samples.RAW: observed.files[cpu_samples.RAW]} == observed.files
+    assert {**alone.files, cpu_samples.RAW_SAMPLES: observed.files[cpu_samples.RAW_SAMPLES]} == observed.files
 
 
 def outcome(rig: guest_rig.Rig) -> Outcome:

@@ -92,7 +92,7 @@ def test_the_compiler_gives_the_same_bytes_there(debian: Path, tmp_path: Path) -
     """The compiler has its own loader and libraries, whatever the host has."""
     cache = open_cache()
     environment = toolchain.compiler(cache, open_archive()).environment()
-    program = environment["PATH"].partition(":")[0] + f"/{toolchain.PREFIX}gcc"
+    program = environment["PATH"].partition(":")[0] + f"/{toolchain.CROSS_PREFIX}gcc"
     (tmp_path / "a.c").write_text("int twice(int a) { return 2 * a; }\n")
     objects = []
     for name, entered in {"here.o": [], "there.o": other_debian.inside(debian, [cache.root, tmp_path], [])}.items():

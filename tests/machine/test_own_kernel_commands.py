@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from flashbed.image import modules
-from flashbed.image.kernel import COMPILE_STEPS, IMAGE
+from flashbed.image.kernel import IMAGE, KERNEL_STEPS
 from tests.support import kernel_tree
 from tests.support.fixture_types import StudyWriter
 from tests.support.own_cache import said
@@ -81,7 +81,7 @@ def test_a_patch_against_the_base(home: Path, study_file: StudyWriter) -> None:
     subprocess.run(["git", "-C", "linux", "apply", "../x.patch"], cwd=home, check=True)
     done = kernel_tree.flashbed(home, "run", "my.toml", "--kernel", "./linux", "--out", "patched")
     assert "2 of 2 changed lines ran, first in write, seed 1." in done.stdout, done.stderr
-    assert f"/{COMPILE_STEPS}" not in done.stderr  # it compiles a few files, and has not a whole kernel left
+    assert f"/{KERNEL_STEPS}" not in done.stderr  # it compiles a few files, and has not a whole kernel left
     base, patched = results(home, "base"), results(home, "patched")
     assert base["write"]["kernel_source"].startswith("linux@v6.1 ")
     assert patched["write"]["kernel_source"].startswith("linux (not committed) ")

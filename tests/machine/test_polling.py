@@ -26,7 +26,7 @@ def test_a_cpu_that_polls_is_busy_while_the_chip_is(new_chip: NewChip, tmp_path:
     for wait in ("interrupt", "poll"):
         rig = new_chip(chip, tmp_path / wait, board=f"arm64-1000:nand_wait={wait}")
         files = boot(rig, format=ERASE, mount=NO_MOUNT).files
-        files = {cpu_load.BEFORE: files["began"], cpu_load.MEASURED: files["ended"]}  # the cell has its own
+        files = {cpu_load.IDLE_BEFORE: files["began"], cpu_load.IDLE_MEASURED: files["ended"]}  # the cell has its own
         began, ended = cpu_load.window_ns(files)
         took[wait], busy[wait] = ended - began, cpu_load.percent(files)
     print(f"{took} ns, {busy} % busy")

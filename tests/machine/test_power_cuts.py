@@ -127,7 +127,8 @@ def test_the_same_cut_gives_the_same_bytes(study_file: StudyWriter, tmp_path: Pa
         cut, uncut = (
             [note._replace(text=b"") for note in system_calls.notes(data) if note.flags != Flag.OPEN]
             for data in (
-                (folder / system_calls.RAW).read_bytes() for folder in (tmp_path / "shared/before", cell.uncut_folder)
+                (folder / system_calls.RAW_CALLS).read_bytes()
+                for folder in (tmp_path / "shared/before", cell.uncut_folder)
             )
         )
         assert len(cut) > 1000

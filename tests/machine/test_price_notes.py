@@ -30,7 +30,9 @@ def test_instructions_of_a_phase_are_the_time_for_which_the_guest_was_busy(
     phases = dict(cell_price.phases((tmp_path / "run" / PRICE).read_text()))
     assert list(phases) == list(cell_price.PHASES)
     assert all(spent.cpu_s > 0 for spent in phases.values())
-    busy_ns = cpu_load.busy_ns({name: finished.files[f"out/{name}"] for name in (cpu_load.BEFORE, cpu_load.MEASURED)})
+    busy_ns = cpu_load.busy_ns(
+        {name: finished.files[f"out/{name}"] for name in (cpu_load.IDLE_BEFORE, cpu_load.IDLE_MEASURED)}
+    )
     # A thousand million a second; the step is told and its output opened outside of the two looks
     assert 0 < phases["measure"].instructions - busy_ns < 0.1 * busy_ns
     assert not [name for name in finished.files if "price" in name]

@@ -135,7 +135,7 @@ def test_the_same_bytes_from_a_shared_beginning(
     assert found.files["out/sqlite"] == b"3\n"
     environment = found.result.environment
     entry = program_root.build(stores.open_cache(), stores.open_archive(), PROGRAMS, {})
-    assert environment["root"] == digest_file(entry.path(program_root.IMAGE))
+    assert environment["root"] == digest_file(entry.path(program_root.ROOT_IMAGE))
     assert found.result.cell["kernel"] == "6.1-program"
 
 
@@ -262,7 +262,7 @@ def test_an_image_has_the_same_bytes_for_any_order_of_files_and_any_umask(
     for name, order in (("first", files), ("other", files[::-1])):
         cache = type(stores.open_cache())(tmp_path / name)
         root = Root(files=tuple(order))
-        made.append(program_root.build(cache, stores.open_archive(), root, sources).digests[program_root.IMAGE])
+        made.append(program_root.build(cache, stores.open_archive(), root, sources).digests[program_root.ROOT_IMAGE])
         strict_umask()
     assert made[0] == made[1]
 

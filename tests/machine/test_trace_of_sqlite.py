@@ -12,7 +12,7 @@ from flashbed.guest_output import medium_counters
 from flashbed.traces import call_trace, strace
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs
-from flashbed.workload.trace import RECORDS, TRACE
+from flashbed.workload.trace import CALL_RECORDS, TRACE
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
 
@@ -73,7 +73,7 @@ def test_the_medium_gets_the_same_requests(
     metrics = WORKLOADS["trace"].metrics(replayed)
     assert metrics["differing_calls"] == 0
     assert metrics["written_bytes"] == imported.trace.moved("write", "pwrite")
-    assert len(replayed[RECORDS]) == 32 * len(imported.trace.calls)
+    assert len(replayed[CALL_RECORDS]) == 32 * len(imported.trace.calls)
     expected, replayed_requests = asked(original), asked(replayed)
     assert sum(expected.values()) > 0
     for name, count in expected.items():

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from flashbed.image import emulator
-from flashbed.image.toolchain import PREFIX
+from flashbed.image.toolchain import CROSS_PREFIX
 from tests.support.repository import REPOSITORY
 
 SOURCES = REPOSITORY / "tests/emulator"
@@ -73,7 +73,16 @@ def built(name: str, architecture: str = EXCLUSIVE) -> Path:
     place = Path(_folder().name) / f"{name}-{architecture}"
     sources = [SOURCES / "start.S", SOURCES / "bare.c", SOURCES / f"{name}.c"]
     script = SOURCES / "bare.ld"
-    words: list[str | Path] = [f"{PREFIX}gcc", *OPTIONS, f"-march={architecture}", "-T", script, *sources, "-o", place]
+    words: list[str | Path] = [
+        f"{CROSS_PREFIX}gcc",
+        *OPTIONS,
+        f"-march={architecture}",
+        "-T",
+        script,
+        *sources,
+        "-o",
+        place,
+    ]
     subprocess.run(words, check=True)
     return place
 

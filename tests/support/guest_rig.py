@@ -78,7 +78,7 @@ def new(planned: Path | Repetition, folder: Path) -> Rig:
     folder.mkdir(exist_ok=True)
     initramfs, state, data = (folder / name for name in ("initramfs", STATE, DATA))
     root = planned.image.root(repetition.program_set(planned.cell))
-    kernel, load = planned.image.kernel.image, folder / qemu.LOAD
+    kernel, load = planned.image.kernel.image, folder / qemu.LOAD_ARCHIVE
     files = qemu.Files(kernel, initramfs, state, data, emulator.program(), load=load, root=root)
     cell_medium.make_medium(planned.cell, planned.image, StoredMedium(folder))
     return Rig(planned, files, folder)

@@ -23,7 +23,7 @@ from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, 
 from flashbed.analysis.results import JointValue, Results
 from flashbed.result.columns import Combination
 
-COUNTED = ("lifetime_years", "tbw_bytes")
+LIFETIME_METRICS = ("lifetime_years", "tbw_bytes")
 """Metrics that are a quantity divided by the erases of the most worn block."""
 
 
@@ -42,7 +42,7 @@ def erase_steps(results: Results) -> dict[Combination, float]:
 
 def with_erase_counts(comparison: Comparison, results: Results) -> Comparison:
     """Return the comparison with `counts_leave` set in each lead. `results` are those that were compared."""
-    steps = erase_steps(results) if comparison.metric in COUNTED else {}
+    steps = erase_steps(results) if comparison.metric in LIFETIME_METRICS else {}
     if not steps:
         return comparison
 

@@ -138,7 +138,7 @@ OF_NO_LOAD = ("medium_requests", "mount_", "space_")
 work, and what is measured before and after the load.
 """
 
-ENOUGH = 0.5
+ENOUGH_SHARE = 0.5
 """The share of the settings planned for a load that must decide. With fewer, more is left out than compared, and the
 rest is seldom a fair choice: it is the small files, or the large requests.
 """
@@ -231,8 +231,8 @@ def is_of_the_load(metric: str) -> bool:
 
 
 def is_enough(deciding: int, planned: int) -> bool:
-    """True if a verdict may rest on so many of the planned settings: on half of them or more (ENOUGH)."""
-    return deciding > 0 and deciding >= ENOUGH * planned
+    """True if a verdict may rest on so many of the planned settings: on half of them or more (ENOUGH_SHARE)."""
+    return deciding > 0 and deciding >= ENOUGH_SHARE * planned
 
 
 def phase_of(metrics: Iterable[str], metric: str) -> str | None:

@@ -40,7 +40,7 @@ from flashbed.analysis.words import (
     percents,
 )
 from flashbed.profiles.library import Selector
-from flashbed.study.format import PROFILES
+from flashbed.study.format import PROFILE_AXES
 
 NAMED_BOXES = 3
 """The most boxes that a line names; of more, it gives the number of loads, and the picture has each."""
@@ -48,7 +48,7 @@ NAMED_BOXES = 3
 METRIC = "metric"
 """The name of the metric as an axis, if a question has several metrics."""
 
-MANY = ""
+AVERAGED = ""
 """The value of an axis over which a load is a mean; it is not named."""
 
 MANNERS = ("flush", "direct", "allocate", "caches")
@@ -117,7 +117,7 @@ def place(box: Box, words: Words) -> str:
     """Return a box in words: "random read and random write, flushed at the end"."""
     parts = []
     for axis, values in box.items():
-        single = [value for value in values if value != MANY]
+        single = [value for value in values if value != AVERAGED]
         if axis == METRIC:
             parts.append(listing([in_sentence(metric_of(value).title).removeprefix("time ") for value in values]))
         elif len(single) == len(values) and not words.is_idle(axis, box):
@@ -127,13 +127,13 @@ def place(box: Box, words: Words) -> str:
     return ("all " if next(iter(box), "") in MANNERS else "") + ", ".join(parts)
 
 
-MOST_LINES = 10
+MOST_ANSWER_LINES = 10
 """The most lines of the answer in a report."""
 
 LEAST_LINES = 2
 """The lines that each question keeps while another has more."""
 
-NOT_DURABLE = "NOT DURABLE"
+NOT_DURABLE_LABEL = "NOT DURABLE"
 
 _LineKind = Literal[
     "ahead",
@@ -200,7 +200,7 @@ def answer_lines(loads: Sequence[Load], words: Words) -> AnswerLines:
     return AnswerLines(texts, undecided)
 
 
-def shortened(answers: Sequence[AnswerLines], most: int = MOST_LINES) -> list[list[str]]:
+def shortened(answers: Sequence[AnswerLines], most: int = MOST_ANSWER_LINES) -> list[list[str]]:
     """Return the lines of several questions, together at most `most`, but at least one for each. The first question is
     what the study asks: the others give way before it, down to LEAST_LINES, the longest first. The last line of a
     question says how many are left out.
@@ -312,7 +312,7 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
         f"{listing(list(names))}{whereabouts(list(at), everywhere, words)}, because {next(iter(names.values()))}"
         for at, names in by_place.items()
     ]
-    return [f"{NOT_DURABLE}, and not compared: {'; '.join(clauses)}."] if clauses else []
+    return [f"{NOT_DURABLE_LABEL}, and not compared: {'; '.join(clauses)}."] if clauses else []
 
 
 def _with_options(name: str, axis: JointAxis, value: JointValue) -> str:
@@ -320,7 +320,7 @@ def _with_options(name: str, axis: JointAxis, value: JointValue) -> str:
     kind.
     """
     pairs = zip(axis.axes, value, strict=True)
-    options = ",".join(option for name, part in pairs if name in PROFILES for option in Selector.options_of(part))
+    options = ",".join(option for name, part in pairs if name in PROFILE_AXES for option in Selector.options_of(part))
     return f"{name} ({options})" if options and "(" not in name else name
 
 
@@ -406,9 +406,9 @@ def _lead(loads: Sequence[Load], words: Words) -> str:
 
 def _coordinates(load: Load, several: bool, averaged: Sequence[str]) -> Setting:
     """Return what distinguishes a load from others. It includes, for an axis over which other loads are means, its only
-    value, or MANY.
+    value, or AVERAGED.
     """
     planned = [dict(setting) for setting in load.group.planned]
-    over = {axis: list(dict.fromkeys(setting.get(axis, MANY) for setting in planned)) for axis in averaged}
-    single = tuple((axis, values[0] if len(values) == 1 else MANY) for axis, values in over.items())
+    over = {axis: list(dict.fromkeys(setting.get(axis, AVERAGED) for setting in planned)) for axis in averaged}
+    single = tuple((axis, values[0] if len(values) == 1 else AVERAGED) for axis, values in over.items())
     return (*(((METRIC, load.comparison.metric),) if several else ()), *load.group.at, *single)

@@ -25,10 +25,11 @@ from flashbed.common.units import parse_size
 from flashbed.profiles.library import Selector
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import METRICS
+from flashbed.study.claim_rules import TIME_UNITS
 
 LoadKind = Literal["random read", "random write", "sequential read", "sequential write", "flush"]
 
-FILE = Path(__file__).with_name("model_error.toml")
+MODEL_ERROR_FILE = Path(__file__).with_name("model_error.toml")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class ModelError:
 
 def _read_file() -> tuple[dict[str, str], dict[tuple[str, str], ModelError]]:
     """Return the class of each medium, and the error of each class and kind of load."""
-    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    tables = tomllib.loads(MODEL_ERROR_FILE.read_text(encoding="utf-8"))
     classes = {medium: name for name, table in tables.items() for medium in table["media"]}
     errors = {
         (name, load): ModelError(**table[load]) for name, table in tables.items() for load in table if load != "media"
@@ -78,8 +79,8 @@ SAME_LOAD = 1.03
 (docs/generated/accuracy.md, "In the guest").
 """
 
-RATES, TIMES = ("MiB/s", "1/s", "per s"), ("s", "ms", "us")
-"""Units of the metrics that contain an error of speed."""
+RATE_UNITS = ("MiB/s", "1/s", "per s")
+"""Units of metrics that are rates. Rates and times contain an error of speed."""
 
 NO_LOADS = ("mount_", "boot_", "service_", "warm_up_", "late_", "offered_")
 """The beginnings of times and rates that are not the speed of a load."""
@@ -119,14 +120,14 @@ class ErrorLeft:
 def has_speed_error(metric: str) -> bool:
     """True if a metric is a rate or a time of a load: what counts requests, bytes or erases has no error of speed."""
     known = METRICS.get(metric)
-    return known is not None and known.unit in (*RATES, *TIMES) and not metric.startswith(NO_LOADS)
+    return known is not None and known.unit in (*RATE_UNITS, *TIME_UNITS) and not metric.startswith(NO_LOADS)
 
 
 def left_over(exponents: Iterable[tuple[Combination, float]], metric: str, source_of: SourceOf) -> ErrorLeft | None:
     """Return the error left in a product of cells' figures, each with its exponent; None if the metric has none."""
     if not has_speed_error(metric):
         return None
-    rate = -1.0 if METRICS[metric].unit in TIMES else 1.0
+    rate = -1.0 if METRICS[metric].unit in TIME_UNITS else 1.0
     net: dict[Source, float] = {}
     for cell, exponent in exponents:
         source = source_of(cell, metric)
@@ -145,9 +146,9 @@ def left_over(exponents: Iterable[tuple[Combination, float]], metric: str, sourc
 
 
 OTHER_DEVICE = 2.0
-"""The error if fewer than ENOUGH figures of a class were published (model_error.toml)."""
+"""The error if fewer than ENOUGH_FIGURES figures of a class were published (model_error.toml)."""
 
-ENOUGH = 3
+ENOUGH_FIGURES = 3
 
 CPU_FACTOR = 3.5
 """The factor by which a board's CPU may be too fast: an instruction takes it about a cycle, and published NVMe hosts
@@ -155,10 +156,10 @@ write at random no faster than a board of 800 MIPS, where this lab's has 2830 (d
 off"; 2830 / 800).
 """
 
-BLOCK = 4096
+LEAST_WRITE_BYTES = 4096
 """The least that the page cache writes at a time, in bytes."""
 
-MERGED = 2
+MERGED_RATIO = 2
 """If the mean request at the medium is this many times as large as the program's, the page cache put them in order."""
 
 IN_ORDER = 128 << 10
@@ -169,7 +170,7 @@ readahead.
 FLUSHED = 4
 """Writes are flushed one by one if at most this many come to a flush: an fsync writes data, and a journal twice."""
 
-PHASES: Mapping[str, LoadKind] = {
+LOAD_OF_PHASE: Mapping[str, LoadKind] = {
     "char_output": "sequential write",
     "block_output": "sequential write",
     "write": "sequential write",
@@ -201,7 +202,7 @@ def sources(results: Results, fixed: Mapping[str, str]) -> SourceOf:
             return None if board is None else Source(Selector.name_of(board), "", CPU_FACTOR, is_too_fast=True)
         if limit in ("link", "load") or "medium" not in parameters:
             return None
-        phase = PHASES.get(metric.removesuffix("_s").removesuffix("_bandwidth"))
+        phase = LOAD_OF_PHASE.get(metric.removesuffix("_s").removesuffix("_bandwidth"))
         return of_medium(parameters["medium"], phase or load_of(counted.get(cell, Counter()), parameters))
 
     return source
@@ -212,7 +213,7 @@ def of_medium(medium: str, kind: LoadKind) -> Source | None:
     if class_of(medium) is None:
         return None
     error = model_error(medium, kind)
-    few = error is None or error.figures < ENOUGH
+    few = error is None or error.figures < ENOUGH_FIGURES
     return Source(Selector.name_of(medium), kind, max(error.factor if error else 1.0, OTHER_DEVICE if few else 1.0))
 
 
@@ -241,12 +242,12 @@ def _is_in_order(mean_bytes: float, parameters: Mapping[str, str]) -> bool:
         return mean_bytes >= IN_ORDER
     if not pattern.startswith("rand"):
         return True
-    return mean_bytes >= MERGED * max(_request_bytes(parameters), BLOCK)
+    return mean_bytes >= MERGED_RATIO * max(_request_bytes(parameters), LEAST_WRITE_BYTES)
 
 
 def _request_bytes(parameters: Mapping[str, str]) -> int:
-    """Return the request size; BLOCK if the parameter is no size, as in a job of the user's."""
+    """Return the request size; LEAST_WRITE_BYTES if the parameter is no size, as in a job of the user's."""
     try:
         return parse_size(parameters.get("request", ""))
     except ValueError:
-        return BLOCK
+        return LEAST_WRITE_BYTES

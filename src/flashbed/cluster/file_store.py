@@ -24,10 +24,10 @@ from flashbed.common import locks, paths
 from flashbed.common.digest import digest_file, identity
 from flashbed.common.errors import FlashbedError, HostResourceError, host_refusal
 
-PIECE_BYTES = 4 << 20
+MESSAGE_BYTES = 4 << 20
 """Bytes of a file in one message."""
 
-PART = ".part"
+PART_SUFFIX = ".part"
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ class FileStore:
         """Return the piece of a stored file at `offset`. Raises OSError."""
         with self.path(file_id).open("rb") as file:
             file.seek(offset)
-            return in_message(file.read(PIECE_BYTES))
+            return in_message(file.read(MESSAGE_BYTES))
 
     def sweep(self) -> None:
         """Remove partial files of killed processes that are older than locks.STALE_S."""
         with contextlib.suppress(OSError):
-            for left in self.root.glob(f"*{PART}"):
+            for left in self.root.glob(f"*{PART_SUFFIX}"):
                 if time.time() - left.stat().st_mtime > locks.STALE_S:
                     left.unlink()
 
@@ -105,7 +105,7 @@ class Incoming:
 
     def __init__(self, file_store: FileStore, file_id: FileId) -> None:
         self._file_store, self._file_id = file_store, file_id
-        self._part = file_store.root / f"{file_id.digest}.{secrets.token_hex(4)}{PART}"
+        self._part = file_store.root / f"{file_id.digest}.{secrets.token_hex(4)}{PART_SUFFIX}"
         self.size = 0
 
     @property

@@ -25,9 +25,9 @@ from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.plan import Cell
 
-OF_KERNEL = (kernel.IMAGE, kernel.SYMBOLS)
+OF_KERNEL = (kernel.IMAGE, kernel.SYSTEM_MAP)
 EMULATOR, MEDIA, REPLAY, CONDITION = "emulator", "fbmedia", "flashbed-replay", "condition"
-BASE, PART = "base", "part "
+BASE_ARCHIVE, ARCHIVE_PREFIX = "base", "part "
 """Parts for archives of the guest: the base archive, and the prefix of the names of the others."""
 
 PartFiles = Mapping[str, Path]
@@ -65,7 +65,7 @@ def files_of(wanted: Repetition) -> PartFiles:
     files = {name: image.kernel.entry.path(name) for name in OF_KERNEL}
     files |= {EMULATOR: emulator.program(), MEDIA: image.media_tool.program, REPLAY: image.media_tool.replay_program}
     names = guest_parts.file_names(repetition.program_set(cell))
-    files |= {BASE: image.base, **{f"{PART}{name}": image.parts[name] for name in names}}
+    files |= {BASE_ARCHIVE: image.base, **{f"{ARCHIVE_PREFIX}{name}": image.parts[name] for name in names}}
     if (state := cell_medium.conditioned(cell, image)) is not None:
         files[CONDITION] = state
     if cell.medium.start is not None:
@@ -121,8 +121,8 @@ def repetition_of(request: Order, place: Callable[[FileId], Path], kept: Path) -
     root = files[kernel.IMAGE].parent.parent
     own = {name: str(files[name].relative_to(root)) for name in OF_KERNEL}
     guest_kernel = kernel.Kernel(_Shipped(root, own), request.release)
-    parts = {name.removeprefix(PART): path for name, path in files.items() if name.startswith(PART)}
-    image = GuestImage(guest_kernel, tool, files[BASE], parts, {}, files[EMULATOR])
+    parts = {name.removeprefix(ARCHIVE_PREFIX): path for name, path in files.items() if name.startswith(ARCHIVE_PREFIX)}
+    image = GuestImage(guest_kernel, tool, files[BASE_ARCHIVE], parts, {}, files[EMULATOR])
     cell, medium = request.cell, request.cell.medium
     if CONDITION in request.file_ids:
         shipped = request.file_ids[CONDITION]

@@ -21,7 +21,7 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
-from flashbed.cluster.file_store import KEEP, LACKS, PIECE_BYTES, FileId, in_message
+from flashbed.cluster.file_store import KEEP, LACKS, MESSAGE_BYTES, FileId, in_message
 from flashbed.cluster.order import PartFiles, file_id, files_of, order
 from flashbed.cluster.worker import Made, Refusal
 from flashbed.common.digest import identity
@@ -131,7 +131,7 @@ _log = logging.getLogger("flashbed")
 WORKERS_POLL_S = 2.0
 """Seconds between two looks at the list of workers."""
 
-LOST = "each worker that ran it was lost: out of memory?"
+WORKERS_LOST = "each worker that ran it was lost: out of memory?"
 
 
 NO_LAB = "cannot import flashbed ({}); install the same flashbed and distributed there as here"
@@ -215,7 +215,7 @@ class Cluster:
             if isinstance(came, Made):
                 made_at = came.worker
         except KilledWorker:
-            return repetition.failed(wanted, LOST, Status.KILLED)
+            return repetition.failed(wanted, WORKERS_LOST, Status.KILLED)
         finally:
             self._places.end(wanted.beginning, address, made_at)
         if isinstance(came, tuple):
@@ -284,7 +284,7 @@ class Cluster:
         keep, sender = getattr(self._client.scheduler, KEEP), secrets.token_hex(4)
         with path.open("rb") as file:
             while True:
-                piece = in_message(file.read(PIECE_BYTES))
+                piece = in_message(file.read(MESSAGE_BYTES))
                 if refused := self._client.sync(keep, file_id=list(astuple(wanted)), who=sender, piece=piece):
                     raise HostResourceError(f"the scheduler: {refused}")
                 if file.tell() >= wanted.size:

@@ -12,7 +12,7 @@ from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
 from flashbed.image import unused
 
-PARTS = {
+CACHE_FOLDERS = {
     "results": "what was measured: never removed by itself",
     "elsewhere": "results imported from other computers: never removed by itself",
     "media": "media that are kept: never removed by itself",
@@ -43,7 +43,9 @@ def parts(root: Path) -> Rows:
 
 
 def _meaning(name: str) -> str:
-    return next((meaning for pattern, meaning in PARTS.items() if re.fullmatch(pattern, name)), "not the lab's own")
+    return next(
+        (meaning for pattern, meaning in CACHE_FOLDERS.items() if re.fullmatch(pattern, name)), "not the lab's own"
+    )
 
 
 def advice(root: Path) -> str:

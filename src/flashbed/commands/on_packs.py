@@ -41,7 +41,7 @@ def pack_command(
     from flashbed.replay import pack_file
 
     parsed = load(study, where, kernel)
-    to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.ENDING}")
+    to = to or Path(f"{report_folder(parsed, where, kernel).name}{pack_file.PACK_SUFFIX}")
     making.check(parsed)
     making.prepare(to)
     try:

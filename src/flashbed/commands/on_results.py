@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashbed.guest_output.request_log import Request
 
 
-SHOWN = 40
+MOST_FIGURES_SHOWN = 40
 """The most figures shown on a terminal."""
 
 Set = (
@@ -97,10 +97,10 @@ def _show(comparison: Presented) -> None:
     for line in (*comparison.lost, *comparison.broken):
         out.print(f"WORSE: {line}")
     differences = comparison.differences
-    for difference in differences[:SHOWN]:
+    for difference in differences[:MOST_FIGURES_SHOWN]:
         out.print(difference.line)
-    if len(differences) > SHOWN:
-        out.print(f"and {len(differences) - SHOWN} more; --html FILE has all")
+    if len(differences) > MOST_FIGURES_SHOWN:
+        out.print(f"and {len(differences) - MOST_FIGURES_SHOWN} more; --html FILE has all")
     if differences:
         out.print(comparison.table.note)
 

@@ -42,7 +42,7 @@ def trace_import(
     from flashbed.common import atomic
     from flashbed.guest_output.program_calls import Operation
     from flashbed.traces import call_trace, importing
-    from flashbed.workload.trace import OPERATIONS
+    from flashbed.workload.trace import OPERATION_OF_CALL
 
     imported_trace = importing.imported(file, chosen, below)
     trace = imported_trace.trace
@@ -50,7 +50,9 @@ def trace_import(
     atomic.write_named(to, call_trace.written(trace, comments).encode("ascii"))
     seconds = max(call.end_us for call in trace.calls) / 1e6
     out.print(f"{to}: {len(trace.calls)} calls of {trace.threads} threads at a time, in {seconds:.3f} s")
-    calls_of = {operation: [name for name, of in OPERATIONS.items() if of is operation] for operation in Operation}
+    calls_of = {
+        operation: [name for name, of in OPERATION_OF_CALL.items() if of is operation] for operation in Operation
+    }
     for title, operation in (("read", Operation.READ), ("written", Operation.WRITE)):
         names = calls_of[operation]
         out.print(f"  {title}: {trace.moved(*names)} bytes in {trace.many(*names)} calls")

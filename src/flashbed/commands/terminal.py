@@ -21,7 +21,7 @@ from flashbed.common import atomic, foreign
 from flashbed.common.errors import HostResourceError, InputError, host_refusal
 from flashbed.common.page import PageTable
 
-KEPT = "\n\t"
+ALLOWED_CONTROLS = "\n\t"
 """Unprintable characters that messages may contain."""
 
 
@@ -32,14 +32,16 @@ class _Plain(Console):
         super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=True, **how)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        super().print(*(foreign.plain(item, KEPT) if isinstance(item, str) else item for item in objects), **how)
+        super().print(
+            *(foreign.plain(item, ALLOWED_CONTROLS) if isinstance(item, str) else item for item in objects), **how
+        )
 
 
 class PlainFormatter(logging.Formatter):
     """A log formatter that prints text literally, without markup."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return foreign.plain(super().format(record), KEPT)
+        return foreign.plain(super().format(record), ALLOWED_CONTROLS)
 
 
 if not (re.fullmatch(r"[0-9]{1,6}", os.environ.get("COLUMNS", "")) and int(os.environ["COLUMNS"])):
@@ -76,7 +78,7 @@ def check_page(file: Path | None) -> None:
 def say(line: str) -> None:
     """Print a line at once, for a reader who follows. Raises OSError if the reader is gone."""
     try:
-        print(foreign.plain(line, KEPT), flush=True)
+        print(foreign.plain(line, ALLOWED_CONTROLS), flush=True)
     except OSError:
         # The rest of the buffer would fail again, with a message, when Python exits
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -109,7 +111,7 @@ def write_page(
 def write_artefact(content: bytes) -> None:
     """Write an artefact: its bytes to a pipe or a file, plain text to a terminal."""
     if sys.stdout.isatty():
-        print(foreign.plain(content.decode(errors="replace"), KEPT))
+        print(foreign.plain(content.decode(errors="replace"), ALLOWED_CONTROLS))
     else:
         sys.stdout.buffer.write(content)
 
@@ -130,7 +132,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ..
         padding=(0, 2, 0, 0),
     )
     for row in rows:
-        table.add_row(*(foreign.plain(cell, KEPT) for cell in row))
+        table.add_row(*(foreign.plain(cell, ALLOWED_CONTROLS) for cell in row))
     _console().print(table)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from flashbed.common.units import rough_size
 
-MOST_LINES = 20
+MOST_MESSAGE_LINES = 20
 """The most lines of one message. A mistake that repeats a thousand times has one cause."""
 
 _KEPT = "what was finished is kept: make room and run again"
@@ -115,8 +115,8 @@ def no_room(path: Path, *, too_large: bool = False) -> HostResourceError:
 def several(lines: Iterable[str]) -> str:
     """Return one message of `lines` without duplicates. If there are too many, keep the first and count the rest."""
     unique = list(dict.fromkeys(lines))
-    more = [f"... and {len(unique) - MOST_LINES:,} more like these"] if len(unique) > MOST_LINES else []
-    return "\n".join([*unique[:MOST_LINES], *more])
+    more = [f"... and {len(unique) - MOST_MESSAGE_LINES:,} more like these"] if len(unique) > MOST_MESSAGE_LINES else []
+    return "\n".join([*unique[:MOST_MESSAGE_LINES], *more])
 
 
 NO_MEMORY = "this host gives flashbed too little memory; free some, or raise the limit (`ulimit -v`), and run again"

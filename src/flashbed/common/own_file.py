@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from flashbed.common.units import rough_size
 
-MOST_BYTES = 256 << 20
+MOST_FILE_BYTES = 256 << 20
 """The most bytes of a file that is read whole, far more than any of these files has. A sparse file may
 claim terabytes.
 """
@@ -59,7 +59,7 @@ def opened(path: Path, *, own: bool = False) -> BinaryIO:
         raise
 
 
-def read(path: Path, most: int = MOST_BYTES) -> bytes:
+def read(path: Path, most: int = MOST_FILE_BYTES) -> bytes:
     """Return the content of a file of at most `most` bytes. Raises OSError."""
     with opened(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > most:

@@ -15,25 +15,25 @@ from typing import Any
 from flashbed.common.digest import digest_package
 from flashbed.common.errors import SetupError
 
-COMMANDS, WORKLOADS = "flashbed.commands", "flashbed.workloads"
+COMMAND_GROUP, WORKLOAD_GROUP = "flashbed.commands", "flashbed.workloads"
 """The two groups of entry points."""
 
 
 def commands() -> dict[str, Any]:
     """Return the groups of commands by name. Raises SetupError."""
-    return {entry.name: _loaded(entry) for entry in _of(COMMANDS)}
+    return {entry.name: _loaded(entry) for entry in _of(COMMAND_GROUP)}
 
 
 def workloads() -> dict[str, Any]:
     """Return the workload tools by the name that studies use. Raises SetupError."""
-    return {entry.name: _loaded(entry)() for entry in _of(WORKLOADS)}
+    return {entry.name: _loaded(entry)() for entry in _of(WORKLOAD_GROUP)}
 
 
 def digests() -> list[str]:
     """Return the entry points, and the digest of the files of each top-level package that they name. Nothing of another
     package is executed.
     """
-    entries = [(group, entry) for group in (COMMANDS, WORKLOADS) for entry in _of(group)]
+    entries = [(group, entry) for group in (COMMAND_GROUP, WORKLOAD_GROUP) for entry in _of(group)]
     packages = sorted({entry.module.partition(".")[0] for _, entry in entries})
     return [
         *(f"{group}: {entry.name} = {entry.value}" for group, entry in entries),

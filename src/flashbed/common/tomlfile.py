@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 
 from flashbed.common import foreign, own_file
 from flashbed.common.errors import InputError, several
-from flashbed.common.units import LARGEST, by_size, parse_size
+from flashbed.common.units import LARGEST_INT64, by_size, parse_size
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -118,7 +118,7 @@ NEAR = 0.65
 
 _TOO_DEEP = f"tables or lists are nested more than {DEEPEST} deep; use fewer levels"
 
-_TOO_LARGE = f"is out of range: a whole number is from {-LARGEST - 1} to {LARGEST}"
+_TOO_LARGE = f"is out of range: a whole number is from {-LARGEST_INT64 - 1} to {LARGEST_INT64}"
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class TomlFile:
                 left += [((*keys, key), inner) for key, inner in value.items()]
             elif isinstance(value, list):
                 left += [((*keys, index), inner) for index, inner in enumerate(value)]
-            elif type(value) is int and not -LARGEST - 1 <= value <= LARGEST:
+            elif type(value) is int and not -LARGEST_INT64 - 1 <= value <= LARGEST_INT64:
                 raise self.error(keys, _TOO_LARGE)
 
     def validate(self, model: type[Model]) -> Model:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-LARGEST = 2**63 - 1
+LARGEST_INT64 = 2**63 - 1
 """The largest size, duration and other whole number of files, the kernel and the models: all have 64 bits."""
 
 _SIZE = re.compile(r"(\d{1,30})\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
@@ -25,8 +25,8 @@ def parse_size(text: str) -> int:
     if match is None:
         raise ValueError(f'"{text[:60]}" is not a size; write a whole number with k, M, G or T, such as "16k" or "2G"')
     size = int(match[1]) * _BYTES[match[2].lower()]
-    if size > LARGEST:
-        raise ValueError(f"{text.strip()} is too large; a size is at most {LARGEST} bytes")
+    if size > LARGEST_INT64:
+        raise ValueError(f"{text.strip()} is too large; a size is at most {LARGEST_INT64} bytes")
     return size
 
 
@@ -70,8 +70,8 @@ def parse_duration_ns(text: str) -> int:
     if match is None:
         raise ValueError(f'"{text[:60]}" is not a duration; write a whole number with ns, us, ms or s, such as "20us"')
     duration = int(match[1]) * _NANOSECONDS[match[2]]
-    if duration > LARGEST:
-        raise ValueError(f"{text.strip()} is too long; a duration is at most {LARGEST} ns")
+    if duration > LARGEST_INT64:
+        raise ValueError(f"{text.strip()} is too long; a duration is at most {LARGEST_INT64} ns")
     return duration
 
 

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from flashbed.comparing.change import Cause, Change, cause, change_of
-from flashbed.comparing.result_set import CHECK, CLEAN, DURABLE, OUTCOME, Place, ResultSet, StoredRepetition
+from flashbed.comparing.result_set import (
+    CHECK_COLUMN,
+    CLEAN,
+    DURABLE_COLUMN,
+    OUTCOME_COLUMN,
+    Place,
+    ResultSet,
+    StoredRepetition,
+)
 from flashbed.guest_output import durability
 from flashbed.result.metrics import CPU_NS, Better, Metric
 
 CPU_TIME = "cpu_time"
 """The figure that is made of a counter: CPU time during the measurement."""
 
-BUILT_IN = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
+COUNTER_METRICS = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
 
-CALLED = {CHECK: "checker", "limit": "limited by", "mounted": "mounted as"}
+CALLED = {CHECK_COLUMN: "checker", "limit": "limited by", "mounted": "mounted as"}
 """Names of columns for people, where the column's own name says too little."""
 
 
@@ -60,7 +68,7 @@ class Compared:
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
         """Return the metrics of both sets, by name."""
-        return {**self.a.metrics, **self.b.metrics, **BUILT_IN}
+        return {**self.a.metrics, **self.b.metrics, **COUNTER_METRICS}
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -149,11 +157,13 @@ def _lost(
     these.
     """
     if failed := [seed for seed in seeds if of_a[seed].measured and not of_b[seed].measured]:
-        yield f"measured in A, and in B {of_b[failed[0]].texts[OUTCOME]} with {_seeds(failed)}"
-    if damaged := [seed for seed in seeds if of_a[seed].texts[CHECK] == CLEAN and of_b[seed].texts[CHECK]]:
-        report = str(of_b[damaged[0]].texts[CHECK]).splitlines()[0]
+        yield f"measured in A, and in B {of_b[failed[0]].texts[OUTCOME_COLUMN]} with {_seeds(failed)}"
+    if damaged := [
+        seed for seed in seeds if of_a[seed].texts[CHECK_COLUMN] == CLEAN and of_b[seed].texts[CHECK_COLUMN]
+    ]:
+        report = str(of_b[damaged[0]].texts[CHECK_COLUMN]).splitlines()[0]
         yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {report}"
-    durable = {seed: (of_a[seed].assessments[DURABLE], of_b[seed].assessments[DURABLE]) for seed in seeds}
+    durable = {seed: (of_a[seed].assessments[DURABLE_COLUMN], of_b[seed].assessments[DURABLE_COLUMN]) for seed in seeds}
     states = (durability.DURABLE, durability.NOT_DURABLE)
     if undone := [seed for seed, (was, now) in durable.items() if (was.state, now.state) == states]:
         yield f"commits of the load were lost in B with {_seeds(undone)}: {durable[undone[0]][1].text}"
@@ -164,6 +174,6 @@ def _seeds(some: list[int]) -> str:
 
 
 def _shown(value: str | None, name: str) -> str:
-    if name == CHECK and not value:
+    if name == CHECK_COLUMN and not value:
         return "not checked" if value is None else "clean"
     return "; ".join(value.splitlines()) if value else "nothing"

@@ -31,17 +31,17 @@ class ChangeVerdict(StrEnum):
     ONE_SEED = "one seed"
 
 
-TONES = {str(ChangeVerdict.WORSE): "bad", str(ChangeVerdict.BETTER): "good"}
+CHANGE_TONES = {str(ChangeVerdict.WORSE): "bad", str(ChangeVerdict.BETTER): "good"}
 LEAST_CHANCE = 0.0001
 """A smaller chance is shown as "below" this."""
 
 _COUNTED = {"code": CPU_LAYER, "medium": "pages"}
 """The layer whose counter is shown for a cause, where its name is not that of the cause."""
 
-MOST_OPEN = 12
+MOST_OPEN_ROWS = 12
 """Rows that a page shows at once."""
 
-COLUMNS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
+COMPARISON_HEADS = ("cell", "figure", "change", "seeds", "seeds apart", "chance", "verdict", "begins with")
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Difference:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the texts of COLUMNS."""
+        """Return the texts of COMPARISON_HEADS."""
         where, begins = named(self.cell.place), _where(self.cell.cause)
         if (change := self.change) is None:
             return (where, self.title, "", str(len(self.cell.seeds)), "", "", "not the same", begins)
@@ -240,7 +240,9 @@ NOTE = (
 def table(shown: Sequence[Difference], title: str = "What differs") -> PageTable:
     """Return a table of differences for a page."""
     rows = [difference.texts for difference in shown]
-    return PageTable(title, COLUMNS, rows, left=2, note=NOTE if rows else "", tones=TONES, most=MOST_OPEN)
+    return PageTable(
+        title, COMPARISON_HEADS, rows, left=2, note=NOTE if rows else "", tones=CHANGE_TONES, most=MOST_OPEN_ROWS
+    )
 
 
 def _where(cause: Cause | None) -> str:

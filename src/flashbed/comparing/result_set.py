@@ -20,19 +20,21 @@ from flashbed.replay.pack_file import Pack
 from flashbed.result import columns
 from flashbed.result.metrics import Metric
 
-FILE = "results.json"
-COMPARED = f"`flashbed compare` reads a report's folder, its {FILE}, a pack, or a folder of several report folders"
+RESULTS_JSON = "results.json"
+COMPARED = (
+    f"`flashbed compare` reads a report's folder, its {RESULTS_JSON}, a pack, or a folder of several report folders"
+)
 MOST_OPTIONS = 10
 """The most options of a kernel that are listed. Others are counted."""
 
 Place = tuple[tuple[str, str], ...]
 """The place of a cell: axes and their values, in the order of the axes' names."""
 
-OUTCOME, CHECK = "outcome", "check"
+OUTCOME_COLUMN, CHECK_COLUMN = "outcome", "check"
 CLEAN = ""
 """The output of a file system's checker that finds nothing. None stands for no check."""
 
-DURABLE = "durable"
+DURABLE_COLUMN = "durable"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class StoredRepetition:
 
     @property
     def measured(self) -> bool:
-        return self.texts[OUTCOME] == Status.MEASURED
+        return self.texts[OUTCOME_COLUMN] == Status.MEASURED
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,11 @@ def read_all(text: str) -> dict[str, ResultSet]:
         return {"": _read(path, text, part)}
     if not path.is_dir():
         raise InputError(f"{place}: no such file or folder; {COMPARED}")
-    if (path / FILE).is_file():
-        return {"": _read(path / FILE, text, part)}
-    files = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(FILE))}
+    if (path / RESULTS_JSON).is_file():
+        return {"": _read(path / RESULTS_JSON, text, part)}
+    files = {str(file.parent.relative_to(path)): file for file in sorted(path.rglob(RESULTS_JSON))}
     if not files:
-        raise InputError(f"{place}: there is no {FILE} in it; `flashbed report STUDY --out {place}` writes one")
+        raise InputError(f"{place}: there is no {RESULTS_JSON} in it; `flashbed report STUDY --out {place}` writes one")
     return {name: _read(file, f"{text}: {name}", part) for name, file in files.items()}
 
 
@@ -126,7 +128,7 @@ def _read(path: Path, name: str, part: str) -> ResultSet:
 
 
 def _of_pack(pack: Pack, name: str, part: str) -> ResultSet:
-    result_set = _parsed(pack.read(f"{pack_file.REPORT}/{FILE}"), pack.path, name, part)
+    result_set = _parsed(pack.read(f"{pack_file.REPORT_FOLDER}/{RESULTS_JSON}"), pack.path, name, part)
     kernels = dict.fromkeys(recipe.kernel for recipe in pack.recipes)
     return replace(result_set, options={pack.called(kernel): pack.options(kernel) for kernel in kernels})
 
@@ -167,7 +169,7 @@ def _of(document: Mapping[str, Any], name: str, selection: Mapping[str, str]) ->
             raise InputError(f"{name}: {axis} has no value {value}{nearest(value, axes[axis])}")
     cells: dict[Place, dict[int, StoredRepetition]] = {}
     for row in document["repetitions"]:
-        if row[OUTCOME] != Status.MISSING and all(row[axis] == value for axis, value in selection.items()):
+        if row[OUTCOME_COLUMN] != Status.MISSING and all(row[axis] == value for axis, value in selection.items()):
             if not (type(row["seed"]) is int and all(isinstance(row[axis], str) for axis in axes)):
                 raise TypeError("a cell has values of text, and a seed that is a number")
             place = tuple((axis, row[axis]) for axis in sorted(axes) if axis not in selection)

@@ -23,7 +23,7 @@ from flashbed.execution.scheduler import Record
 from flashbed.guest_output import power_cuts, request_log
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import Cut
-from flashbed.guest_output.request_log import LOG, Request
+from flashbed.guest_output.request_log import REQUEST_LOG, Request
 from flashbed.machine import guest_job
 from flashbed.machine.base import Outcome
 from flashbed.result.evaluation import OutFiles
@@ -31,7 +31,7 @@ from flashbed.result.store import open_store
 from flashbed.study import host_commands
 from flashbed.study.loading import Study, find_study, load_study
 
-RECORDS = 1 << 20
+MOST_RECORDED = 1 << 20
 """The most requests from power-on that are recorded, at 40 bytes each."""
 
 
@@ -65,23 +65,23 @@ def again(record: Record, number: int, limits: attempt.Limits, folder: Path) -> 
         raise InputError(f"{record.result.key[:12]}: has no power cut {number}; it has {len(kept)}, numbered from 0")
     span = Span.of(Outcome(Status.MEASURED, files=out))
     try:
-        pulled = _pulled(wanted, out, span.moment(wanted.cell.seed, number), limits, folder / "cut", RECORDS)
+        pulled = _pulled(wanted, out, span.moment(wanted.cell.seed, number), limits, folder / "cut", MOST_RECORDED)
         begun = _pulled(wanted, out, Moment(0, 0), limits, folder / "begun")
     except CampaignError as error:
         raise SetupError(f"power cut {number}: {error.outcome.reason}") from None
     cut = classified(pulled, span.armed_ns)
     if cut != kept[number]:
         raise DifferentResultsError(f"power cut {number} was {kept[number]}, and is {cut} now")
-    recorded = pulled.first.files.get(LOG, b"")
+    recorded = pulled.first.files.get(REQUEST_LOG, b"")
     requests = request_log.parsed(recorded, span.armed_ns)
     after, fates = pulled.after.files, pulled.first.files[FATES].decode().splitlines()
     return Explained(
         cut=cut,
         requests=[request for request in requests if request.begun_ns >= 0],
-        is_whole=len(requests) < RECORDS,
+        is_whole=len(requests) < MOST_RECORDED,
         fates=[line for line in fates if ":" not in line],
-        tree_before=_text(begun.after.files, guest_job.TREE),
-        tree_after=_text(after, guest_job.TREE),
+        tree_before=_text(begun.after.files, guest_job.FILE_TREE),
+        tree_after=_text(after, guest_job.FILE_TREE),
         mount_log=_text(after, guest_job.MOUNT_LOG),
         kernel_log=_text(after, guest_job.KERNEL_LOG),
         check_log=_text(after, guest_job.CHECK_LOG),

@@ -109,7 +109,7 @@ def lock_study(study: Study) -> Lockfile:
     """Return a lock for the file beside a study, of the files that are used for it here. Write nothing."""
     profiles = {name: digest_file(file) for name, file in profiles_of(study)}
     brought = {name: own_module.digest(folder) for name, folder in modules_of(study)}
-    return replace(_lock(study.path.with_suffix(lockfile.ENDING), profiles, [study]), modules=brought)
+    return replace(_lock(study.path.with_suffix(lockfile.LOCK_SUFFIX), profiles, [study]), modules=brought)
 
 
 def lock_shipped() -> Lockfile:
@@ -200,7 +200,7 @@ def requests_of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[
         if of_debian := re.match(r"\d+\.\d+", version):
             requests.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
         if version == DEBIAN_KERNEL:
-            requests.append(PackageRequest((debian_kernel.PACKAGE,), alone=True))
+            requests.append(PackageRequest((debian_kernel.KERNEL_PACKAGE,), alone=True))
             requests.append(PackageRequest((debian_kernel.wanted(archive),), alone=True))
     for program_set in sets:
         if "fio" in program_set.built:

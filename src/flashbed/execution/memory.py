@@ -73,7 +73,7 @@ class Memory:
         return fits and 2 * self.guests * (content_bytes + ram_bytes) <= available_bytes()
 
 
-NONE = Memory(None, 1)
+ON_DISK = Memory(None, 1)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class Span:
     @staticmethod
     def of(uncut: Outcome) -> Span:
         """Return the span of a guest that ran to its end. Raises CampaignError if its command left no time to cut."""
-        marks = (guest_job.ARMING, guest_job.ARMED, guest_job.MEASURED)
+        marks = (guest_job.ARMING_MARK, guest_job.ARMED_MARK, guest_job.MEASURED_MARK)
         try:
             arming_ns, armed_ns, measured_ns = (_clock_ns(uncut, mark) for mark in marks)
             changed_ns = power_cuts.first_change_ns(uncut.files, armed_ns)
@@ -195,8 +195,10 @@ def classified(guests: Pulled, begun_ns: int) -> Cut:
     """Return what a power cut led to. The command began at `begun_ns`."""
     after = guests.after
     outcome, note = judged(after)
-    did_mount = guest_job.STATE in after.files
-    took_ns = _clock_ns(after, guest_job.RECOVERED) - _clock_ns(after, guest_job.RECOVERY) if did_mount else None
+    did_mount = guest_job.MOUNTED_AS in after.files
+    took_ns = (
+        _clock_ns(after, guest_job.RECOVERED_MARK) - _clock_ns(after, guest_job.RECOVERY_MARK) if did_mount else None
+    )
     return Cut(
         moment_ns=guests.cut_ns - begun_ns,
         outcome=outcome,
@@ -215,14 +217,14 @@ def judged(after: Outcome) -> tuple[CutOutcome, str]:
         return CutOutcome.UNDECIDED, after.reason
     if after.status != Status.MEASURED:
         return CutOutcome.REFUSED, after.reason
-    if guest_job.STATE not in files:
+    if guest_job.MOUNTED_AS not in files:
         return CutOutcome.REFUSED, _last_line(files.get(guest_job.MOUNT_LOG, b""))
     status, said = files.get(guest_job.CHECK_STATUS, b"").strip(), _last_line(files.get(guest_job.CHECK_LOG, b""))
     number = int(status) if status.isdigit() else -1
     if number != base.INTACT:
         undecided = f"exit status {status.decode(errors='replace')}: {said}"
         return (_BY_STATUS[number], said) if number in _BY_STATUS else (CutOutcome.UNDECIDED, undecided)
-    was = files[guest_job.STATE]
+    was = files[guest_job.MOUNTED_AS]
     return (CutOutcome.REPAIRED if was == guest_job.REPAIRED else CutOutcome.SURVIVED), ""
 
 

@@ -102,7 +102,7 @@ def own_modules(cell: Cell) -> tuple[tuple[str, Path], ...]:
 def prepare(cell: Cell, image: GuestImage) -> Repetition:
     """Return the repetition of a cell, with its key over everything that can change its result."""
     files, noted = job(cell, image), observers(cell)
-    observed = {emulator.SAMPLES: noted.samples, emulator.CALLS: noted.calls}
+    observed = {emulator.SAMPLES_OBSERVER: noted.samples, emulator.CALLS_OBSERVER: noted.calls}
     environment = {
         "emulator": emulator.digest(),
         **{name: emulator.observer_digest(name) for name, notes in observed.items() if notes},
@@ -165,7 +165,7 @@ def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.
     _need_room(cell.medium.size_bytes, folder)
     files = _files(cell, image, folder)
     image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
-    (folder / qemu.LOAD).touch()
+    (folder / qemu.LOAD_ARCHIVE).touch()
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     begun = Beginning(machine(cell, image), files, folder, observers=observers(cell))
     return begun.reach(limit_s, stop) or begun
@@ -176,7 +176,7 @@ def execute(
     folder: Path,
     limit_s: float,
     stop: threading.Event,
-    host: Memory = memory.NONE,
+    host: Memory = memory.ON_DISK,
     begun: Begun = None,
 ) -> Finished:
     """Run a repetition within `limit_s` seconds of the host's time, from power-on or from `begun`. Its files are in the
@@ -234,7 +234,7 @@ def _executed(
 
 
 def _files(cell: Cell, image: GuestImage, folder: Path) -> qemu.Files:
-    initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD))
+    initramfs, state, data, load = (folder / name for name in ("initramfs", STATE, DATA, qemu.LOAD_ARCHIVE))
     program = image.emulator or emulator.program()
     root = image.root(program_set(cell))
     return qemu.Files(image.kernel.image, initramfs, state, data, program, load=load, root=root)
@@ -318,7 +318,7 @@ def _first(
         return begun.run(of_cell.packed_load(), folder, limit_s, stop)
     files, changed = _files(cell, image, folder), image.kernel.changed
     image.write_initramfs(program_set(cell), of_cell.beginning, files.initramfs)
-    (folder / qemu.LOAD).write_bytes(of_cell.packed_load())
+    (folder / qemu.LOAD_ARCHIVE).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
     setup = machine_setup(cell, image)
@@ -349,7 +349,7 @@ def plain_job(cell: Cell, image: GuestImage) -> Job:
     files = {**scripts, **workload.files}
     begins = {name: data for name, data in files.items() if name in tool.begins_with}
     if workload.has_root:
-        begins[guest_job.ROOT] = guest_job.root_functions()
+        begins[guest_job.ROOT_SCRIPT] = guest_job.root_functions()
     prepare = guest_job.aging(cell) + scripts["prepare"]
     load = {name: data for name, data in files.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}

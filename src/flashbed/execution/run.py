@@ -39,7 +39,7 @@ DEFAULT_LIMIT_S = 900.0
 """Host seconds after which a guest counts as hung. Far above the slowest cell of the shipped studies."""
 
 
-MANY = 5000
+MANY_REPETITIONS = 5000
 """Planning more repetitions takes seconds, so a progress stage is shown."""
 
 
@@ -95,8 +95,8 @@ def _prepared(cell: Cell, guest: guest_image.GuestImage, progress: Stage | None)
 
 @contextmanager
 def _noted(title: str, repetitions: int) -> Iterator[Stage | None]:
-    """Open a progress stage if there are MANY repetitions."""
-    if repetitions < MANY:
+    """Open a progress stage if there are at least MANY_REPETITIONS."""
+    if repetitions < MANY_REPETITIONS:
         yield None
         return
     with stage(title, total=repetitions) as progress:

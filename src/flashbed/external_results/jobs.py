@@ -23,15 +23,15 @@ from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
 from flashbed.workload.fio.pattern import is_portable, portable_jobs
 
-MANIFEST = "flashbed-jobs.json"
-FORMAT = 2
-PREPARED = ("medium", "filesystem", "translation")
+JOBS_MANIFEST = "flashbed-jobs.json"
+JOBS_FORMAT = 2
+PREPARED_BY_HAND = ("medium", "filesystem", "translation")
 """The parts of the stack that a person prepares on the other computer. The rest is that computer's own."""
 
-LONGEST_NAME = 180
+LONGEST_JOB_NAME = 180
 """The most bytes of a job's name before its digest. File systems take 255 bytes for a name with its suffix."""
 
-SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
+JOB_SCRIPTS = {"run.sh": "\n", "run.cmd": "\r\n"}
 """The scripts, with the line ends of their systems."""
 
 
@@ -67,7 +67,7 @@ def jobs(study: Study) -> Iterator[PortableJob]:
         values = [value for axis, value in cell.coordinates.items() if axis not in STACK]
         name_parts = "-".join([*values, f"seed{cell.seed}"])
         plain = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name_parts)
-        name = f"{plain.encode()[:LONGEST_NAME].decode(errors='ignore')}-{digest}"
+        name = f"{plain.encode()[:LONGEST_JOB_NAME].decode(errors='ignore')}-{digest}"
         yield PortableJob(folder, name, cell.coordinates, cell.seed, portable_jobs(parameters, cell.seed, name))
 
 
@@ -80,7 +80,7 @@ def _digest(study: Study, cell: Cell) -> str:
     """Return the digest of a job: what runs, on which stack, as which cell. If the study changes any of it, it is
     another job.
     """
-    prepared = {name: value for name, value in {**study.fixed, **cell.coordinates}.items() if name in PREPARED}
+    prepared = {name: value for name, value in {**study.fixed, **cell.coordinates}.items() if name in PREPARED_BY_HAND}
     carried_out = portable_jobs(cell.workload.parameters, cell.seed, "job")
     texts = {kind: text.decode() for kind, text in carried_out.items()}
     document = json.dumps([dict(cell.coordinates), prepared, cell.seed, texts], sort_keys=True)
@@ -101,7 +101,7 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists already; name a new folder, so that results of two exports are not mixed")
     manifest = {
-        "format": FORMAT,
+        "format": JOBS_FORMAT,
         "study": study.name,
         "title": study.title,
         "jobs": [job.described() for job in portable_jobs],
@@ -113,10 +113,10 @@ def export(study: Study, folder: Path) -> tuple[int, int]:
             place.mkdir(parents=True, exist_ok=True)
             for kind, text in job.files.items():
                 (place / f"{job.name}.{kind}.fio").write_bytes(text)
-        for script, line_end in SCRIPTS.items():
+        for script, line_end in JOB_SCRIPTS.items():
             (folder / script).write_bytes(_shipped(script).replace("\n", line_end).encode())
         (folder / "README.txt").write_bytes(_readme(study, portable_jobs).replace("\n", "\r\n").encode())
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        (folder / JOBS_MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise host_refusal(folder, error) from None
     return len(portable_jobs), len({job.folder for job in portable_jobs})

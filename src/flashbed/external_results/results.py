@@ -25,7 +25,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
-from flashbed.external_results.jobs import FORMAT, MANIFEST, PortableJob, jobs
+from flashbed.external_results.jobs import JOBS_FORMAT, JOBS_MANIFEST, PortableJob, jobs
 from flashbed.guest_output.assessment import Status
 from flashbed.result.columns import ResultRow
 from flashbed.study.loading import SHIPPED, Study
@@ -34,7 +34,7 @@ from flashbed.workload.fio.jobs import OUTPUT, section_names
 from flashbed.workload.fio.output import metrics_of, read_json
 
 ROWS = "rows.json"
-LONGEST_NAME = 200
+LONGEST_SYSTEM_NAME = 200
 """The most letters in the name of a system."""
 OWNER = "study.json"
 """The file that says to which study the results belong, by the path of the study's file."""
@@ -83,7 +83,7 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
     """
     if not system.strip() or not system.isprintable():
         raise InputError('--as: give the system a name that can be printed, such as --as "Windows XP"')
-    if len(_folder_name(system)) > LONGEST_NAME:
+    if len(_folder_name(system)) > LONGEST_SYSTEM_NAME:
         raise InputError(f'--as: "{system[:40]}..." is too long for the name of a system')
     if study.systems and system not in study.systems:
         raise InputError(f'--as: "{system}" is not among the systems of {study.path}{nearest(system, study.systems)}')
@@ -95,7 +95,7 @@ def take_in(study: Study, folder: Path, system: str) -> tuple[int, int]:
         job = now.get(entry["name"])
         if job is None:
             raise InputError(
-                f"{folder / MANIFEST}: {study.name} has no job {shown(entry['name'], 120)} any more: it was "
+                f"{folder / JOBS_MANIFEST}: {study.name} has no job {shown(entry['name'], 120)} any more: it was "
                 "changed after the export; export it again, or import into the old version of the study"
             )
         if own_file.is_file(file):
@@ -212,7 +212,7 @@ def _owner(study: Study) -> str:
 
 
 def _manifest(study: Study, folder: Path) -> dict[str, Any]:
-    path = folder / MANIFEST
+    path = folder / JOBS_MANIFEST
     try:
         manifest = json.loads(own_file.read(path).decode())
         form, name, entries = manifest["format"], manifest["study"], manifest["jobs"]
@@ -222,7 +222,7 @@ def _manifest(study: Study, folder: Path) -> dict[str, Any]:
         fine = fine and len({entry["name"] for entry in entries}) == len(entries)
     except FileNotFoundError:
         raise InputError(
-            f"{folder}: no exported jobs here ({MANIFEST} is missing); `flashbed export` makes them"
+            f"{folder}: no exported jobs here ({JOBS_MANIFEST} is missing); `flashbed export` makes them"
         ) from None
     except KeyError as error:
         raise InputError(f"{path}: has no {error}; export the jobs again") from None
@@ -230,8 +230,8 @@ def _manifest(study: Study, folder: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read: nested too deeply; export the jobs again") from None
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}: cannot be read: {shown(error, 200)}") from None
-    if form != FORMAT or not fine:
-        raise InputError(f"{path}: not of a format that this flashbed knows ({FORMAT}); export the jobs again")
+    if form != JOBS_FORMAT or not fine:
+        raise InputError(f"{path}: not of a format that this flashbed knows ({JOBS_FORMAT}); export the jobs again")
     if name != study.name:
         raise InputError(f"{path}: these are the jobs of the study {shown(name)}, not of {study.name}")
     return dict(manifest)

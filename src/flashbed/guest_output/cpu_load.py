@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-BEFORE, MEASURED = "idle.before", "idle.measured"
+IDLE_BEFORE, IDLE_MEASURED = "idle.before", "idle.measured"
 """Moments: the files that guest/cell leaves, with lines of /proc/timer_list."""
 
 NotedWindow = tuple[str, str]
 """The moments at which a window begins and ends."""
 
-MEASUREMENT: NotedWindow = (BEFORE, MEASURED)
-LOAD: NotedWindow = ("idle.load.begun", "idle.load.ended")
+MEASUREMENT_WINDOW: NotedWindow = (IDLE_BEFORE, IDLE_MEASURED)
+LOAD_WINDOW: NotedWindow = ("idle.load.begun", "idle.load.ended")
 """The window of a tool that measures only a part of the measurement."""
 
 _NOW = re.compile(rb"now at (\d+) nsecs")
@@ -40,16 +40,16 @@ def several(out: Mapping[str, bytes]) -> dict[str, float]:
 
 def notes_load(out: Mapping[str, bytes]) -> bool:
     """Return True if the tool noted when its load began and ended."""
-    return set(LOAD) <= set(out)
+    return set(LOAD_WINDOW) <= set(out)
 
 
-def window_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> tuple[int, int]:
+def window_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT_WINDOW) -> tuple[int, int]:
     """Return when the window began and ended, ns since the guest's boot. Raises KeyError or ValueError."""
     began, ended = (_times_ns(out[name])[0] for name in window)
     return began, ended
 
 
-def length_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> int:
+def length_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT_WINDOW) -> int:
     """Return the length of the window, ns. Raises KeyError or ValueError."""
     began, ended = window_ns(out, window)
     return ended - began
@@ -62,7 +62,7 @@ def busy_ns(out: Mapping[str, bytes]) -> int:
     return max(each_busy_ns(out))
 
 
-def each_busy_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT) -> list[int]:
+def each_busy_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT_WINDOW) -> list[int]:
     """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError."""
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):

@@ -12,7 +12,7 @@ import bisect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-RAW, SAMPLES, MODULE_SYMBOLS = "profile.raw", "profile.txt", "module_symbols.txt"
+RAW_SAMPLES, NAMED_SAMPLES, MODULE_SYMBOLS = "profile.raw", "profile.txt", "module_symbols.txt"
 """The emulator's file with addresses; the same file with names; the addresses and names of the guest's modules."""
 
 USER = "[user]"
@@ -83,7 +83,7 @@ def sections(out: Mapping[str, bytes]) -> list[SampleSection]:
     """Return the sections in a guest's files; [] without samples. Raises ValueError."""
     result: list[SampleSection] = []
     samples: dict[str, int] = {}
-    for line in out.get(SAMPLES, b"").decode().splitlines():
+    for line in out.get(NAMED_SAMPLES, b"").decode().splitlines():
         fields = line.split()
         if len(fields) == 4:
             samples = {}

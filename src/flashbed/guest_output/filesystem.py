@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from flashbed.guest_output import cpu_load
 
-AGED = "aged.txt"
+AGING_NOTES = "aged.txt"
 """The guest's file about aging: lines of a name and an integer."""
 
 AGED_FILES, AGED_FILLED = "aged_files", "aged_filled_percent"
@@ -25,9 +25,9 @@ def aging_metrics(out: Mapping[str, bytes]) -> dict[str, float]:
     """Return the number of files, their share of the new file system's capacity in %, the bytes written to files, and
     extents per file if the file system reports them. Return {} for a new file system. Raises ValueError or KeyError.
     """
-    if AGED not in out:
+    if AGING_NOTES not in out:
         return {}
-    numbers = {name: int(number) for name, number in (line.split() for line in out[AGED].decode().splitlines())}
+    numbers = {name: int(number) for name, number in (line.split() for line in out[AGING_NOTES].decode().splitlines())}
     extents = {AGED_EXTENTS: numbers["extents"] / numbers["files"]} if "extents" in numbers else {}
     return {
         AGED_FILES: float(numbers["files"]),

@@ -86,7 +86,7 @@ def time_of(out: Mapping[str, bytes], metrics: Mapping[str, float], window: cpu_
     if window is None:
         # Older results have the CPUs of the load, but the medium of the whole measurement
         both = cpu_load.notes_load(out) and medium_counters.marks_load(out)
-        window = cpu_load.LOAD if both else cpu_load.MEASUREMENT
+        window = cpu_load.LOAD_WINDOW if both else cpu_load.MEASUREMENT_WINDOW
     measured_ns = cpu_load.length_ns(out, window)
     run_s = metrics.get("runtime_s", 0.0) + metrics.get("warm_up_s", 0.0)  # the counters include the warm-up
     run_ns = min(run_s * 1e9 or measured_ns, measured_ns)

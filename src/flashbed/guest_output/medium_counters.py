@@ -32,9 +32,9 @@ DISCARDED = "discarded_before_bytes"
 
 Counters = dict[str, int]
 
-PREFIX = "counters."
+COUNTERS_PREFIX = "counters."
 
-LOAD = PREFIX + "load."
+LOAD_PREFIX = COUNTERS_PREFIX + "load."
 """The prefix of marks that a tool sets around its load, if it also does setup work that is no part of it."""
 
 BEGUN, ENDED = ".begun", ".ended"
@@ -74,9 +74,11 @@ def marked(out: Mapping[str, bytes], names: Sequence[str]) -> dict[str, Counters
     that, to the next phase's mark or to the end of all.
     """
     counters_by_phase: dict[str, Counters] = {}
-    for name, following in zip(names, (*(PREFIX + name for name in names[1:]), MEASURED), strict=False):
-        end = PREFIX + name + ENDED
-        counters_by_phase[name] = _difference(parse(out[end if end in out else following]), parse(out[PREFIX + name]))
+    for name, following in zip(names, (*(COUNTERS_PREFIX + name for name in names[1:]), MEASURED), strict=False):
+        end = COUNTERS_PREFIX + name + ENDED
+        counters_by_phase[name] = _difference(
+            parse(out[end if end in out else following]), parse(out[COUNTERS_PREFIX + name])
+        )
     return counters_by_phase
 
 
@@ -95,7 +97,7 @@ def of_load(out: Mapping[str, bytes]) -> Counters:
 
 
 def _begun(out: Mapping[str, bytes]) -> list[str]:
-    return [name for name in out if name.startswith(LOAD) and not name.endswith(ENDED)]
+    return [name for name in out if name.startswith(LOAD_PREFIX) and not name.endswith(ENDED)]
 
 
 def moved_bytes(counters: Counters, page_bytes: int | None) -> tuple[float, float]:

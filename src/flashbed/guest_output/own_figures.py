@@ -16,10 +16,10 @@ from flashbed.common import foreign
 FIGURES = "figures"
 """The file of /out."""
 
-OWN = "own."
+OWN_PREFIX = "own."
 """The prefix of the metrics."""
 
-MOST_FIGURES = 200
+MOST_OWN_FIGURES = 200
 """The most figures of a run."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}", re.ASCII)
@@ -49,7 +49,7 @@ _MEANINGS = {
 
 def is_name(metric: str) -> bool:
     """Return True if `metric` is the name of a program's own figure: own.NAME."""
-    return metric.startswith(OWN) and _NAME.fullmatch(metric.removeprefix(OWN)) is not None
+    return metric.startswith(OWN_PREFIX) and _NAME.fullmatch(metric.removeprefix(OWN_PREFIX)) is not None
 
 
 def meaning(metric: str) -> Meaning:
@@ -60,7 +60,7 @@ def meaning(metric: str) -> Meaning:
 def title(metric: str) -> str:
     """Return the name of a figure for people, without its unit."""
     end = _end(metric) if meaning(metric).unit else ""
-    words = metric.removeprefix(OWN).removesuffix(end).replace("_", " ")
+    words = metric.removeprefix(OWN_PREFIX).removesuffix(end).replace("_", " ")
     return f"Rate of {words}" if end == _RATE else words.capitalize()
 
 
@@ -81,14 +81,14 @@ def figures(out: Mapping[str, bytes]) -> dict[str, float]:
         if not line.strip():
             continue
         name, value = _figure(line)
-        if value is None or not is_name(f"{OWN}{name}"):
+        if value is None or not is_name(f"{OWN_PREFIX}{name}"):
             shown = foreign.line(line, 60)
             raise ValueError(f'{FIGURES}:{number}: "{shown}" is no figure: a name of a-z, 0-9 and _, and a number')
-        if f"{OWN}{name}" in found:
+        if f"{OWN_PREFIX}{name}" in found:
             raise ValueError(f"{FIGURES}:{number}: {name} is there twice")
-        found[f"{OWN}{name}"] = value
-        if len(found) > MOST_FIGURES:
-            raise ValueError(f"{FIGURES}: has more than {MOST_FIGURES} figures")
+        found[f"{OWN_PREFIX}{name}"] = value
+        if len(found) > MOST_OWN_FIGURES:
+            raise ValueError(f"{FIGURES}: has more than {MOST_OWN_FIGURES} figures")
     return found
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from flashbed.guest_output import processes, system_calls
 from flashbed.guest_output.processes import SystemCall
-from flashbed.guest_output.system_calls import CALLS, COPIES, WRITES, Number
+from flashbed.guest_output.system_calls import CALL_NOTES, COPIES, WRITE_CALLS, Number
 
 CUTS = "cuts.json"
 
@@ -117,7 +117,7 @@ def acknowledged(out: Mapping[str, bytes], path: str, name: str) -> Sequence[Ack
     content = out.get(name, b"")
     lines: list[Acknowledged] = []
     begun = b""
-    for at_ns, data in _writes(out[CALLS], path, content):
+    for at_ns, data in _writes(out[CALL_NOTES], path, content):
         *ended, begun = (begun + data).split(b"\n")
         lines.extend(Acknowledged(at_ns, line) for line in ended)
     return lines
@@ -125,7 +125,7 @@ def acknowledged(out: Mapping[str, bytes], path: str, name: str) -> Sequence[Ack
 
 _CHANGES = frozenset(
     {
-        *(*WRITES, *COPIES, Number.TRUNCATE, Number.FTRUNCATE, Number.FALLOCATE),
+        *(*WRITE_CALLS, *COPIES, Number.TRUNCATE, Number.FTRUNCATE, Number.FALLOCATE),
         *(Number.UNLINKAT, Number.RENAMEAT, Number.RENAMEAT2, Number.LINKAT, Number.SYMLINKAT, Number.MKDIRAT),
     }
 )
@@ -136,9 +136,9 @@ def first_change_ns(out: Mapping[str, bytes], since_ns: int) -> int | None:
     """Return when a program first called for a change on the medium, from `since_ns` on: virtual time from power-on,
     ns. Return None if none did, or calls were not noted. Raises ValueError.
     """
-    if CALLS not in out:
+    if CALL_NOTES not in out:
         return None
-    on_medium = (call.note for call in _calls(out[CALLS]) if any(file.is_on_medium for file in call.files))
+    on_medium = (call.note for call in _calls(out[CALL_NOTES]) if any(file.is_on_medium for file in call.files))
     changes = (note.begin_ns for note in on_medium if note.number in _CHANGES or note.maps_for_writing)
     return min((begin_ns for begin_ns in changes if begin_ns >= since_ns), default=None)
 

@@ -20,7 +20,7 @@ from flashbed.guest_output import births
 from flashbed.guest_output.births import CLONE_FILES, CLONE_FS, CLONE_THREAD, clone_arguments
 from flashbed.guest_output.system_calls import Flag, Note, Number
 
-MEDIUM = "/mnt"
+MOUNT_POINT = "/mnt"
 """Where the file system under test is mounted."""
 
 _AT_FDCWD = -100
@@ -159,7 +159,7 @@ class _Mounts:
     """What is mounted where."""
 
     def __init__(self) -> None:
-        self._at = {MEDIUM: MEDIUM}
+        self._at = {MOUNT_POINT: MOUNT_POINT}
         """By mount point: what is there, which for a bind mount is another directory."""
         self._known: dict[str, GuestFile] = {}
 
@@ -171,7 +171,7 @@ class _Mounts:
 
     def _find(self, path: str) -> GuestFile:
         original = self._original(path)
-        return GuestFile(original, is_on_medium=self._point_of(original) == MEDIUM)
+        return GuestFile(original, is_on_medium=self._point_of(original) == MOUNT_POINT)
 
     def _original(self, path: str) -> str:
         point = self._point_of(path)
@@ -188,7 +188,7 @@ class _Mounts:
         self._known.clear()
 
     def unmount(self, point: str) -> None:
-        if point != MEDIUM:
+        if point != MOUNT_POINT:
             self._at.pop(point, None)
         self._known.clear()
 

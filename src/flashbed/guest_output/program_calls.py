@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flashbed.guest_output import percentiles, processes, system_calls
 from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.processes import FileKind, GuestFile, Process, SystemCall, Thread
-from flashbed.guest_output.system_calls import CALLS, COPIES, WRITES, Number, Window
+from flashbed.guest_output.system_calls import CALL_NOTES, COPIES, WRITE_CALLS, Number, Window
 
 
 class Operation(StrEnum):
@@ -53,7 +53,7 @@ class Spent(StrEnum):
 _READS = (Number.READ, Number.READV, Number.PREAD64, Number.PREADV, Number.PREADV2)
 _OPERATIONS: Mapping[int, Operation] = {
     **dict.fromkeys(_READS, Operation.READ),
-    **dict.fromkeys(WRITES, Operation.WRITE),
+    **dict.fromkeys(WRITE_CALLS, Operation.WRITE),
     **dict.fromkeys((Number.FSYNC, Number.FDATASYNC, Number.SYNC_FILE_RANGE, Number.SYNCFS), Operation.FLUSH),
     **dict.fromkeys((Number.SYNC, Number.MSYNC), Operation.FLUSH),
     **dict.fromkeys((Number.OPENAT, Number.OPENAT2), Operation.OPEN),
@@ -82,7 +82,7 @@ _WAITS = frozenset(
     }
 )
 _WAITS_FOR_CHILDREN = frozenset({Number.WAIT4, Number.WAITID})
-_MOVES = frozenset((*_READS, *WRITES, *COPIES))
+_MOVES = frozenset((*_READS, *WRITE_CALLS, *COPIES))
 _EXITS = frozenset({Number.EXIT, Number.EXIT_GROUP})
 _FAULT = int(Number.FAULT)
 _WAITED_ON = (FileKind.PIPE, FileKind.SOCKET, FileKind.EVENT)
@@ -172,7 +172,7 @@ MOST_MAPPED = 0.05
 maps an index of 32 KiB, which says nothing about what it writes.
 """
 
-MOST_FILES = 10
+MOST_SUMMARY_FILES = 10
 """The most files that a summary lists."""
 
 
@@ -200,7 +200,7 @@ class CallSummary:
 
 def summary(of: ProgramCalls) -> CallSummary:
     """Return the times of programs, and the files that cost them most."""
-    return CallSummary(of.spent_ns, [_costly(file) for file in of.files[:MOST_FILES] if file.spent_ns])
+    return CallSummary(of.spent_ns, [_costly(file) for file in of.files[:MOST_SUMMARY_FILES] if file.spent_ns])
 
 
 def _costly(file: FileCosts) -> CostlyFile:
@@ -244,7 +244,7 @@ def program_calls(out: Mapping[str, bytes], roots: Collection[str] = ()) -> Prog
     """Return what the programs of a guest did, from its files; if `roots` are given, only those whose root directory a
     chroot made one of these. Raises KeyError if nothing was noted, and ValueError.
     """
-    return of_notes(out[CALLS], roots)
+    return of_notes(out[CALL_NOTES], roots)
 
 
 def of_notes(data: bytes, roots: Collection[str] = ()) -> ProgramCalls:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from flashbed.guest_output import cpu_load, medium_counters
 
-LOG = "requests.bin"
+REQUEST_LOG = "requests.bin"
 FLUSH = "flush"
 OPERATIONS = ("read", "write", "discard", FLUSH)
 _ENTRY = struct.Struct("<4Q2I")
@@ -49,14 +49,14 @@ def read(out: Path) -> RequestLog:
     """Return the log in the directory `out` of a repetition's artefacts. Raises OSError, or ValueError if it is
     damaged.
     """
-    names = (cpu_load.BEFORE, cpu_load.MEASURED, medium_counters.CLOCK)
+    names = (cpu_load.IDLE_BEFORE, cpu_load.IDLE_MEASURED, medium_counters.CLOCK)
     noted = {name: (out / name).read_bytes() for name in names if (out / name).exists()}
     window_ns = cpu_load.window_ns if (out / OF_TRANSLATION).exists() else medium_counters.window_ns
     began, ended = window_ns(noted)
-    return RequestLog(parsed((out / LOG).read_bytes(), began, str(out / LOG)), ended - began)
+    return RequestLog(parsed((out / REQUEST_LOG).read_bytes(), began, str(out / REQUEST_LOG)), ended - began)
 
 
-def parsed(data: bytes, began_ns: int, name: str = LOG) -> tuple[Request, ...]:
+def parsed(data: bytes, began_ns: int, name: str = REQUEST_LOG) -> tuple[Request, ...]:
     """Return the requests of a log, with times since `began_ns`. Raises ValueError."""
     if len(data) % _ENTRY.size:
         raise ValueError(f"{name}: is not a row of entries of {_ENTRY.size} bytes")

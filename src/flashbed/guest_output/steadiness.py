@@ -33,7 +33,7 @@ from flashbed.guest_output.assessment import Assessment
 MOST_APART = 0.20
 """The largest difference between the halves, as a share of the mean."""
 
-PARTS = 20
+SERIES_PARTS = 20
 """A series keeps the bytes of this many parts of its time, of equal length."""
 
 STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
@@ -49,8 +49,8 @@ class Settling(Assessment):
 
 @dataclass(frozen=True)
 class Series:
-    """The bytes moved in each of PARTS equal parts of a time. If there are several series, `name` says whose this one
-    is.
+    """The bytes moved in each of SERIES_PARTS equal parts of a time. If there are several series, `name` tells them
+    apart.
     """
 
     seconds: float
@@ -72,7 +72,7 @@ def series(moments: Sequence[tuple[float, float]], name: str = "", interval_s: f
     (begin, nothing), (end, everything) = moments[0], moments[-1]
     if end <= begin or everything <= nothing:
         return None
-    ends = [begin + (end - begin) * part / PARTS for part in range(1, PARTS)]
+    ends = [begin + (end - begin) * part / SERIES_PARTS for part in range(1, SERIES_PARTS)]
     counts = [nothing, *(_at(moments, moment) for moment in ends), everything]
     grain = max(
         (after - before) * min(1.0, interval_s / (late - early) if late > early else 1.0)
@@ -129,7 +129,7 @@ PROGRAMMED_NOTES = "programmed.bin"
 SETTLED, NOT_SETTLED = "settled", "not settled"
 
 _MOMENT = struct.Struct("<2Q")
-PROGRAMMED = "flash_programmed_pages"
+PROGRAMMED_PAGES = "flash_programmed_pages"
 
 WHOLE_RUN = 0.9
 """The load must run for this share of the measurement. Otherwise their halves are different times."""
@@ -150,7 +150,7 @@ def programmed(out: Mapping[str, bytes]) -> Series | None:
 
 
 def _pages(text: bytes) -> int:
-    return medium_counters.parse(text).get(PROGRAMMED, 0)
+    return medium_counters.parse(text).get(PROGRAMMED_PAGES, 0)
 
 
 def settling(flash: Series | None, load: Sequence[Series]) -> Settling:
@@ -159,7 +159,7 @@ def settling(flash: Series | None, load: Sequence[Series]) -> Settling:
     """
     if flash is None or not load or any(series.seconds < WHOLE_RUN * flash.seconds for series in load):
         return Settling()
-    moved = [fsum(series.parts[part] for series in load) for part in range(PARTS)]
+    moved = [fsum(series.parts[part] for series in load) for part in range(SERIES_PARTS)]
     halves = [(_half_of(flash.parts, late), _half_of(moved, late)) for late in (False, True)]
     if not all(pages and bytes_ for pages, bytes_ in halves):
         return Settling()

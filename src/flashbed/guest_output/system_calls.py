@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-RAW, CALLS = "calls.raw", "calls.bin"
+RAW_CALLS, CALL_NOTES = "calls.raw", "calls.bin"
 """The emulator's file from power-on; the same, trimmed."""
 
 MOST_RAW = 128 << 20
@@ -136,7 +136,7 @@ class Number(IntEnum):
     BORN = 0xFFFF
 
 
-WRITES = (Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2)
+WRITE_CALLS = (Number.WRITE, Number.WRITEV, Number.PWRITE64, Number.PWRITEV, Number.PWRITEV2)
 COPIES = (Number.SENDFILE, Number.SPLICE, Number.COPY_FILE_RANGE)
 """Calls that move data into a file: from memory, and from another file."""
 
@@ -202,7 +202,7 @@ _OF_PROCESSES = frozenset(
 _ENDS_A_PROCESS, _MAKES_TASKS = Number.EXIT_GROUP, (Number.CLONE, Number.CLONE3)
 
 
-def notes(data: bytes, name: str = CALLS) -> list[Note]:
+def notes(data: bytes, name: str = CALL_NOTES) -> list[Note]:
     """Return the notes of a file, in its order: that of their ends. Raises ValueError if it is damaged."""
     return [note for note, _, _ in _walk(data, name)]
 
@@ -254,7 +254,7 @@ def trimmed(raw: bytes) -> bytes:
     before = _Before()
     late: list[tuple[int, int]] = []
     rest = len(raw)
-    for note, at, end in _walk(raw, RAW):
+    for note, at, end in _walk(raw, RAW_CALLS):
         if note.number == Number.WRITE and note.text.startswith(_STEP):
             runner = note.task if runner is None else runner
             if began is None and note.task == runner and note.text == _MEASURE:
@@ -282,7 +282,7 @@ def window(of: list[Note]) -> Window:
     """Return the measurement of trimmed notes. If the guest ended in it, so do the notes. Raises ValueError."""
     steps = [note for note in of if note.number == Number.WRITE and note.text in (_MEASURE, _SYNC)]
     if not steps or steps[0].text != _MEASURE:
-        raise ValueError(f"{CALLS}: has no beginning of the measurement")
+        raise ValueError(f"{CALL_NOTES}: has no beginning of the measurement")
     first = steps[0]
     ends = (note.begin_ns for note in steps if note.task == first.task and note.text == _SYNC)
     return Window(first.end_ns, next(ends, max(note.end_ns for note in of)), first.task)

@@ -117,7 +117,7 @@ HELPER_FOLDER = "/usr/lib/apt"
 
 PATIENCE_S = 4
 """The timeout in seconds of a stalled connection, when only the mirror's answer matters."""
-LONGEST_S = 10
+MIRROR_TIMEOUT_S = 10
 """The total timeout in seconds, when only the mirror's answer matters."""
 
 
@@ -267,11 +267,11 @@ def refusal(address: str) -> str:
     options = [word for option in (*waits, "Acquire::Retries=0", "APT::Sandbox::User=root") for word in ("-o", option)]
     with tempfile.TemporaryDirectory() as folder:
         command = [_helper(), *options, "download-file", address, f"{folder}/file"]
-        process = programs.run(command, limit_s=LONGEST_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
+        process = programs.run(command, limit_s=MIRROR_TIMEOUT_S, env={**os.environ, "LC_ALL": "C"}, errors="replace")
     if process.returncode == 0:
         return ""
     if process.returncode == programs.LATE:
-        return f"no answer within {LONGEST_S} s"
+        return f"no answer within {MIRROR_TIMEOUT_S} s"
     return (_complaint(process.stderr) or process.stderr.strip()).removeprefix(f"{address}: ")
 
 

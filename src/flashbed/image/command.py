@@ -19,7 +19,7 @@ from flashbed.common import paths, programs
 from flashbed.common.errors import SetupError, no_room
 
 LAST_LINES = 15
-NO_ROOM = re.compile(r"No space left on device|Wrote only \d+ of \d+ bytes")
+DISK_FULL = re.compile(r"No space left on device|Wrote only \d+ of \d+ bytes")
 """Messages of programs about a full disk. tar reports a partly written file in its own way."""
 
 TOO_LARGE = "File size limit exceeded"
@@ -81,7 +81,7 @@ def run(
         tail = "".join(lines[-LAST_LINES:])
         # The guard ends with 128 and the signal's number, a shell below it, too
         too_large = TOO_LARGE in tail or process.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ)
-        if NO_ROOM.search(tail) or too_large:
+        if DISK_FULL.search(tail) or too_large:
             raise no_room(Path(cwd or paths.cache_root()), too_large=too_large)
         raise SetupError(f"`{' '.join(arguments)}` failed with exit status {process.returncode}:\n{tail}")
     return "".join(lines)

@@ -25,7 +25,7 @@ from flashbed.image.lockfile import ArchiveFile, Lockfile, Pins
 
 _log = logging.getLogger("flashbed")
 
-NOTES = "packages.json"
+REQUEST_NOTES = "packages.json"
 """The file that notes the result of each request."""
 
 _told: set[str] = set()
@@ -64,7 +64,7 @@ class Archive:
         self.root = root
         self.architecture = architecture
         self._kept_to = kept_to
-        self._notes = root / NOTES
+        self._notes = root / REQUEST_NOTES
 
     @classmethod
     def below(cls, cache_root: Path, architecture: str, kept_to: Pins | None = None) -> Self:

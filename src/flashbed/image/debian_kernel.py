@@ -19,10 +19,10 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.initramfs import InitramfsFile
-from flashbed.image.kernel import CONFIG, IMAGE, SYMBOLS, Kernel
-from flashbed.image.loading import FILESYSTEM, SCHEDULER, ModuleFiles
+from flashbed.image.kernel import CONFIG, IMAGE, SYSTEM_MAP, Kernel
+from flashbed.image.loading import FILESYSTEM_ALIAS, SCHEDULER_ALIAS, ModuleFiles
 
-PACKAGE = "linux-image-arm64"
+KERNEL_PACKAGE = "linux-image-arm64"
 """The package that users install. It is empty, and depends on the package of the current kernel."""
 
 RECIPE_VERSION = 1
@@ -51,10 +51,10 @@ def build(cache: Cache, archive: Archive) -> Kernel:
 
 def wanted(archive: Archive) -> str:
     """Return the package of the kernel, on which Debian's empty package depends."""
-    debs = archive.fetch([PACKAGE], archive.resolve([PACKAGE], alone=True))
+    debs = archive.fetch([KERNEL_PACKAGE], archive.resolve([KERNEL_PACKAGE], alone=True))
     depends = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
     if not (named := re.search(r"linux-image-\d[^ ,]*-arm64", depends)):
-        raise SetupError(f"{PACKAGE} depends on {depends.strip()}, which names no kernel")
+        raise SetupError(f"{KERNEL_PACKAGE} depends on {depends.strip()}, which names no kernel")
     return named[0]
 
 
@@ -65,7 +65,7 @@ def _keep(unpacked: Path, folder: Path) -> None:
         (file,) = unpacked.glob(source)
         (folder / to).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / to)
-    (folder / SYMBOLS).write_text("")  # Debian has the symbols in a package of 700 MB
+    (folder / SYSTEM_MAP).write_text("")  # Debian has the symbols in a package of 700 MB
     shutil.copytree(modules / "kernel", folder / MODULES)
     names = loading.names_of(modules)
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
@@ -85,8 +85,8 @@ def loaded(kernel: Kernel, program_set: ProgramSet) -> list[InitramfsFile]:
 def _lacking(kernel: Kernel, name: str) -> SetupError | PartError:
     lacks = f"Debian's kernel {kernel.package_version} has no"
     for kind, key, plain_name in (
-        ("file system", "type", name.removeprefix(FILESYSTEM)),
-        ("scheduler", "name", name.removesuffix(SCHEDULER)),
+        ("file system", "type", name.removeprefix(FILESYSTEM_ALIAS)),
+        ("scheduler", "name", name.removesuffix(SCHEDULER_ALIAS)),
     ):
         if plain_name != name:
             return PartError(f"{lacks} {kind} {plain_name}; give the study another kernel", key, plain_name)

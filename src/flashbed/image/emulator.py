@@ -29,10 +29,10 @@ SOURCE, VERSION = "qemu", "7.2"
 TARBALL = "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f"
 """SHA-256 of qemu_7.2+dfsg.orig.tar.xz."""
 
-PROGRAM = "qemu-system-aarch64"
+QEMU_PROGRAM = "qemu-system-aarch64"
 DEVICES = "lab"
 
-OPTIONS: Sequence[str] = (
+CONFIGURE_OPTIONS: Sequence[str] = (
     "--target-list=aarch64-softmmu",
     "--without-default-features",
     "--enable-tcg",
@@ -51,7 +51,7 @@ OPTIONS: Sequence[str] = (
 )
 """The options of QEMU's configure. They are part of keys, because they decide which devices a guest has."""
 
-OWN = {
+EMULATOR_FILES = {
     "lab-turns.c": "softmmu/lab-turns.c",
     "lab-turns.h": "include/sysemu/lab-turns.h",
     "lab-clock.c": "softmmu/lab-clock.c",
@@ -87,11 +87,11 @@ OWN = {
 }
 """Files of emulator/, and what they are in QEMU's source."""
 
-SAMPLES = "profile"
+SAMPLES_OBSERVER = "profile"
 
-CALLS = "calls"
+CALLS_OBSERVER = "calls"
 
-OBSERVERS = (SAMPLES, CALLS, "price", "watch")
+OBSERVERS = (SAMPLES_OBSERVER, CALLS_OBSERVER, "price", "watch")
 """Parts that only observe: lab-NAME.c, lab-NAME.h, and the patch NN-NAME.patch. A guest gives the same bytes whether
 they are there or not; the watch ends guests that would give none.
 """
@@ -105,7 +105,7 @@ BUILD = "build"
 NO_PATHS = "-ffile-prefix-map={tree}=."
 """Keeps the build directory out of the emulator's messages. It affects no result, so it is in no key."""
 
-COMPILE_STEPS = 879
+EMULATOR_STEPS = 879
 """The number of steps that ninja reports, for the progress bar. A compiler may print more lines, its warnings."""
 
 TOOLS = {
@@ -147,7 +147,7 @@ def _digest_of(files: Iterable[Path]) -> str:
     """Return the digest of an emulator with these files of emulator/."""
     own = digest_tree(*sorted(file for file in files if file.is_file()))
     core = (digest_tree(paths.media() / part) for part in ("src", "include"))
-    return digest_bytes("\n".join((TARBALL, own, *core, *OPTIONS)).encode())
+    return digest_bytes("\n".join((TARBALL, own, *core, *CONFIGURE_OPTIONS)).encode())
 
 
 def program() -> Path:
@@ -193,9 +193,9 @@ def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
         recipe = {"emulator": _digest_of(paths.emulator().rglob("*")), "flags": NO_PATHS}
         entry = Cache(root / "image").entry(
-            "emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[PROGRAM], of_host=of_host
+            "emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[QEMU_PROGRAM], of_host=of_host
         )
-        _known[root] = entry.path(PROGRAM)
+        _known[root] = entry.path(QEMU_PROGRAM)
     return _known[root]
 
 
@@ -203,9 +203,9 @@ def _fill(root: Path, folder: Path, fetched: Callable[[], object] = lambda: None
     tree = folder / "tree"
     unpack(root, tree, fetched)
     place_own(tree, paths.emulator(), paths.media())
-    with stage("Building the emulator (once)", total=COMPILE_STEPS) as progress:
+    with stage("Building the emulator (once)", total=EMULATOR_STEPS) as progress:
         configure(tree, folder)
-        compile_to(tree, folder / PROGRAM, on_line=lambda _: progress.advance())
+        compile_to(tree, folder / QEMU_PROGRAM, on_line=lambda _: progress.advance())
     shutil.rmtree(tree)
 
 
@@ -238,7 +238,7 @@ def place_own(tree: Path, own: Path, media: Path) -> None:
         "block_ss.add(declare_dependency(link_with: media_core))\n"
     )
     contents = {
-        **{tree / place: (own / name).read_bytes() for name, place in OWN.items()},
+        **{tree / place: (own / name).read_bytes() for name, place in EMULATOR_FILES.items()},
         **{core / file.name: file.read_bytes() for file in of_core},
         core / "meson.build": library.encode(),
     }
@@ -252,13 +252,13 @@ def configure(tree: Path, above: Path) -> None:
     (tree / BUILD).mkdir()
     # Otherwise the build takes QEMU's version from a repository that contains the cache
     mapped = f"--extra-cflags={NO_PATHS.format(tree=tree)}"
-    run(["../configure", *OPTIONS, mapped], cwd=tree / BUILD, env={"GIT_CEILING_DIRECTORIES": str(above)})
+    run(["../configure", *CONFIGURE_OPTIONS, mapped], cwd=tree / BUILD, env={"GIT_CEILING_DIRECTORIES": str(above)})
 
 
 def compile_to(tree: Path, program: Path, on_line: Callable[[str], None] | None = None) -> None:
     """Compile what has changed in a configured source tree, and write the emulator to `program`."""
-    run(["ninja", f"-j{os.cpu_count() or 1}", PROGRAM], cwd=tree / BUILD, on_line=on_line)
-    run(["strip", "-o", program, tree / BUILD / PROGRAM])
+    run(["ninja", f"-j{os.cpu_count() or 1}", QEMU_PROGRAM], cwd=tree / BUILD, on_line=on_line)
+    run(["strip", "-o", program, tree / BUILD / QEMU_PROGRAM])
 
 
 def _unpack(files: Sequence[Path], tree: Path) -> None:

@@ -181,7 +181,7 @@ def _guest(
     for program_set in wanted_sets:
         if program_set.root is not None and (name := guest_parts.root_part(program_set.root)) not in parts:
             entry = _root(cache, archive, program_set.root, dict(program_set.root_files))
-            digests[name], parts[name] = entry.digests[program_root.IMAGE], entry.path(program_root.IMAGE)
+            digests[name], parts[name] = entry.digests[program_root.ROOT_IMAGE], entry.path(program_root.ROOT_IMAGE)
     return GuestImage(built, hosttools.build(cache), base.path(initramfs.ARCHIVE), parts, digests)
 
 

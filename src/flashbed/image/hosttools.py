@@ -21,7 +21,7 @@ from flashbed.common.errors import HostResourceError, InputError, no_room
 from flashbed.common.progress import stage
 from flashbed.image import stores
 from flashbed.image.cache import Cache, digest_tree
-from flashbed.image.command import NO_ROOM, of_host, run
+from flashbed.image.command import DISK_FULL, of_host, run
 
 PROGRAMS = ("fbmedia", "flashbed-replay")
 
@@ -154,7 +154,7 @@ class MediaTool:
         files = [argument for argument in arguments if isinstance(argument, Path)]
         # The programs map sparse files, so a full disk is SIGBUS. A file may also exceed the user's limit
         too_large = done.returncode == -signal.SIGXFSZ
-        if done.returncode == -signal.SIGBUS or too_large or NO_ROOM.search(done.stderr):
+        if done.returncode == -signal.SIGBUS or too_large or DISK_FULL.search(done.stderr):
             raise no_room(files[-1], too_large=too_large)
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")

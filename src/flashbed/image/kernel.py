@@ -24,16 +24,16 @@ from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.loading import ModuleFiles
 from flashbed.image.toolchain import Environment
-from flashbed.profiles.kernel_choice import PROGRAM
+from flashbed.profiles.kernel_choice import PROGRAM_SUFFIX
 
-TREE = "linux"
-IMAGE = f"{TREE}/arch/arm64/boot/Image"
-CONFIG = f"{TREE}/.config"
-SYMBOLS = f"{TREE}/System.map"
+SOURCE_TREE = "linux"
+IMAGE = f"{SOURCE_TREE}/arch/arm64/boot/Image"
+CONFIG = f"{SOURCE_TREE}/.config"
+SYSTEM_MAP = f"{SOURCE_TREE}/System.map"
 TARGETS = ("Image", "modules_prepare")
 """What is built at once. Modules of the kernel's own source are built when a guest first loads them (modules.py)."""
 
-PRODUCTS = (IMAGE, CONFIG, f"{TREE}/Module.symvers", f"{TREE}/scripts/mod/modpost")
+BUILT_FILES = (IMAGE, CONFIG, f"{SOURCE_TREE}/Module.symvers", f"{SOURCE_TREE}/scripts/mod/modpost")
 
 UNUSED = (
     "*/Documentation/*.rst",
@@ -52,16 +52,16 @@ each other.
 SETTING = re.compile(r"(?:# )?(?P<option>CONFIG_\w+)(?:(?P<value>=.*)| is not set)")
 """A setting as Kconfig reads it. Without a value the option is off or absent."""
 
-DEBUG = "-debug"
+DEBUG_SUFFIX = "-debug"
 """The suffix of a kernel's version that adds guest/kernel-debug.config."""
 
-NAS = "-nas"
+NAS_SUFFIX = "-nas"
 """The suffix of a kernel's version whose only configuration is guest/kernel-nas.config."""
 
-KINDS = ("", DEBUG, NAS, PROGRAM)
+KINDS = ("", DEBUG_SUFFIX, NAS_SUFFIX, PROGRAM_SUFFIX)
 """The suffixes of the kernels that the lab builds."""
 
-COMPILE_STEPS = 1216
+KERNEL_STEPS = 1216
 """Lines that the build of the shipped configuration prints, for the progress bar."""
 
 
@@ -91,7 +91,7 @@ class Kernel:
     @property
     def symbols(self) -> Path:
         """Return the System.map: addresses and names of the image's symbols."""
-        return self.entry.path(SYMBOLS)
+        return self.entry.path(SYSTEM_MAP)
 
     def is_module(self, option: str) -> bool:
         """Return True if the kernel's configuration makes this option a module."""
@@ -103,7 +103,7 @@ class Kernel:
         missing.
         """
         self.entry.mend()
-        return self.entry.path(TREE)
+        return self.entry.path(SOURCE_TREE)
 
 
 def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
@@ -129,20 +129,20 @@ def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     }
 
     def fill(folder: Path) -> None:
-        tree = folder / TREE
+        tree = folder / SOURCE_TREE
         with stage(f"Fetching and unpacking the source of Linux {version}"):
             unpack(archive, package, archive.fetch([package], resolved), tree, UNUSED)
         for patch in patches:
             run(["patch", "-p1", "-i", patch], cwd=tree)
         configure(tree, version, settings, compiler.environment())
-        with stage(f"Building Linux {wanted} (once)", total=COMPILE_STEPS) as progress:
+        with stage(f"Building Linux {wanted} (once)", total=KERNEL_STEPS) as progress:
             flags = f"KCFLAGS={prefix_map(tree)}"
             command = toolchain.make(flags, *TARGETS, jobs=os.cpu_count() or 1)
             run(command, cwd=tree, env=compiler.environment(), on_line=lambda _: progress.advance())
         offer_symbols(tree)
         _drop_objects(tree)
 
-    entry = cache.entry(f"linux-{wanted}", recipe, fill, products=PRODUCTS)
+    entry = cache.entry(f"linux-{wanted}", recipe, fill, products=BUILT_FILES)
     return Kernel(entry, resolved.version(package), environment=compiler.environment)
 
 
@@ -174,10 +174,10 @@ def settings_of(version: str, kind: str = "") -> str:
 
 def files_of(version: str, kind: str = "") -> list[Path]:
     """Return the files of a configuration: guest/kernel.config, followed by the changes for this version, if any, and
-    for this kind. The last setting of an option counts. NAS stands alone.
+    for this kind. The last setting of an option counts. The kernel `-nas` stands alone.
     """
-    if kind == NAS:
-        return [paths.guest() / f"kernel{NAS}.config"]
+    if kind == NAS_SUFFIX:
+        return [paths.guest() / f"kernel{NAS_SUFFIX}.config"]
     files = [file for name in ("kernel", f"kernel-{version}") if (file := paths.guest() / f"{name}.config").exists()]
     return [*files, paths.guest() / f"kernel{kind}.config"] if kind else files
 

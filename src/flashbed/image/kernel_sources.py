@@ -22,7 +22,7 @@ from flashbed.common.git import GitError, Repository, find_repository, git, open
 from flashbed.common.progress import stage
 from flashbed.profiles.kernel_choice import Patch, Tree
 
-SHOWN = 12
+HASH_DIGITS = 12
 """The digits of a hash that people see."""
 
 _HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"
@@ -58,7 +58,7 @@ class KernelSource:
     @property
     def label(self) -> str:
         """Return the name with the hash, as in results."""
-        return f"{self.name} {self.tree[:SHOWN]}"
+        return f"{self.name} {self.tree[:HASH_DIGITS]}"
 
 
 class Sources:

@@ -111,10 +111,10 @@ def in_order(modules: Mapping[str, Path], wanted: Iterable[str], others: Mapping
     return order
 
 
-CELL, TOOL = "cell", "tool"
+CELL_FOLDER, TOOL_FOLDER = "cell", "tool"
 """Directories of the guest below KERNEL_MODULES."""
 
-FILESYSTEM, SCHEDULER = "fs-", "-iosched"
+FILESYSTEM_ALIAS, SCHEDULER_ALIAS = "fs-", "-iosched"
 """Parts of the aliases by which Linux requests a file system or a scheduler, such as fs-vfat and bfq-iosched."""
 
 ASKED_FOR = {"vfat": ("nls_cp437", "nls_ascii")}
@@ -125,7 +125,7 @@ _IOCHARSET.
 
 def plain_name(name: str) -> str:
     """Return the file system, scheduler or driver of a requested name: ext4 of fs-ext4."""
-    return name.removeprefix(FILESYSTEM).removesuffix(SCHEDULER)
+    return name.removeprefix(FILESYSTEM_ALIAS).removesuffix(SCHEDULER_ALIAS)
 
 
 def files(known: ModuleFiles, of_cell: Sequence[str], of_tool: Sequence[str] = ()) -> list[InitramfsFile]:
@@ -137,6 +137,6 @@ def files(known: ModuleFiles, of_cell: Sequence[str], of_tool: Sequence[str] = (
     both = known.in_order([*first, *of_tool])
     return [
         InitramfsFile(f"{KERNEL_MODULES}/{group}/{number:02}-{file.name}", file, 0o644)
-        for group, names in ((CELL, first), (TOOL, both[len(first) :]))
+        for group, names in ((CELL_FOLDER, first), (TOOL_FOLDER, both[len(first) :]))
         for number, file in enumerate(known.files[name] for name in names)
     ]

@@ -32,7 +32,7 @@ from flashbed.common.tomlfile import Keys, Problem, TomlFile
 SUITE = "bookworm"
 """The Debian suite for whose kernels and tools the lab is made. It is the default without a lock."""
 
-HEAD = """\
+LOCK_HEAD = """\
 # What the studies here are measured with. Written by `flashbed image lock`; docs/pinned.md says how it is used.
 """
 
@@ -144,7 +144,7 @@ def text(lock: Lockfile) -> str:
         for files_of_request in of_request.values()
         for file in files_of_request
     }
-    lines = [HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
+    lines = [LOCK_HEAD, "format = 1", f"suite = {_text(lock.suite)}"]
     brought = [("modules", lock.modules)] if lock.modules else []
     for title, digests in (("sources", lock.sources), ("profiles", lock.profiles), *brought):
         lines += ["", f"[{title}]", *(f"{_text(name)} = {_text(digests[name])}" for name in sorted(digests))]
@@ -179,7 +179,7 @@ def _text(value: str | int) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-ENDING = ".lock"
+LOCK_SUFFIX = ".lock"
 """The suffix of a study's own lock, in place of .toml."""
 
 
@@ -214,7 +214,7 @@ def current_pins() -> Pins:
 
 def shipped_path() -> Path:
     """Return the path of the lock of the repository's studies."""
-    return paths.studies() / f"flashbed{ENDING}"
+    return paths.studies() / f"flashbed{LOCK_SUFFIX}"
 
 
 @cache
@@ -225,7 +225,7 @@ def shipped() -> Lockfile | None:
 
 def path_for(study: Path) -> Path:
     """Return the path of a study's lock: its own, if one lies beside it, else the repository's."""
-    own = study.with_suffix(ENDING)
+    own = study.with_suffix(LOCK_SUFFIX)
     return own if own.is_file() else shipped_path()
 
 

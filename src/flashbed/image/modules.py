@@ -122,17 +122,17 @@ RECIPE_VERSION = 1
 OF_PROGRAMS = "program_region"
 """The module for the root of programs. It is only built for the kernels that run them."""
 
-STRIP = (f"{toolchain.PREFIX}strip", "--strip-debug")
+STRIP = (f"{toolchain.CROSS_PREFIX}strip", "--strip-debug")
 
 _MADE_BY = {"command": (*toolchain.make("modules", jobs=0), *STRIP), "version": RECIPE_VERSION}
 """The part of a recipe that all modules share."""
 
 _MAKES = re.compile(r"^obj-m *[:+]?= *(.*)$", re.MULTILINE)
 
-SYMBOLS = "Module.symvers"
+MODULE_SYMVERS = "Module.symvers"
 """The file with the symbols that modules export."""
 
-OWN = "own-module"
+OWN_MODULE = "own-module"
 """The name of a user's directory where it is built, whatever its own name is."""
 
 SHARED = "common"
@@ -255,12 +255,12 @@ def build(cache: Cache, kernel: Kernel, name: str) -> Entry:
 
 def _used(needs: Mapping[str, Entry]) -> dict[str, object]:
     """Return the part of a recipe that names the modules whose symbols are used."""
-    return {"symbols": {name: entry.digests[SYMBOLS] for name, entry in needs.items()}} if needs else {}
+    return {"symbols": {name: entry.digests[MODULE_SYMVERS] for name, entry in needs.items()}} if needs else {}
 
 
 def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
     """Build the modules of a user's directory. The lab's common files lie beside it, too. Raises BuildError."""
-    return _build(cache, kernel, folder, OWN, label=str(folder))
+    return _build(cache, kernel, folder, OWN_MODULE, label=str(folder))
 
 
 def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, label: str) -> Entry:
@@ -353,7 +353,7 @@ def _copy(part: Path, to: Path) -> None:
 
 
 def _not_built(kernel: Kernel, subfolder: str, label: str, errors: str) -> BuildError:
-    if subfolder.endswith(f"/{OWN}"):
+    if subfolder.endswith(f"/{OWN_MODULE}"):
         return BuildError(errors)
     return BuildError(
         f"{kernel.package_version}, Linux {kernel.version}: the module {label} does not build with it; the "
@@ -396,19 +396,19 @@ def _make(
     paths_left_out = (f"-ffile-prefix-map={folder}=." for folder in (scratch, kernel.tree))
     compiler = f"KCFLAGS={' '.join((*paths_left_out, *flags))}"
     environment = kernel.environment()
-    symbols = f"KBUILD_EXTRA_SYMBOLS={' '.join(str(entry.path(SYMBOLS)) for entry in needs)}"
+    symbols = f"KBUILD_EXTRA_SYMBOLS={' '.join(str(entry.path(MODULE_SYMVERS)) for entry in needs)}"
     places = (f"M={module}", compiler, symbols)
     command = toolchain.make("-C", kernel.tree, *places, *settings, "modules", jobs=os.cpu_count() or 1)
     output: list[str] = []
     try:
         run(command, env=environment, on_line=output.append)
     except SetupError as error:
-        if not output or not (kernel.source or subfolder.endswith(f"/{OWN}")):
+        if not output or not (kernel.source or subfolder.endswith(f"/{OWN_MODULE}")):
             raise
         why = own_module.errors(output, module, Path(label) if subfolder else Path()) or error.message
         raise _not_built(kernel, subfolder, label, why) from None
     if not subfolder:  # all of the entry, which others may need
-        shutil.move(module / SYMBOLS, to / SYMBOLS)
+        shutil.move(module / MODULE_SYMVERS, to / MODULE_SYMVERS)
     for built in sorted(module.rglob("*.ko")):
         shutil.move(built, to / built.name)
         if not lines:

@@ -27,7 +27,7 @@ from flashbed.image.cache import Cache
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.image.kernel import COMPILE_STEPS, KINDS, PRODUCTS, TREE, Kernel
+from flashbed.image.kernel import BUILT_FILES, KERNEL_STEPS, KINDS, SOURCE_TREE, Kernel
 from flashbed.image.kernel_sources import KernelSource, Sources
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
@@ -40,7 +40,7 @@ class ObjectsFolder:
 
     @property
     def tree(self) -> Path:
-        return self.folder / TREE
+        return self.folder / SOURCE_TREE
 
     @property
     def built(self) -> Path:
@@ -93,7 +93,7 @@ NAME = "linux-own"
 
 LINES = "lines.json"
 
-KEPT = (
+KEPT_PATHS = (
     "arch/arm64",
     "block",
     "drivers/ata",
@@ -112,7 +112,7 @@ KEPT = (
 
 LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux", "Image.*")
 
-MOST_TOLD = 3
+MOST_COMPILER_ERRORS = 3
 """The most compiler errors in a message."""
 
 NOT_LOOKED = "nobody looked where they are; a run without --skip-lines does"
@@ -186,7 +186,7 @@ def build(
         "source": kernel_source.tree,
         "config": fragment,
         "compiler": compiler.identity,
-        "kept": KEPT,
+        "kept": KEPT_PATHS,
         "left out": LEFT_OUT,
         "command": toolchain.make(*kernel.TARGETS, jobs=0),
     }
@@ -195,9 +195,9 @@ def build(
         with objects_of(kernel_source, choice.version) as work:
             compile_in(work, kernel_source, choice, fragment, compiler.environment)
             with stage("Keeping what modules are built against"):
-                _keep(work.tree, folder / TREE)
+                _keep(work.tree, folder / SOURCE_TREE)
 
-    entry = cache.entry(NAME, recipe, fill, products=PRODUCTS)
+    entry = cache.entry(NAME, recipe, fill, products=BUILT_FILES)
     built = Kernel(
         entry,
         kernel_source.label,
@@ -293,7 +293,7 @@ def compile_in(
     flags = f"KCFLAGS={kernel.prefix_map(work.tree)}"
     wrong: list[str] = []
     # A change may compile few of these lines or many: the number is unknown
-    steps = None if (work.tree / "vmlinux").exists() else COMPILE_STEPS
+    steps = None if (work.tree / "vmlinux").exists() else KERNEL_STEPS
     with stage(f"Building Linux {choice.version} of {kernel_source.label}{why}", total=steps) as progress:
 
         def on_line(line: str) -> None:
@@ -306,7 +306,7 @@ def compile_in(
             run(command, cwd=work.tree, env=environment(), on_line=on_line)
         except SetupError as error:
             marker.unlink()  # make ended by itself, so its finished files are complete
-            why = "; ".join(wrong[:MOST_TOLD]) or error.message
+            why = "; ".join(wrong[:MOST_COMPILER_ERRORS]) or error.message
             raise InputError(f'kernel "{choice.text}" ({kernel_source.label}): does not compile: {why}') from None
     kernel.offer_symbols(work.tree)
     marker.unlink()
@@ -333,7 +333,7 @@ def _keep(tree: Path, to: Path) -> None:
     for path in sorted(tree.iterdir()):
         if path.is_file() and not path.is_symlink() and not leave_out(str(tree), [path.name]):
             shutil.copy2(path, to / path.name)
-    for part in KEPT:
+    for part in KEPT_PATHS:
         if (tree / part).is_file():
             (to / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(tree / part, to / part)

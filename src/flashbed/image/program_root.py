@@ -32,7 +32,7 @@ from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError
 from flashbed.workload.base import Root, RootFile
 
-IMAGE = "root.img"
+ROOT_IMAGE = "root.img"
 
 RECIPE_VERSION = 1
 """Raise it if a function of this module makes another image of the same packages, files and options."""
@@ -45,7 +45,17 @@ MAKER_PACKAGES = ("erofs-utils",)
 
 MAKER = "usr/bin/mkfs.erofs"
 
-OPTIONS = ("-E", "noinline_data", "-x", "-1", "-T", "0", "-U", "2cb1ba3c-a4f6-4db0-a1be-4ae5dfb95ba1", "--all-root")
+EROFS_OPTIONS = (
+    "-E",
+    "noinline_data",
+    "-x",
+    "-1",
+    "-T",
+    "0",
+    "-U",
+    "2cb1ba3c-a4f6-4db0-a1be-4ae5dfb95ba1",
+    "--all-root",
+)
 """The options of mkfs.erofs. Without inline data each file has pages of its own, which programs can map (DAX)."""
 
 PAGES_PER_STRUCT_PAGE = 64
@@ -54,7 +64,7 @@ PAGES_PER_STRUCT_PAGE = 64
 BLOCK_BYTES = 2 << 20
 """The kernel maps the struct pages of a region in blocks of this size (kernel/program_region/main.c)."""
 
-MERGED = ("bin", "lib", "sbin")
+MERGED_INTO_USR = ("bin", "lib", "sbin")
 """The directories that are links into /usr on a Debian system. Its packages still have files in both."""
 
 MOUNT_POINTS = ("mnt", "proc", "sys", "dev", "tmp", "out")
@@ -74,7 +84,7 @@ TEXTS = {
 PATH = ("usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin")
 """Where guest/root looks for programs."""
 
-LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", "usr/local/lib")
+LOADER_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", "usr/local/lib")
 
 _MOST_LINKS = 40
 _SCRIPT = re.compile(rb"#!\s*(\S+)[ \t]*([^\n]*)")
@@ -99,7 +109,7 @@ def build(cache: Cache, archive: Archive, root: Root, sources: Mapping[str, Path
         "files": sorted(root.files),
         "programs": sorted(root.programs),
         "maker": maker.files,
-        "options": OPTIONS,
+        "options": EROFS_OPTIONS,
         "links": LINKS,
         "texts": TEXTS,
         "version": RECIPE_VERSION,
@@ -118,12 +128,12 @@ def build(cache: Cache, archive: Archive, root: Root, sources: Mapping[str, Path
         shutil.rmtree(tree)
         shutil.rmtree(program)
 
-    return cache.entry("program-root", recipe, fill, products=[IMAGE])
+    return cache.entry("program-root", recipe, fill, products=[ROOT_IMAGE])
 
 
 def complete(tree: Path) -> None:
     """Make of unpacked packages the tree of an installed system."""
-    for name in MERGED:
+    for name in MERGED_INTO_USR:
         if (tree / name).is_dir() and not (tree / name).is_symlink():
             _merge(tree / name, tree / "usr" / name)
         (tree / "usr" / name).mkdir(parents=True, exist_ok=True)
@@ -180,7 +190,7 @@ def _make(program: Path, tree: Path, folder: Path) -> None:
     for path in tree.rglob("*"):
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
-    image, final = folder / "image", folder / IMAGE
+    image, final = folder / "image", folder / ROOT_IMAGE
     libraries = ":".join(str(program / name) for name in toolchain.LIBRARIES)
     start: list[str | Path] = [
         program / toolchain.LOADER,
@@ -189,7 +199,7 @@ def _make(program: Path, tree: Path, folder: Path) -> None:
         libraries,
         program / MAKER,
     ]
-    run([*start, "--quiet", *OPTIONS, image, tree])
+    run([*start, "--quiet", *EROFS_OPTIONS, image, tree])
     size = region_bytes(image.stat().st_size)
     with image.open("rb") as source, final.open("wb") as out:
         out.truncate(size)
@@ -267,7 +277,7 @@ def _missing_libraries(elf: ELFFile, file: RootFile, root: Root, tree: Path) -> 
     of_user = {PurePosixPath(one.path).name for one in root.files}
     for dynamic in elf.iter_segments("PT_DYNAMIC"):
         assert isinstance(dynamic, DynamicSegment)
-        folders = [*LIBRARY_FOLDERS, *_run_paths(dynamic, file)]
+        folders = [*LOADER_FOLDERS, *_run_paths(dynamic, file)]
         for tag in dynamic.iter_tags("DT_NEEDED"):
             name: str = vars(tag)["needed"]
             if name not in of_user and not any(_found(tree, f"{folder}/{name}") for folder in folders):

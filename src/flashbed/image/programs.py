@@ -48,7 +48,7 @@ FIO_OPTIONS = (
     "--disable-shm",
 )
 
-FIO_COMPILER = f"{toolchain.PREFIX}gcc --sysroot={{sysroot}} -Wl,--build-id=none -ffile-prefix-map={{tree}}=."
+FIO_COMPILER = f"{toolchain.CROSS_PREFIX}gcc --sysroot={{sysroot}} -Wl,--build-id=none -ffile-prefix-map={{tree}}=."
 """The build ID is a hash that includes debug information, and so directories of the host."""
 
 OWN_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s")
@@ -85,7 +85,7 @@ def fio(cache: Cache, archive: Archive) -> Entry:
                 raise SetupError(f"fio's configure does not know an option of the lab:\n{output[-800:]}")
             run(["make", f"-j{os.cpu_count()}", "fio"], cwd=tree, env=of_suite.environment())
         shutil.move(tree / "fio", folder / "fio")
-        run([f"{toolchain.PREFIX}strip", folder / "fio"], env=of_suite.environment())
+        run([f"{toolchain.CROSS_PREFIX}strip", folder / "fio"], env=of_suite.environment())
         shutil.rmtree(tree)
 
     return cache.entry(f"fio-{resolved.version('fio')}", recipe, fill, products=["fio"])
@@ -110,7 +110,7 @@ def own(cache: Cache, archive: Archive, source: Path, *headers: Path) -> Entry:
 
     def fill(folder: Path) -> None:
         arguments = [f"--sysroot={root.folder}", *OWN_FLAGS, "-o", str(folder / name), str(source)]
-        run([f"{toolchain.PREFIX}gcc", *arguments], env=of_suite.environment())
+        run([f"{toolchain.CROSS_PREFIX}gcc", *arguments], env=of_suite.environment())
 
     return cache.entry(name, recipe, fill, products=[name])
 
@@ -164,7 +164,7 @@ def sfsload(cache: Cache, archive: Archive) -> Entry:
             where = (f"BUILD={folder / 'build'}", f"SYSROOT={root.folder}")
             run(["make", "-C", tree, f"-j{os.cpu_count()}", *where, *SFSLOAD_FLAGS], env=of_suite.environment())
         shutil.move(folder / "build" / "sfsload-arm64", folder / "sfsload")
-        run([f"{toolchain.PREFIX}strip", folder / "sfsload"], env=of_suite.environment())
+        run([f"{toolchain.CROSS_PREFIX}strip", folder / "sfsload"], env=of_suite.environment())
         shutil.rmtree(folder / "build")
         shutil.rmtree(tree)
 

@@ -19,7 +19,7 @@ from flashbed.image.cache import Cache, Entry
 from flashbed.image.debian import Archive
 
 ARCHITECTURE = "arm64"
-PREFIX = "aarch64-linux-gnu-"
+CROSS_PREFIX = "aarch64-linux-gnu-"
 SYSROOT_PACKAGES = ("libc6-dev", "linux-libc-dev", "libaio-dev", "zlib1g-dev")
 
 HOST = "amd64"
@@ -33,10 +33,10 @@ REAL = "real"
 """The directory of the real programs, beside the root, which has scripts that start them."""
 
 INNER = "usr/lib/gcc-cross/aarch64-linux-gnu/12"
-PRODUCTS = (
-    f"root/usr/bin/{PREFIX}gcc",
+TOOLCHAIN_FILES = (
+    f"root/usr/bin/{CROSS_PREFIX}gcc",
     f"{REAL}/{INNER}/cc1",
-    f"{REAL}/usr/bin/{PREFIX}ld.bfd",
+    f"{REAL}/usr/bin/{CROSS_PREFIX}ld.bfd",
     f"root/{INNER}/libgcc.a",
 )
 
@@ -71,7 +71,7 @@ def compiler(cache: Cache, archive: Archive) -> Compiler:
 
     def environment() -> Mapping[str, str]:
         recipe = {"packages": resolved.files, "starts": _STARTS, "loader": LOADER}
-        entry = cache.entry(f"compiler-{ARCHITECTURE}", recipe, fill, products=PRODUCTS)
+        entry = cache.entry(f"compiler-{ARCHITECTURE}", recipe, fill, products=TOOLCHAIN_FILES)
         sysroot(cache, archive).mend()  # of an image only what recipes name is there
         return {"PATH": f"{entry.path('root/usr/bin')}:{os.environ.get('PATH', '')}"}
 
@@ -90,7 +90,7 @@ def make(*arguments: str | Path, jobs: int) -> list[str]:
         "make",
         f"-j{jobs}",
         "ARCH=arm64",
-        f"CROSS_COMPILE={PREFIX}",
+        f"CROSS_COMPILE={CROSS_PREFIX}",
         *REPRODUCIBLE,
         *(str(argument) for argument in arguments),
     ]

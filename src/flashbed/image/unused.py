@@ -16,7 +16,7 @@ from pathlib import Path
 from flashbed.common import locks
 from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.image.cache import MANIFEST
-from flashbed.image.kernel import TREE
+from flashbed.image.kernel import SOURCE_TREE
 
 PLACES = ("image", "conditions", "kernels")
 """Directories of the cache with such entries, each with a lock beside it."""
@@ -108,7 +108,7 @@ def remove(root: Path, days: int) -> Iterator[tuple[str, int]]:
 
 
 def _can_be_made_again(folder: Path) -> bool:
-    return (folder / MANIFEST).is_file() or (folder / TREE).is_dir() or folder.name.startswith(_OBJECTS)
+    return (folder / MANIFEST).is_file() or (folder / SOURCE_TREE).is_dir() or folder.name.startswith(_OBJECTS)
 
 
 def on_disk(place: Path) -> int:

@@ -49,9 +49,9 @@ def with_functions(outcome: Outcome, symbols: Path | None) -> Outcome:
 def _named(outcome: Outcome, symbols: Path | None) -> Outcome:
     files = dict(outcome.files)
     names = files.pop(cpu_samples.MODULE_SYMBOLS, b"").decode().splitlines()
-    if (raw := files.pop(cpu_samples.RAW, None)) is not None:
+    if (raw := files.pop(cpu_samples.RAW_SAMPLES, None)) is not None:
         names += symbols.read_text().splitlines() if symbols else []
-        files[cpu_samples.SAMPLES] = cpu_samples.named(raw.decode(), names).encode()
+        files[cpu_samples.NAMED_SAMPLES] = cpu_samples.named(raw.decode(), names).encode()
     return replace(outcome, files=files, reason=_reason(outcome, symbols))
 
 

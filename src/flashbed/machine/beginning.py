@@ -24,7 +24,7 @@ from flashbed.machine.qemu import NO_OBSERVERS, Observers
 
 READY = "ready"
 
-LOST = -9
+EMULATOR_LOST = -9
 """The status of a forked guest whose emulator is gone, so that nothing is known of it."""
 
 
@@ -34,7 +34,7 @@ class _Forked:
 
     folder: Path
     orders: _ControlSocket
-    status: int = LOST
+    status: int = EMULATOR_LOST
     ended: threading.Event = field(default_factory=threading.Event)
 
     def has_ended(self, within_s: float) -> bool:
@@ -157,13 +157,13 @@ class Beginning:
         OSError.
         """
         files = self._copied(folder)
-        (folder / qemu.LOAD).write_bytes(load)
+        (folder / qemu.LOAD_ARCHIVE).write_bytes(load)
         forked = self._orders.begin(folder)
         try:
             end = process.watch(forked, folder, stop, limit_s)
         except BaseException:
             forked.end()
-            forked.has_ended(process.KILL_AFTER_S)  # it writes to the folder until then
+            forked.has_ended(process.KILL_GUEST_AFTER_S)  # it writes to the folder until then
             raise
         return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
 
@@ -175,7 +175,7 @@ class Beginning:
             elif path not in (self._files.initramfs, self._files.load):
                 sparse.copy(path, folder / path.name)
         own = {name: folder / getattr(self._files, name).name for name in ("state", "data")}
-        return replace(self._files, **own, load=folder / qemu.LOAD)
+        return replace(self._files, **own, load=folder / qemu.LOAD_ARCHIVE)
 
     def close(self) -> None:
         """End the emulator, and with it all guests forked from it."""

@@ -23,10 +23,10 @@ FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.S
 """Signals that come from outside, and not from a fault of the program."""
 
 
-LONGEST_S = 3600.0
+CHECKER_LIMIT_S = 3600.0
 """The limit in seconds of this host's time. A checker takes seconds for the largest shipped medium."""
 
-MOST_BYTES = 1 << 20
+MOST_OUTPUT_BYTES = 1 << 20
 """The limit of the checker's output, which becomes part of a result."""
 
 
@@ -62,11 +62,11 @@ def verdict(command: Sequence[str], data: Path, first: Path | None = None) -> st
     begin = time.monotonic()
     try:
         options = {"stdin": subprocess.DEVNULL, "env": environment}
-        process = programs.run_briefly([program, *command[1:]], LONGEST_S, MOST_BYTES, **options)
+        process = programs.run_briefly([program, *command[1:]], CHECKER_LIMIT_S, MOST_OUTPUT_BYTES, **options)
     except programs.TooMuchOutput as error:
         raise NoVerdict(f"{command[0]} {error} of the image") from None
-    if time.monotonic() - begin >= LONGEST_S:
-        raise NoVerdict(f"{command[0]} did not come to an end in {LONGEST_S:.0f} s of this host's time")
+    if time.monotonic() - begin >= CHECKER_LIMIT_S:
+        raise NoVerdict(f"{command[0]} did not come to an end in {CHECKER_LIMIT_S:.0f} s of this host's time")
     if -process.returncode in FROM_OUTSIDE:  # this is no verdict on the image, and must not become a result
         raise Killed(f"killed (signal {-process.returncode}) while {command[0]} looked at its image: out of memory?")
     if process.returncode == 0:

@@ -14,42 +14,47 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flashbed.common import paths
-from flashbed.guest_output.filesystem import AGED
-from flashbed.image.loading import FILESYSTEM, SCHEDULER
+from flashbed.guest_output.filesystem import AGING_NOTES
+from flashbed.guest_output.processes import MOUNT_POINT
+from flashbed.image.loading import FILESYSTEM_ALIAS, SCHEDULER_ALIAS
 from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.study.plan import NO_QUEUE, Cell
 from flashbed.workload.base import ACKNOWLEDGED, CHECK
 
-MOUNT_POINT = "/mnt"
-
 LOGGED_REQUESTS = 16_384
 """The capacity of a cell's request log, at 40 bytes a request."""
 
-ROOT = "root"
+ROOT_SCRIPT = "root"
 """The file of /job with the functions that run programs in their root."""
 
 CUT_AFTER = 1000
 """Programs and erases from arming to the power cut. The shift of the file, which the seed draws, adds to it."""
 
 
-MEASURE = "measure"
+MEASURE_FUNCTION = "measure"
 
-ARMING, ARMED, MEASURED = "arming", "armed", "measured"
+ARMING_MARK, ARMED_MARK, MEASURED_MARK = "arming", "armed", "measured"
 """Marks before and after the power cut is armed, and after the measurement."""
 
-RECOVERY, RECOVERED = "recovery", "recovered"
+RECOVERY_MARK, RECOVERED_MARK = "recovery", "recovered"
 """Marks before the first mount after the cut, and after the last."""
 
 NEVER_NS = 10**18
 """A power cut 31 years away."""
 
-STATE = "mounted_as"
+MOUNTED_AS = "mounted_as"
 """The file of /out that says how the file system mounted after the cut: as it was, or repaired; none if it did not."""
 AS_IT_WAS, REPAIRED = b"as it was\n", b"repaired\n"
 
-CHECK_STATUS, KERNEL_LOG, TREE, MOUNT_LOG, CHECK_LOG = "check.status", "kernel.log", "tree", "recover.txt", "check.txt"
+CHECK_STATUS, KERNEL_LOG, FILE_TREE, MOUNT_LOG, CHECK_LOG = (
+    "check.status",
+    "kernel.log",
+    "tree",
+    "recover.txt",
+    "check.txt",
+)
 """Files of /out after the cut: the exit status of the check, the kernel's messages, the files of the file system, and
 what mount and repair, and the check, printed.
 """
@@ -62,11 +67,11 @@ _AFTER_CUT = f"""\
 
 recover() {{
 	if sh -e /job/attach && sh /job/mount; then
-		echo as it was >/out/{STATE}
+		echo as it was >/out/{MOUNTED_AS}
 	elif [ -s /job/repair ]; then
 		sh /job/repair
 		echo "the repair's exit status: $?"
-		! sh /job/mount || echo repaired >/out/{STATE}
+		! sh /job/mount || echo repaired >/out/{MOUNTED_AS}
 	fi
 	return 0
 }}
@@ -77,16 +82,16 @@ check() {{
 }}
 
 step medium load_medium
-medium mark {RECOVERY}
+medium mark {RECOVERY_MARK}
 step translation load_translation
 step scheduler set_scheduler
 step module sh -e /job/module
 step recover recover
-medium mark {RECOVERED}
+medium mark {RECOVERED_MARK}
 dmesg >/out/{KERNEL_LOG}
-[ -e /out/{STATE} ] || exit
+[ -e /out/{MOUNTED_AS} ] || exit
 step check check
-ls -lnR /mnt >/out/{TREE} 2>&1
+ls -lnR /mnt >/out/{FILE_TREE} 2>&1
 """
 
 
@@ -152,8 +157,8 @@ def of_kernel(cell: Cell) -> tuple[str, ...]:
     own_type = filesystem.module and not brings_none
     return (
         *drivers,
-        *(() if own_queue else (f"{scheduler.name}{SCHEDULER}",)),
-        *(() if own_type else (f"{FILESYSTEM}{filesystem.mount_type}",)),
+        *(() if own_queue else (f"{scheduler.name}{SCHEDULER_ALIAS}",)),
+        *(() if own_type else (f"{FILESYSTEM_ALIAS}{filesystem.mount_type}",)),
     )
 
 
@@ -165,7 +170,7 @@ def aging(cell: Cell) -> bytes:
         return b""
     medium = cell.medium
     arguments = f"{MOUNT_POINT} {medium.aged_fill_percent} {medium.aged_passes} {cell.seed}"
-    return f"age {arguments} >/out/{AGED} || exit 1\n".encode()
+    return f"age {arguments} >/out/{AGING_NOTES} || exit 1\n".encode()
 
 
 def module_commands(cell: Cell) -> list[str]:
@@ -256,8 +261,8 @@ def armed(job: Job, after_ns: int = NEVER_NS, seed: int = 0) -> Job:
     """Return the job with a power cut so long after its measurement begins. `seed` decides what is left of the requests
     that were under way.
     """
-    begins = f"medium mark {ARMING}\nmedium off {after_ns:020d} {seed:020d} || exit 1\nmedium mark {ARMED}\n"
-    return job.changed({MEASURE: begins.encode() + job.load[MEASURE]})
+    begins = f"medium mark {ARMING_MARK}\nmedium off {after_ns:020d} {seed:020d} || exit 1\nmedium mark {ARMED_MARK}\n"
+    return job.changed({MEASURE_FUNCTION: begins.encode() + job.load[MEASURE_FUNCTION]})
 
 
 def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes], acknowledged: bytes = b"") -> dict[str, bytes]:

@@ -17,15 +17,15 @@ from pathlib import Path
 
 from flashbed.common import foreign
 from flashbed.common.units import describe_size
-from flashbed.guest_output.cpu_samples import RAW, SAMPLES
-from flashbed.guest_output.system_calls import CALLS
+from flashbed.guest_output.cpu_samples import NAMED_SAMPLES, RAW_SAMPLES
+from flashbed.guest_output.system_calls import CALL_NOTES
 
 MAGIC = b"FBOUTBX1"
 HEADER = struct.Struct("<8sQ")
 BYTES = 16 << 20
 """The size of the region, a power of two as for every PCI window. All files together are smaller."""
 
-MOST_FILES = 4096
+MOST_OUTBOX_FILES = 4096
 
 MOST_NOTED = 256 << 20
 """The most bytes that the emulator may note of a guest's medium."""
@@ -44,7 +44,7 @@ _KINDS = {
     tarfile.XGLTYPE: "an extended header",
     tarfile.SOLARIS_XHDTYPE: "an extended header",
 }
-_OF_THE_HOST = (RAW, SAMPLES, CALLS)
+_OF_THE_HOST = (RAW_SAMPLES, NAMED_SAMPLES, CALL_NOTES)
 """Files that the lab itself writes beside the guest's."""
 
 
@@ -69,8 +69,8 @@ def read(path: Path) -> dict[str, bytes] | None:
             raise RefusedError(f"{first}, which the host writes")
         if name in contents:
             raise RefusedError(f'two files named "{name}"')
-        if len(contents) == MOST_FILES:
-            raise RefusedError(f"more than {MOST_FILES} files")
+        if len(contents) == MOST_OUTBOX_FILES:
+            raise RefusedError(f"more than {MOST_OUTBOX_FILES} files")
         contents[name] = content
     if name := foreign.name_conflict(contents):
         raise RefusedError(f'"{name}" as a file and as a folder')

@@ -21,10 +21,10 @@ from typing import Protocol
 from flashbed.common import programs
 from flashbed.common.errors import InterruptedByUser
 from flashbed.guest_output import system_calls
-from flashbed.guest_output.cpu_samples import RAW
+from flashbed.guest_output.cpu_samples import RAW_SAMPLES
 from flashbed.machine import deaths
 
-KILL_AFTER_S = 5
+KILL_GUEST_AFTER_S = 5
 """Seconds between asking a guest to end and killing it."""
 
 STOP_POLL_S = 0.2
@@ -43,7 +43,7 @@ PRICE = "price.txt"
 """A file of a run beside its results: the cost of each step on this host (emulator/lab-price.h)."""
 
 CONSOLE, COMPLAINT = "console.log", "complaint.log"
-GROWING = (CONSOLE, COMPLAINT, RAW, RAN, PRICE, system_calls.RAW)
+GROWING = (CONSOLE, COMPLAINT, RAW_SAMPLES, RAN, PRICE, system_calls.RAW_CALLS)
 """Files that a guest can make grow in its directory."""
 
 MOST_WRITTEN = 64 << 20
@@ -95,7 +95,7 @@ def started(
     with (
         (folder / COMPLAINT).open("wb") as complaint_file,
         programs.started(
-            programs.guarded(arguments, limit_s, KILL_AFTER_S),
+            programs.guarded(arguments, limit_s, KILL_GUEST_AFTER_S),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=complaint_file,
@@ -161,7 +161,7 @@ def flooded(folder: Path) -> str:
 
 def most_written(name: str) -> int:
     """Return the most bytes of a growing file."""
-    return system_calls.MOST_RAW if name == system_calls.RAW else MOST_WRITTEN
+    return system_calls.MOST_RAW if name == system_calls.RAW_CALLS else MOST_WRITTEN
 
 
 def _bytes_of(path: Path) -> int:

@@ -22,7 +22,7 @@ from flashbed.common.errors import NO_MEMORY, HostResourceError, lacks_memory
 from flashbed.common.units import describe_size, rough_size
 from flashbed.guest_output import system_calls
 from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.cpu_samples import RAW
+from flashbed.guest_output.cpu_samples import RAW_SAMPLES
 from flashbed.machine import deaths, outbox, process
 from flashbed.machine.base import Outcome
 
@@ -79,10 +79,10 @@ def offered_cpus(emulator: Path) -> list[str]:
 DRIVE = "medium"
 """The medium's drive name on the command line."""
 
-NOTES = "notes"
+MEDIUM_NOTES = "notes"
 """The directory of a run for the emulator's notes of the medium (emulator/lab-medium-notes.h)."""
 
-OUTBOX, LOAD = "outbox.bin", "load"
+OUTBOX, LOAD_ARCHIVE = "outbox.bin", "load"
 OUTBOX_SLOT = 4
 """The PCI slot of the outbox. guest/init has the same number."""
 
@@ -92,7 +92,7 @@ ROOT_SLOT = 5
 FAILED = "failed"
 """The guest's file with the step that failed and its exit status."""
 
-NO_ROOM = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
+RAM_TOO_SMALL = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """Matches the line in a tool's output that says why it failed."""
@@ -199,7 +199,7 @@ def _machine(fixed: Sequence[str], files: Files, folder: Path) -> list[str]:
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
     # A forked guest gets files in place of those beside its load. Linux knows them by their canonical paths
     arguments += ["-icount", f"load={escaped(files.load.resolve())}"] if files.load else []
-    for name, path in {"state": files.state, "data": files.data, "notes": folder / NOTES}.items():
+    for name, path in {"state": files.state, "data": files.data, "notes": folder / MEDIUM_NOTES}.items():
         arguments += ["-set", f"drive.{DRIVE}.{name}={path}"]
     arguments += _shared("outbox", folder / OUTBOX, OUTBOX_SLOT, "share=on")
     # Not shared: the guest's kernel writes to the room for struct pages, and each guest has that for itself
@@ -245,13 +245,13 @@ def command(
     """Create the files of `folder` that the emulator writes, and return the emulator's command. It reads orders from
     the file descriptor `orders` (emulator/lab-beginning.h).
     """
-    (folder / NOTES).mkdir(exist_ok=True)
+    (folder / MEDIUM_NOTES).mkdir(exist_ok=True)
     with (folder / OUTBOX).open("wb") as file:
         file.truncate(outbox.BYTES)
     (folder / process.CONSOLE).touch()
-    (folder / RAW).touch()
+    (folder / RAW_SAMPLES).touch()
     if observers.calls:
-        (folder / system_calls.RAW).touch()
+        (folder / system_calls.RAW_CALLS).touch()
     ordered = [] if orders is None else ["-icount", f"orders={orders}"]
     return [
         *(*_machine(fixed, files, folder), *ordered, *_noting(folder, observers)),
@@ -278,21 +278,21 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
         return Outcome(Status.FAILED, f"the guest made {longest} longer than {most}", console)
     if status == 1 and not console:
         why = foreign.line(complaint.replace(f"{folder}/", "").removeprefix(f"{files.emulator.name}: "))
-        small = ": the board's ram is too small for the kernel and its programs" if NO_ROOM.search(why) else ""
+        small = ": the board's ram is too small for the kernel and its programs" if RAM_TOO_SMALL.search(why) else ""
         return Outcome(Status.FAILED, f"{files.emulator.name} did not start{small} ({why})", console)
     try:
         outcome = _outcome(outbox.read(folder / OUTBOX), console, complaint)
     except outbox.RefusedError as error:
         return Outcome(Status.FAILED, f"the guest handed out {error}", console)
     try:
-        noted = outbox.noted(folder / NOTES)
+        noted = outbox.noted(folder / MEDIUM_NOTES)
     except outbox.RefusedError as error:
         return Outcome(Status.FAILED, f"the guest had noted {error}", console)
-    if raw := (folder / RAW).read_bytes():
-        noted[RAW] = raw
-    if outcome.status == Status.MEASURED and (folder / system_calls.RAW).exists():
+    if raw := (folder / RAW_SAMPLES).read_bytes():
+        noted[RAW_SAMPLES] = raw
+    if outcome.status == Status.MEASURED and (folder / system_calls.RAW_CALLS).exists():
         try:
-            noted[system_calls.CALLS] = system_calls.trimmed((folder / system_calls.RAW).read_bytes())
+            noted[system_calls.CALL_NOTES] = system_calls.trimmed((folder / system_calls.RAW_CALLS).read_bytes())
         except ValueError as error:
             return replace(
                 outcome, status=Status.FAILED, reason=f"the notes of its system calls cannot be read: {error}"
@@ -303,8 +303,8 @@ def outcome_of(files: Files, folder: Path, status: int, limit_s: float) -> Outco
 def _noting(folder: Path, observers: Observers) -> list[str]:
     """Return the arguments for notes beside the results. QEMU merges a second -icount with the first."""
     files = {"price": process.PRICE}
-    files |= {"profile": RAW} if observers.samples else {}
-    files |= {"calls": system_calls.RAW} if observers.calls else {}
+    files |= {"profile": RAW_SAMPLES} if observers.samples else {}
+    files |= {"calls": system_calls.RAW_CALLS} if observers.calls else {}
     return ["-icount", ",".join(f"{name}={escaped(folder / file)}" for name, file in files.items())]
 
 

@@ -22,7 +22,7 @@ from flashbed.image import emulator, guest_parts, initramfs, kernel, lockfile, o
 from flashbed.image.kernel import Kernel
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.replay.pack_file import Program
-from flashbed.replay.recipe import EMULATOR, Check, Recipe
+from flashbed.replay.recipe import QEMU_PROGRAM, Check, Recipe
 from flashbed.replay.verifying import JOB
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, cell_inputs
@@ -177,7 +177,7 @@ def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
     """Return a repetition's recipe, and add its files to the shelf. Raises SetupError if a checker cannot be packed."""
     cell, image = wanted.cell, wanted.image
     observers = repetition.observers(cell)
-    shelf.program(EMULATOR, emulator.program())
+    shelf.program(QEMU_PROGRAM, emulator.program())
     state, content = shelf.medium(wanted)
     job, load = shelf.job(wanted)
     return Recipe(

@@ -25,7 +25,7 @@ from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.image import lockfile
 from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, Cache, name_of
-from flashbed.image.debian import NOTES
+from flashbed.image.debian import REQUEST_NOTES
 from flashbed.packs import gathering, making
 from flashbed.packs.gathering import LICENCES, SOURCES
 from flashbed.replay import pack_file
@@ -171,11 +171,11 @@ def write(
     for entry in entries:
         maker.add(entry)
     maker.add_checkers(checkers)
-    packages = {folder.name: json.loads((folder / NOTES).read_text()) for folder in _noted()}
+    packages = {folder.name: json.loads((folder / REQUEST_NOTES).read_text()) for folder in _noted()}
     contents = {
-        "format": pack_file.FORMAT,
+        "format": pack_file.PACK_FORMAT,
         "flashbed": version("flashbed"),
-        pack_file.IMAGE: {
+        pack_file.IMAGE_PART: {
             "entries": [maker.entries[name].to_json() for name in sorted(maker.entries)],
             "packages": packages,
         },
@@ -184,7 +184,7 @@ def write(
         f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in gathering.packages(maker.of_host)).encode(),
         f"{SOURCES}/packages.json": json.dumps(packages, indent=1, sort_keys=True).encode(),
     }
-    members = {f"{pack_file.FILES}/{digest}": path for digest, path in maker.sources.items()}
+    members = {f"{pack_file.FILES_FOLDER}/{digest}": path for digest, path in maker.sources.items()}
     members |= {f"{SOURCES}/lab/{name}": path for name, path in lockfile.own_source_files().items()}
     members |= {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
     try:
@@ -197,7 +197,7 @@ def write(
 
 def _noted() -> Iterator[Path]:
     """Yield the directories of Debian's packages in which versions are noted."""
-    return (file.parent for file in sorted(paths.cache_root().glob(f"debian-*/{NOTES}")))
+    return (file.parent for file in sorted(paths.cache_root().glob(f"debian-*/{REQUEST_NOTES}")))
 
 
 EntryState = Literal["new", "known", "different"]
@@ -221,7 +221,7 @@ def take_in(path: Path) -> TakenIn:
     """
     file = pack_file.open_sealed(path)
     try:
-        image = file.contents[pack_file.IMAGE]
+        image = file.contents[pack_file.IMAGE_PART]
         entries = [_Entry.from_json(entry) for entry in image["entries"]]
         packages = {_plain(folder): dict(notes) for folder, notes in image["packages"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -258,7 +258,7 @@ def _take(file: pack_file.Sealed, entry: _Entry, cache: Cache, folder: str) -> E
 
 def _note(folder: str, notes: Mapping[str, Any]) -> list[str]:
     """Note the requests to Debian's archive that the image was made from. Return those that had another answer here."""
-    file = paths.cache_root() / folder / NOTES
+    file = paths.cache_root() / folder / REQUEST_NOTES
     file.parent.mkdir(parents=True, exist_ok=True)
     here = json.loads(file.read_text()) if file.is_file() else {}
     atomic.write(file, json.dumps({**notes, **here}, indent=1, sort_keys=True).encode())

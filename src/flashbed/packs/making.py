@@ -86,7 +86,7 @@ def _add(archive: zipfile.ZipFile, info: zipfile.ZipInfo, packed: BinaryIO) -> N
     info.header_offset = out.tell()
     out.write(info.FileHeader(zip64=True))
     left = info.compress_size
-    while piece := packed.read(min(left, pack_file.PIECE_BYTES)):
+    while piece := packed.read(min(left, pack_file.CHUNK_BYTES)):
         out.write(piece)
         left -= len(piece)
     archive.filelist.append(info)
@@ -104,7 +104,7 @@ def _packed(path: Path, digest: str) -> Path:
             archive.open(info, "w", force_zip64=True) as out,
             path.open("rb") as file,
         ):
-            shutil.copyfileobj(file, out, pack_file.PIECE_BYTES)
+            shutil.copyfileobj(file, out, pack_file.CHUNK_BYTES)
 
     recipe = {"file": digest, "packing": "lzma", "python": list(sys.version_info[:2])}
     return Cache(paths.cache_root() / "image").entry("packed", recipe, fill).path(_ARCHIVE)
@@ -143,7 +143,7 @@ def _archive(
     all_bytes = sum(map(len, texts.values())) + sum(path.stat().st_size for path in files.values())
     with (
         zipfile.ZipFile(out, "w", allowZip64=True) as archive,
-        stage("Packing (MiB)", total=all_bytes // pack_file.PIECE_BYTES) as progress,
+        stage("Packing (MiB)", total=all_bytes // pack_file.CHUNK_BYTES) as progress,
     ):
         archive.writestr(member_head(pack_file.CONTENTS, len(document), packing), document)
         begun = 0
@@ -151,8 +151,8 @@ def _archive(
         def note(size_bytes: int) -> None:
             nonlocal begun
             begun += size_bytes
-            while begun >= pack_file.PIECE_BYTES:
-                begun -= pack_file.PIECE_BYTES
+            while begun >= pack_file.CHUNK_BYTES:
+                begun -= pack_file.CHUNK_BYTES
                 progress.advance()
 
         for name in sorted(digests):
@@ -165,7 +165,7 @@ def _archive(
                 archive.open(info, "w", force_zip64=True) as member,
                 io.BytesIO(texts[name]) if name in texts else files[name].open("rb") as file,
             ):
-                while piece := file.read(pack_file.PIECE_BYTES):
+                while piece := file.read(pack_file.CHUNK_BYTES):
                     member.write(piece)
                     note(len(piece))
         archive.comment = b"0" * pack_file.DIGEST_LETTERS
@@ -177,7 +177,7 @@ def _seal(path: Path) -> None:
         file.write(pack_file.sealed(file).hexdigest().encode())
 
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 TRAVELS = (
     "common/__init__.py",
@@ -205,7 +205,7 @@ TRAVELS = (
     "machine/outbox.py",
     "machine/process.py",
     "machine/qemu.py",
-    *(f"replay/{file.name}" for file in sorted((PACKAGE / "replay").glob("*.py"))),
+    *(f"replay/{file.name}" for file in sorted((PACKAGE_FOLDER / "replay").glob("*.py"))),
 )
 """The part of flashbed that goes into a pack. It needs Python's standard library only."""
 
@@ -241,8 +241,10 @@ def prepare(to: Path) -> None:
     """
     folder = to.absolute().parent
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if to.suffix != pack_file.ENDING or to.is_dir() or not existing.is_dir():
-        raise InputError(f"{to}: cannot be a pack; give a file name that ends with {pack_file.ENDING}, in a directory")
+    if to.suffix != pack_file.PACK_SUFFIX or to.is_dir() or not existing.is_dir():
+        raise InputError(
+            f"{to}: cannot be a pack; give a file name that ends with {pack_file.PACK_SUFFIX}, in a directory"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -272,18 +274,20 @@ def make(done: Run, report: Path, to: Path, scratch: Path) -> int:
         for record in measured:
             names = _names(record)
             recipes.append(gathering.recipe(record.repetition, shelf).to_json())
-            results |= {f"{pack_file.RESULTS}/{record.result.key}/{name}": record.folder / name for name in names}
+            results |= {
+                f"{pack_file.RESULTS_FOLDER}/{record.result.key}/{name}": record.folder / name for name in names
+            }
             progress.advance()
-    inside = {f"{pack_file.FILES}/{digest}": path for digest, path in shelf.files.items()}
-    inside |= {f"{pack_file.CONFIGS}/{digest}": path for digest, path in shelf.configs.items()}
+    inside = {f"{pack_file.FILES_FOLDER}/{digest}": path for digest, path in shelf.files.items()}
+    inside |= {f"{pack_file.CONFIGS_FOLDER}/{digest}": path for digest, path in shelf.configs.items()}
     inside |= results
-    inside |= {f"{pack_file.REPORT}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
+    inside |= {f"{pack_file.REPORT_FOLDER}/{path.name}": path for path in sorted(report.glob("[!.]*"))}
     inside |= travelling()
     inside |= gathering.study_files(done.study)
     kernels = [record.repetition.image.kernel for record in measured]
     texts = {**starting(), **gathering.study_texts(done.study, shelf.of_host, kernels)}
     contents = {
-        "format": pack_file.FORMAT,
+        "format": pack_file.PACK_FORMAT,
         "flashbed": version("flashbed"),
         "key_version": KEY_VERSION,
         "study": {"name": done.study.name, "title": done.study.title},
@@ -305,7 +309,7 @@ def starting() -> dict[str, bytes]:
 
 def travelling() -> dict[str, Path]:
     """Return the part of flashbed that goes into a pack, by path in the pack."""
-    return {f"flashbed/{name}": PACKAGE / name for name in TRAVELS}
+    return {f"flashbed/{name}": PACKAGE_FOLDER / name for name in TRAVELS}
 
 
 def _names(record: Record) -> list[str]:

@@ -30,12 +30,12 @@ DEBIAN_KERNEL = "6.1-debian"
 NAS_KERNELS = (NAS_KERNEL, DEBIAN_KERNEL)
 """Kernels of a file server."""
 
-PROGRAM = "-program"
+PROGRAM_SUFFIX = "-program"
 """The suffix of the version of a kernel that runs programs of the user's (guest/kernel-program.config). No study names
 it: cells get it if their tool needs a root.
 """
 
-OWN = "own"
+OWN_KERNEL = "own"
 """The name of any kernel from a source tree in a cell's key. The digests in the key tell such kernels apart."""
 
 _PATCH = "patch"
@@ -90,11 +90,11 @@ class KernelChoice:
     @property
     def word(self) -> str:
         """Return the kernel's name for a key. The key also has the digests of what is built."""
-        return self.version if self.tree is None else OWN
+        return self.version if self.tree is None else OWN_KERNEL
 
     def for_programs(self) -> KernelChoice:
         """Return this kernel with the options that programs of the user's need."""
-        return replace(self, version=f"{self.version}{PROGRAM}")
+        return replace(self, version=f"{self.version}{PROGRAM_SUFFIX}")
 
 
 def read(text: str, base: Path) -> KernelChoice:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile, nearest, shown, validation_message
-from flashbed.common.units import LARGEST
+from flashbed.common.units import LARGEST_INT64
 from flashbed.profiles.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profiles.profile import Board, Medium, Profile, Scheduler, Translation
 from flashbed.profiles.stored_medium import locate
@@ -260,7 +260,7 @@ def _changed(
 
 def _number(text: str) -> int | str:
     """Return a number of up to 64 bits; return other text unchanged, and the model refuses it."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) and abs(int(text)) <= LARGEST else text
+    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) and abs(int(text)) <= LARGEST_INT64 else text
 
 
 def _again(name: str, file: TomlFile, model: type[P], changed: dict[str, Any]) -> P:

@@ -22,10 +22,10 @@ from flashbed.common import atomic, locks, own_file, paths, sparse
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import shown
 
-STATE, DATA, ABOUT = "state.bin", "data.img", "medium.json"
+STATE, DATA, DESCRIPTION = "state.bin", "data.img", "medium.json"
 LONGEST_NAME_BYTES = 200
-MOST_ABOUT_BYTES = 16 << 20
-SHOWN = 40
+MOST_DESCRIPTION_BYTES = 16 << 20
+MOST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -73,23 +73,23 @@ class StoredMedium:
                 raise InputError(f"{link}: is a link, but a medium's files must lie in its folder; copy the file there")
             if other := next((file for file in (self.state, self.data) if file.exists() and not file.is_file()), None):
                 raise InputError(f"{other}: is no file, as those of a medium are; make the medium anew")
-            with own_file.opened(self.folder / ABOUT, own=True) as file:
-                about = json.loads(file.read(MOST_ABOUT_BYTES))
+            with own_file.opened(self.folder / DESCRIPTION, own=True) as file:
+                about = json.loads(file.read(MOST_DESCRIPTION_BYTES))
         except FileNotFoundError:
             raise InputError(f"{self.folder}: no medium here; `flashbed medium create` makes one") from None
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{self.folder / ABOUT}: cannot be read: {error}") from None
+            raise InputError(f"{self.folder / DESCRIPTION}: cannot be read: {error}") from None
         profile, made = (about.get("profile"), about.get("made")) if isinstance(about, dict) else (None, None)
         if not isinstance(profile, str) or not isinstance(made, list):
-            raise InputError(f"{self.folder / ABOUT}: does not say profile and made; make the medium anew")
+            raise InputError(f"{self.folder / DESCRIPTION}: does not say profile and made; make the medium anew")
         return Origin(profile, tuple(map(str, made)))
 
     def set_origin(self, origin: Origin) -> None:
         """Replace what `origin()` reads, atomically. Raises HostResourceError."""
         try:
-            atomic.write(self.folder / ABOUT, origin.to_json())
+            atomic.write(self.folder / DESCRIPTION, origin.to_json())
         except OSError as error:
-            raise host_refusal(self.folder / ABOUT, error) from None
+            raise host_refusal(self.folder / DESCRIPTION, error) from None
 
     def _write_about(self, origin: Origin) -> None:
         """Write the description of an unfinished change, so that it survives a power cut."""
@@ -100,7 +100,7 @@ class StoredMedium:
 
     @property
     def _new_about(self) -> Path:
-        return self.folder / f"{ABOUT}.new"
+        return self.folder / f"{DESCRIPTION}.new"
 
     @property
     def _new_state(self) -> Path:
@@ -126,7 +126,7 @@ class StoredMedium:
                 yield change
                 self._write_about(Origin(origin.profile, (*origin.made, *change.steps)))
                 self._new_state.rename(self.state)  # the change is committed; _settle() completes it
-                self._new_about.rename(self.folder / ABOUT)
+                self._new_about.rename(self.folder / DESCRIPTION)
             except OSError as error:
                 raise host_refusal(self.folder, error) from None
             finally:
@@ -140,12 +140,12 @@ class StoredMedium:
 
     def _left(self) -> list[Path]:
         """Return the files of an unfinished change."""
-        return [*self.folder.glob(f"{STATE}.*"), *self.folder.glob(f"{ABOUT}.new")]
+        return [*self.folder.glob(f"{STATE}.*"), *self.folder.glob(f"{DESCRIPTION}.new")]
 
     def _settle(self) -> None:
         """Complete a committed change. Without a new state, the present description stays."""
         if self._new_about.exists() and not self._new_state.exists():
-            self._new_about.rename(self.folder / ABOUT)
+            self._new_about.rename(self.folder / DESCRIPTION)
         for left in self._left():
             left.unlink()
 
@@ -179,7 +179,7 @@ def locate(name: str, base: Path) -> StoredMedium:
     if "/" not in name:
         if fault := _fault(name):
             raise InputError(
-                f'medium "{name[:SHOWN]}": {fault}; a medium has a name, such as worn, or a path with a slash'
+                f'medium "{name[:MOST_SHOWN]}": {fault}; a medium has a name, such as worn, or a path with a slash'
             )
         return StoredMedium(paths.cache_root() / "media" / name)
     try:

@@ -103,22 +103,22 @@ def copy_with_holes(source: IO[bytes], out: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-FORMAT = 1
+PACK_FORMAT = 1
 CONTENTS = "pack.json"
-FILES, RESULTS, REPORT, CONFIGS = "files", "results", "report", "kernels"
+FILES_FOLDER, RESULTS_FOLDER, REPORT_FOLDER, CONFIGS_FOLDER = "files", "results", "report", "kernels"
 """Directories: files by digest, results by key, the report, kernel configurations by the digest of the image."""
 
-IMAGE = "image"
+IMAGE_PART = "image"
 """The part of pack.json that an image of guests has (packs/image_file.py), and a pack has not."""
 
-ENDING = ".flashbed"
+PACK_SUFFIX = ".flashbed"
 
 STARTER = b"#!/usr/bin/env python3\n"
 """The line that starts Python."""
 BEGINNING = STARTER + b"PK\3\4"
 
 DIGEST_LETTERS = 64
-PIECE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 S = TypeVar("S", bound="Sealed")
@@ -163,7 +163,7 @@ class Sealed:
         """Write the file of this digest to `to`, with holes. Raises OSError, and InputError, also if its digest
         differs.
         """
-        member = f"{FILES}/{digest}"
+        member = f"{FILES_FOLDER}/{digest}"
         try:
             with open_member(self._archive, member) as source, to.open("wb") as out:
                 unpacked = copy_with_holes(source, out)
@@ -194,7 +194,7 @@ class Sealed:
         return f"{self._named(member)} was changed: its SHA-256 is {digest_here[:12]}..., not {wanted[:12]}..."
 
     def _named(self, member: str) -> str:
-        return self.called(member.removeprefix(f"{FILES}/"))
+        return self.called(member.removeprefix(f"{FILES_FOLDER}/"))
 
     def called(self, digest: str) -> str:
         """Return the description of the file of a digest."""
@@ -212,7 +212,7 @@ class Pack(Sealed):
         """The names of a repetition's result files, by key."""
         for member in sorted(self.members):
             folder, *rest = member.split("/", 2)
-            if folder == RESULTS and len(rest) == 2:
+            if folder == RESULTS_FOLDER and len(rest) == 2:
                 self._results.setdefault(rest[0], []).append(rest[1])
 
     def program(self, name: str) -> Program:
@@ -238,18 +238,18 @@ class Pack(Sealed):
             raise InputError(f"{self.path}: {fault}; get the pack again")
 
     def _members_of(self, key: str) -> dict[str, str]:
-        return {name: f"{RESULTS}/{key}/{name}" for name in self._results.get(key, ())}
+        return {name: f"{RESULTS_FOLDER}/{key}/{name}" for name in self._results.get(key, ())}
 
     def options(self, kernel: str) -> dict[str, str]:
         """Return the configuration of a kernel, by the digest of its image: values by name, without unset options."""
-        name = f"{CONFIGS}/{kernel}"
+        name = f"{CONFIGS_FOLDER}/{kernel}"
         lines = self.read(name).decode(errors="replace").splitlines() if name in self.members else []
         return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
 
 
 def is_pack(path: Path) -> bool:
     """True if the file looks like a pack, damaged or not."""
-    return path.is_file() and path.suffix == ENDING
+    return path.is_file() and path.suffix == PACK_SUFFIX
 
 
 def open_pack(path: Path) -> Pack:
@@ -258,7 +258,7 @@ def open_pack(path: Path) -> Pack:
     """
 
     def pack(path: Path, digest: str, archive: zipfile.ZipFile, contents: Mapping[str, Any]) -> Pack:
-        if IMAGE in contents:
+        if IMAGE_PART in contents:
             raise InputError(f"{path}: is an image of guests; `flashbed image import` takes it in")
         recipe.check_contents(contents)
         return Pack(path, digest, archive, contents)
@@ -276,8 +276,10 @@ def _opened(path: Path, kind: Callable[[Path, str, zipfile.ZipFile, Mapping[str,
     try:
         archive = zipfile.ZipFile(path)
         contents = parsed_json(read_member(archive, CONTENTS))
-        if isinstance(contents["format"], int) and contents["format"] != FORMAT:
-            raise InputError(f"{path}: is a pack of format {contents['format']}; this flashbed reads format {FORMAT}")
+        if isinstance(contents["format"], int) and contents["format"] != PACK_FORMAT:
+            raise InputError(
+                f"{path}: is a pack of format {contents['format']}; this flashbed reads format {PACK_FORMAT}"
+            )
         pack = kind(path, digest, archive, contents)
     except Unreadable as error:
         if not _begins_like_one(path):
@@ -303,7 +305,7 @@ def sealed(file: BinaryIO) -> hashlib._Hash:
     file.seek(0)
     digest = hashlib.sha256()
     while left:
-        piece = file.read(min(left, PIECE_BYTES))
+        piece = file.read(min(left, CHUNK_BYTES))
         digest.update(piece)
         left -= len(piece)
     return digest

@@ -22,7 +22,7 @@ from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack, Program
-from flashbed.replay.recipe import EMULATOR, Check, Recipe
+from flashbed.replay.recipe import QEMU_PROGRAM, Check, Recipe
 
 STATE, DATA = "state.bin", "data.img"
 """The files of a guest's medium, in its directory: the names of profiles/stored_medium.py, which no pack contains. The
@@ -117,10 +117,10 @@ def _is_lost(outcome: Outcome) -> bool:
 
 
 def _begin(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
-    (folder / qemu.LOAD).touch()
+    (folder / qemu.LOAD_ARCHIVE).touch()
     begun = Beginning(
         recipe.machine,
-        _written(recipe, files, folder, folder / qemu.LOAD),
+        _written(recipe, files, folder, folder / qemu.LOAD_ARCHIVE),
         folder,
         observers=_observers(recipe),
     )
@@ -156,7 +156,7 @@ def _written(recipe: Recipe, files: Unpacked, folder: Path, load: Path | None) -
                 shutil.copyfileobj(part, out)
     shutil.copyfile(files.file(recipe.state), state)
     _write_content(recipe.content, files, data)
-    kernel, program = files.file(recipe.kernel), files.program(EMULATOR)
+    kernel, program = files.file(recipe.kernel), files.program(QEMU_PROGRAM)
     root = files.file(recipe.root) if recipe.root else None
     return qemu.Files(kernel, initramfs, state, data, program, load=load, root=root)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-EMULATOR = "qemu-system-aarch64"
+QEMU_PROGRAM = "qemu-system-aarch64"
 """The name of the program that every recipe needs, in a pack."""
 
 BY_KEY = ("key", "label")
@@ -106,7 +106,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 PROGRAM_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]*")
 """The name of a program or a library."""
 
-MOST_BYTES = 1 << 62
+LARGEST_NUMBER = 1 << 62
 
 ShapeTest = Callable[[Any], bool]
 
@@ -129,7 +129,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MOST_BYTES
+    return type(value) is int and 0 <= value <= LARGEST_NUMBER
 
 
 def _or_none(test: ShapeTest) -> ShapeTest:

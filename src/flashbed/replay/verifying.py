@@ -30,7 +30,7 @@ from flashbed.machine.base import Outcome
 from flashbed.replay import pack_file, playing
 from flashbed.replay.pack_file import Pack
 from flashbed.replay.playing import Unpacked
-from flashbed.replay.recipe import EMULATOR, Recipe, check_result
+from flashbed.replay.recipe import QEMU_PROGRAM, Recipe, check_result
 
 JOB = "job"
 """The archive whose digest is in no result; a result has the digests of the files in it."""
@@ -169,7 +169,7 @@ def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
     differences = Differences()
     with _scratch(options.folder) as folder, memory.scratch(options.jobs) as host:
         files = Unpacked(pack, folder)
-        programs = [EMULATOR, *(recipe.check.program for recipe in chosen if recipe.check)]
+        programs = [QEMU_PROGRAM, *(recipe.check.program for recipe in chosen if recipe.check)]
         files.take((digest for recipe in chosen for digest in recipe.files), programs)
         _check_emulator(files)
         for group, outcome in _played(_groups(chosen), files, folder, options, host):
@@ -179,7 +179,7 @@ def verify(path: Path, options: VerifyOptions, print_line: Say) -> None:
 
 def _result(pack: Pack, recipe: Recipe) -> dict[str, Any]:
     pack.check_result(recipe.key)
-    member = f"{pack_file.RESULTS}/{recipe.key}/{RESULT}"
+    member = f"{pack_file.RESULTS_FOLDER}/{recipe.key}/{RESULT}"
     if member not in pack.members:
         raise InputError(f"{pack.path}: has no result of {recipe.label}; get it again")
     try:
@@ -309,7 +309,7 @@ def _check_emulator(files: Unpacked) -> None:
     """Raise SetupError if the emulator does not start here: another processor, or a directory mounted noexec."""
     if missing := [name for name in ("sh", "env", "timeout", "setpriv") if shutil.which(name) is None]:
         raise SetupError(f"{missing[0]} is not installed; it is in a package such as coreutils or util-linux")
-    done = programs.run([files.program(EMULATOR), "--version"])
+    done = programs.run([files.program(QEMU_PROGRAM), "--version"])
     if done.returncode:
         why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
         raise SetupError(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, answer_lines, compare, sentence, shortened
 from flashbed.analysis.answer import against
 from flashbed.analysis.decisive import doubts
-from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.lines import MOST_ANSWER_LINES
 from flashbed.analysis.ratio import INTERVAL_SEEDS
 from flashbed.analysis.words import Scale, capitalized, count, factor, listing, metric_of, scale_of
 from flashbed.report import limits
@@ -60,7 +60,7 @@ def questions(report: Report) -> list[Question]:
     metrics = {metric for question in asked for metric in question.metric}
     worn = wear_line(report, report.study.answer, metrics) if report.study.answer and any(loads[0]) else ""
     # The line on wear and the claims in the answer count among the ten lines
-    room = MOST_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
+    room = MOST_ANSWER_LINES - bool(worn) - sum(claim.in_answer for claim in report.study.claims)
     lines_of = shortened(
         [answer_lines([load for part in parts for load in part], report.words) for parts in loads], room
     )
@@ -192,9 +192,16 @@ def _figures(spread: Spread | None, scale: Scale) -> list[TableCell]:
     return [TableCell(scale.number(spread.median)), TableCell(over, tone="quiet")]
 
 
-PROGRAMMED = "total_write_amplification"
+TOTAL_AMPLIFICATION = "total_write_amplification"
 
-TELLS_OF_WEAR = (PROGRAMMED, "write_amplification", "wear_mean", "wear_max", "lifetime_years", "lifetime_level_years")
+TELLS_OF_WEAR = (
+    TOTAL_AMPLIFICATION,
+    "write_amplification",
+    "wear_mean",
+    "wear_max",
+    "lifetime_years",
+    "lifetime_level_years",
+)
 """Metrics of wear. A study that asks for one of these has a picture of it."""
 
 
@@ -209,12 +216,12 @@ def wear_line(report: Report, answer: Answer, asked: set[str]) -> str:
     if asked.intersection(TELLS_OF_WEAR):
         return ""
     results = report.asked(answer.model_copy(update={"by": ()}))
-    measured = [row for row in results.repetitions if PROGRAMMED in row.metrics]
-    doubted = {cell: doubt for cell, doubt in doubts(results, PROGRAMMED).items() if doubt.bars}
+    measured = [row for row in results.repetitions if TOTAL_AMPLIFICATION in row.metrics]
+    doubted = {cell: doubt for cell, doubt in doubts(results, TOTAL_AMPLIFICATION).items() if doubt.bars}
     deciding = [row for row in measured if row.combination not in doubted]
     if not deciding:
         return ""
-    comparison = compare(replace(results, repetitions=deciding), answer.compare, (), PROGRAMMED, False)
+    comparison = compare(replace(results, repetitions=deciding), answer.compare, (), TOTAL_AMPLIFICATION, False)
     [group] = comparison.groups
     if len(group.standings) < 2:
         return ""

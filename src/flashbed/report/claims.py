@@ -33,9 +33,9 @@ OPEN_ROWS = 6
 
 LISTED_ROWS = 500
 
-OWN = "no sentence of the paper"
+NO_SENTENCE = "no sentence of the paper"
 
-TONES = {
+VERDICT_TONES = {
     Verdict.HOLDS: "good",
     Verdict.REFUTED: "bad",
     Verdict.WITHIN_ERROR: "warn",
@@ -59,7 +59,7 @@ class ShownClaim:
     @property
     def tone(self) -> str:
         """Return the tone of the verdict."""
-        return TONES[self.verdict]
+        return VERDICT_TONES[self.verdict]
 
     @property
     def folded(self) -> bool:
@@ -85,7 +85,7 @@ def shown(report: Report, judgements: Sequence[Judgement]) -> list[ShownClaim]:
 
 def origin(claim: Claim) -> str:
     """Return where a claim's sentence stands, and the condition under which it is judged."""
-    return "; ".join(filter(None, (claim.source, OWN if claim.own else "", claim.condition)))
+    return "; ".join(filter(None, (claim.source, NO_SENTENCE if claim.own else "", claim.condition)))
 
 
 def in_answer(report: Report, judgements: Sequence[Judgement]) -> list[tuple[str, str]]:
@@ -104,10 +104,12 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
     """Return a table of all claims by verdict, each with the comparison that decides it: the paper's figures beside
     ours.
     """
-    numbered = sorted(enumerate(judgements, start=1), key=lambda item: list(TONES).index(item[1].verdict))
+    numbered = sorted(enumerate(judgements, start=1), key=lambda item: list(VERDICT_TONES).index(item[1].verdict))
     rows = []
     for place, judgement in numbered:
-        verdict = TableCell(judgement.verdict, note=trust(report, judgement).short, tone=TONES[judgement.verdict])
+        verdict = TableCell(
+            judgement.verdict, note=trust(report, judgement).short, tone=VERDICT_TONES[judgement.verdict]
+        )
         deciding = judgement.deciding
         quiet = TableCell("–", tone="quiet")
         cells = [quiet, quiet, quiet]
@@ -257,7 +259,7 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.geometric.median, exact)}"
         bound = f"{finding.left.bound} " if finding.left.bound else ""
         ratio_cell = TableCell(zero_words(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
-    verdict = TableCell(finding.verdict, note=finding.reason, tone=TONES[finding.verdict])
+    verdict = TableCell(finding.verdict, note=finding.reason, tone=VERDICT_TONES[finding.verdict])
     return [ratio_cell, TableCell(band_words(finding.band)), verdict]
 
 

@@ -18,7 +18,7 @@ from flashbed.common.foreign import without_controls
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import GOOD, METRIC_OF, CutOutcome
 from flashbed.report.inputs import Manifest
-from flashbed.report.limits import MEDIUM, SHORT
+from flashbed.report.limits import MEDIUM_LIMIT, SHORT
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import Combination, ResultRow
@@ -143,7 +143,9 @@ def flow_table(report: Report, flows: Sequence[Flow], caption: str) -> ReportTab
         share = TableCell(flow.percent, tone="warn" if flow.swallowed else "", sort=flow.reached)
         limit = limits.get(flow.combination, "")
         busy = [_percent(spreads.get(flow.combination)) for spreads in shares]
-        limit_cell = TableCell(SHORT.get(limit, "–"), tone="" if limit == MEDIUM else "warn" if limit else "quiet")
+        limit_cell = TableCell(
+            SHORT.get(limit, "–"), tone="" if limit == MEDIUM_LIMIT else "warn" if limit else "quiet"
+        )
         steady = [_steady(report, flow.combination, flow.combination in noted)]
         heads = _places(report, flow.combination, OWN_BESIDE_BYTES)
         rows.append(Row(heads, [*cells, share, *busy, limit_cell, *(steady if noted else [])]))

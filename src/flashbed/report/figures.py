@@ -31,10 +31,10 @@ LOG_FROM = 8
 SAME_SCALE_UP_TO = 4
 """Panels share a y axis unless their largest values differ by more than this factor."""
 
-NAMED = 3
+MOST_CELLS_NAMED = 3
 """The most cells that a gap names; the others are folded."""
 
-MOST_REASONS = 3
+MOST_GAP_REASONS = 3
 """The most reasons that a gap gives; the others stand beside the cells."""
 
 
@@ -294,14 +294,16 @@ def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Map
     absent = {cell: reason for cell, reason in _reasons(report, metric, cells).items() if cell not in spreads}
     if absent:
         reasons = [f"{number} {reason}" for reason, number in Counter(absent.values()).most_common()]
-        if len(reasons) > MOST_REASONS:
-            reasons = [*reasons[:MOST_REASONS], f"{len(reasons) - MOST_REASONS} more reasons"]
+        if len(reasons) > MOST_GAP_REASONS:
+            reasons = [*reasons[:MOST_GAP_REASONS], f"{len(reasons) - MOST_GAP_REASONS} more reasons"]
         everyone = [f"{names[cell]}: {reason}" for cell, reason in absent.items()]
         everything = len(absent) == len(cells)
         how_many = f"all {count(len(cells), 'cell')}" if everything else f"{len(absent)} of {count(len(cells), 'cell')}"
         opening = f"Without a result: {how_many} ({'; '.join(reasons)})"
         # If nothing at all was measured, the first names tell a reader nothing
-        first = [] if everything and len(cells) > NAMED else [names[cell] for cell in absent][:NAMED]
+        first = (
+            [] if everything and len(cells) > MOST_CELLS_NAMED else [names[cell] for cell in absent][:MOST_CELLS_NAMED]
+        )
         summed_up.append(_gap(opening, first, everyone))
     planned = len(report.study.seeds)
     thin = [
@@ -311,7 +313,7 @@ def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Map
     ]
     if thin:
         opening = f"From fewer seeds than planned: {len(thin)} of {count(len(cells), 'cell')}"
-        summed_up.append(_gap(opening, thin[:NAMED], thin))
+        summed_up.append(_gap(opening, thin[:MOST_CELLS_NAMED], thin))
     return summed_up
 
 

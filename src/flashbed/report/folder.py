@@ -18,13 +18,13 @@ from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
 from flashbed.study.loading import SHIPPED
 
-REPORT = "report.html"
-JSON = "results.json"
-EXPORTS = ("results.csv", "results.parquet", JSON)
+REPORT_PAGE = "report.html"
+RESULTS_JSON = "results.json"
+EXPORTS = ("results.csv", "results.parquet", RESULTS_JSON)
 RECORD = ".flashbed.json"
 MOST_RECORD_BYTES = 1 << 20
-FILES = (*EXPORTS, REPORT)
-MARK = '<meta name="flashbed-inputs"'
+REPORT_FILES = (*EXPORTS, REPORT_PAGE)
+INPUTS_MARK = '<meta name="flashbed-inputs"'
 _HEAD_BYTES = 2048
 
 
@@ -45,7 +45,7 @@ def check(folder: Path, study_name: str) -> None:
     if record.get("unfinished") or (not record and has_report(folder)):
         return
     written = record.get("files", {})
-    for path in (folder / name for name in FILES):
+    for path in (folder / name for name in REPORT_FILES):
         if path.exists() and (not path.is_file() or digest_file(path) != written.get(path.name)):
             raise InputError(
                 f"{path}: was not written by flashbed, or was changed since, and the report would be written over it; "
@@ -60,12 +60,12 @@ def begin(folder: Path, study_name: str) -> None:
 
 def end(folder: Path, study_name: str) -> None:
     """Record the digests of the files."""
-    _note(folder, {"study": study_name, "files": {name: digest_file(folder / name) for name in FILES}})
+    _note(folder, {"study": study_name, "files": {name: digest_file(folder / name) for name in REPORT_FILES}})
 
 
 def digest_mark(digest: str) -> str:
     """Return the element of the report's head that has the digest."""
-    return f'{MARK} content="{digest}">'
+    return f'{INPUTS_MARK} content="{digest}">'
 
 
 def is_current(folder: Path, digest: str) -> bool:
@@ -73,7 +73,7 @@ def is_current(folder: Path, digest: str) -> bool:
     if not all((folder / name).is_file() for name in EXPORTS):
         return False
     try:
-        with own_file.opened(folder / REPORT) as file:
+        with own_file.opened(folder / REPORT_PAGE) as file:
             return digest_mark(digest).encode() in file.read(_HEAD_BYTES)
     except FileNotFoundError:
         return False
@@ -82,8 +82,8 @@ def is_current(folder: Path, digest: str) -> bool:
 def has_report(folder: Path) -> bool:
     """True if there is a report of any inputs."""
     try:
-        with own_file.opened(folder / REPORT) as file:
-            return MARK.encode() in file.read(_HEAD_BYTES)
+        with own_file.opened(folder / REPORT_PAGE) as file:
+            return INPUTS_MARK.encode() in file.read(_HEAD_BYTES)
     except OSError:
         return False
 

@@ -259,7 +259,7 @@ def _plotly() -> str:
 
 PAGE_STYLES = ("report.css", "page.css", "print.css")
 
-MOST_OPEN = 10
+MOST_OPEN_LINES = 10
 """The most highlighted lines that are shown at once; the rest is folded."""
 
 
@@ -280,7 +280,7 @@ def render_page(
         lines=lines,
         lead=lead,
         is_bad=is_bad,
-        most_open=MOST_OPEN,
+        most_open=MOST_OPEN_LINES,
         tables=tables,
         style=Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in PAGE_STYLES)),  # our own files
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashbed.analysis import Spread
-from flashbed.analysis.comparison import COUNTED, erase_steps
+from flashbed.analysis.comparison import LIFETIME_METRICS, erase_steps
 from flashbed.analysis.words import count, metric_of, number
 from flashbed.common.units import rough_size
 from flashbed.guest_output.wear import BOUNDS, ENOUGH_OVERWRITES, LIVES
@@ -46,7 +46,7 @@ def table(report: Report) -> ReportTable | None:
 
 def resolution(report: Report) -> str:
     """Return a sentence on the largest step in which a life is counted; "" if the study asks for no life."""
-    steps = erase_steps(report.results) if set(report.asked_metrics) & set(COUNTED) else {}
+    steps = erase_steps(report.results) if set(report.asked_metrics) & set(LIFETIME_METRICS) else {}
     if not steps:
         return ""
     cell = max(steps, key=steps.__getitem__)

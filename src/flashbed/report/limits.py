@@ -16,7 +16,7 @@ from flashbed.report.model import Report
 from flashbed.result.columns import Combination
 from flashbed.study.format import Answer
 
-MEDIUM = "medium"
+MEDIUM_LIMIT = "medium"
 """The limit that a study of media and file systems intends."""
 
 WORDS = {
@@ -45,7 +45,7 @@ def remark(
         return ""
     shown = list(dict.fromkeys(cells))
     limits = report.results.limits
-    counts = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM) not in (MEDIUM, *left_out))
+    counts = Counter(limits[cell] for cell in shown if limits.get(cell, MEDIUM_LIMIT) not in (MEDIUM_LIMIT, *left_out))
     if not counts:
         return ""
     (most, number), *others = sorted(counts.items(), key=lambda item: (-item[1], list(WORDS).index(item[0])))

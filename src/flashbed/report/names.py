@@ -22,7 +22,7 @@ LONGEST = 24
 """The most characters of a name; a longer title is a description, and the study's own word is the better name."""
 
 
-PROFILES = ("medium", "filesystem")
+TITLED_AXES = ("medium", "filesystem")
 """Axes whose values are profiles with titles that serve as names."""
 
 
@@ -31,7 +31,7 @@ def names_of(library: Library | None, axes: Mapping[str, Sequence[str]]) -> dict
     if library is None:
         return {}
     names = {}
-    for axis in PROFILES:
+    for axis in TITLED_AXES:
         if axis in axes:
             look_up = getattr(library, axis)
             names[axis] = _unique({value: _short(look_up(value).title, value) for value in axes[axis]})
@@ -82,7 +82,7 @@ def legend(
             name, label = words.value(axis, value), labels.values.get(axis, {}).get(value)
             if isinstance(label, Label) and label.meaning:
                 meanings[name] = label.meaning
-            elif axis in PROFILES and library is not None and (label is not None or ":" in value):
+            elif axis in TITLED_AXES and library is not None and (label is not None or ":" in value):
                 meanings[name] = f"{getattr(library, axis)(value).title} ({value})"
     for name, others in _followed(words, cells):
         meanings[name] = "; ".join(filter(None, (meanings.get(name), f"with {words.places(others)}")))

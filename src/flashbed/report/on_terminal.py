@@ -24,7 +24,7 @@ MOST_CLAIMS = 10
 
 MOST_CAUTIONS = 6
 
-MOST_CELLS = 10
+MOST_CELLS_SHOWN = 10
 """The most cells that are listed if nothing is compared; the report has the others."""
 
 
@@ -96,7 +96,7 @@ def _cells(report: Report) -> list[str]:
     scales = {name: scale_of(metric_of(name), (spread.high for spread in spreads[name].values())) for name in metrics}
     cells = [cell for cell in report.results.combinations() if any(cell in of_metric for of_metric in spreads.values())]
     texts = []
-    for cell in cells[:MOST_CELLS]:
+    for cell in cells[:MOST_CELLS_SHOWN]:
         figures = [
             f"{in_sentence(metric_of(name).title)} {scales[name].figure(spreads[name][cell].median)}"
             for name in metrics

@@ -35,14 +35,14 @@ from flashbed.study.relation import Verdict
 
 HEADING = "## The papers' own sentences"
 
-NAMED = 4
+MOST_CONDITIONS_NAMED = 4
 """The most other conditions that are named if the sentence holds under none; of more, only their verdicts are counted.
 """
 
 MODE_OF = 3
 """The least number of claims with one condition that make it a way of measuring the whole paper may have used."""
 
-COLUMNS = """\
+SENTENCES_HEAD = """\
 | Study | Sentence | Verdict | Decided by | Under another condition |
 | --- | --- | --- | --- | --- |"""
 
@@ -165,7 +165,7 @@ def sentence_table(rows: Sequence[SentenceRow]) -> str:
     verb = "holds" if otherwise == 1 else "hold"
     more = f" Under another condition that the paper leaves open, {otherwise} more {verb}." if otherwise else ""
     summary = f"Of {count(len(rows), 'sentence')}, {verdicts_in_words([row.verdict for row in rows])}.{more}"
-    return "\n".join([f"{HEADING}\n", f"{summary}\n", EXPLAINED, COLUMNS, *(row.line for row in rows)]) + "\n"
+    return "\n".join([f"{HEADING}\n", f"{summary}\n", EXPLAINED, SENTENCES_HEAD, *(row.line for row in rows)]) + "\n"
 
 
 def _row(sentence: Sentence) -> SentenceRow:
@@ -189,7 +189,7 @@ def _otherwise(sentence: Sentence) -> str:
         return "–"
     if holding := sentence.holds_otherwise:
         return "; ".join(f"*{Verdict.HOLDS}* {_condition(other, first)}: {_figures(other)}" for other in holding)
-    if len(others) > NAMED:
+    if len(others) > MOST_CONDITIONS_NAMED:
         return f"of {len(others)} others, {verdicts_in_words([other.verdict for other in others])}"
     return "; ".join(f"{other.verdict} {_condition(other, first)}" for other in others)
 
@@ -218,12 +218,12 @@ ADDED = (
     "*What follows is this lab's own: no sentence of the paper, or one under a condition that the paper leaves open.*"
 )
 
-BEHIND = "**This page is behind its studies**, which have changed since their results were measured."
+BEHIND_STUDIES = "**This page is behind its studies**, which have changed since their results were measured."
 """An author adds this line to the page by hand. `make papers` removes it when it writes the page from new results."""
 
 NOT_EXPLAINED = "*Why is not explained yet.*"
 
-HEAD = """\
+PAGE_HEAD = """\
 # What papers say, and what comes out here
 
 Written by `make papers` from the results; do not edit. Times are virtual: the page is the same on every host.
@@ -267,7 +267,7 @@ class Unexplained:
 def page(parts: Sequence[StudyPart]) -> str:
     """Return the whole page: the table of the papers' sentences, and a section for each study."""
     table = sentence_table([row for part in parts for row in part.rows])
-    return "\n".join([HEAD, table, *(part.section for part in parts)]).rstrip("\n") + "\n"
+    return "\n".join([PAGE_HEAD, table, *(part.section for part in parts)]).rstrip("\n") + "\n"
 
 
 def section(report: Report) -> str:

@@ -13,7 +13,7 @@ from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.result.columns import Combination
 
-COLUMNS = {
+TIME_HEADS = {
     Spent.FLUSH: "Flushes",
     Spent.WRITE: "Writes",
     Spent.READ: "Reads",
@@ -28,10 +28,10 @@ COLUMNS = {
 SHOWN_FROM = 0.5
 """The smallest percentage for which a table has a column."""
 
-MOST_FILES = 5
+MOST_CELL_FILES = 5
 """The most files of a cell that the table shows."""
 
-LONGEST_PATH = 100
+LONGEST_PATH_SHOWN = 100
 
 
 def where_time_goes(report: Report) -> ReportTable | None:
@@ -39,9 +39,9 @@ def where_time_goes(report: Report) -> ReportTable | None:
     cells = _summaries(report)
     if not cells:
         return None
-    shares = {spent: report.results.spreads(f"time_{spent}_percent") for spent in COLUMNS}
+    shares = {spent: report.results.spreads(f"time_{spent}_percent") for spent in TIME_HEADS}
     medium, cpu = (report.results.spreads(f"busy_{part}_percent") for part in ("medium", "cpu"))
-    shown = [spent for spent in COLUMNS if any(spread.high >= SHOWN_FROM for spread in shares[spent].values())]
+    shown = [spent for spent in TIME_HEADS if any(spread.high >= SHOWN_FROM for spread in shares[spent].values())]
     rows = [
         Row(
             _places(report, cell),
@@ -54,7 +54,9 @@ def where_time_goes(report: Report) -> ReportTable | None:
         )
         for cell, calls in cells.items()
     ]
-    left_out = "" if len(shown) == len(COLUMNS) else f" Columns with less than {SHOWN_FROM} % everywhere are left out."
+    left_out = (
+        "" if len(shown) == len(TIME_HEADS) else f" Columns with less than {SHOWN_FROM} % everywhere are left out."
+    )
     return ReportTable(
         caption="Where the programs’ time went",
         note="The time of all threads (first seed, seconds), without waiting for other processes to end, and what of "
@@ -63,7 +65,7 @@ def where_time_goes(report: Report) -> ReportTable | None:
         "thread uses. The last two columns say for how much of the measurement the medium and the CPU were at "
         f"work.{left_out}",
         corner=_corner(report),
-        columns=["Time (s)", *(COLUMNS[spent] for spent in shown), "Medium at work", "CPU at work"],
+        columns=["Time (s)", *(TIME_HEADS[spent] for spent in shown), "Medium at work", "CPU at work"],
         rows=rows,
         kind="sortable",
     )
@@ -74,16 +76,16 @@ def costly_files(report: Report) -> ReportTable | None:
     rows = []
     for cell, calls in _summaries(report).items():
         whole_ns = sum(work_ns(calls.spent_ns).values())
-        for file in calls.files[:MOST_FILES]:
+        for file in calls.files[:MOST_CELL_FILES]:
             if 100 * file.spent_ns < SHOWN_FROM * whole_ns:
                 continue
-            name = Head(foreign.line(file.path, LONGEST_PATH))
+            name = Head(foreign.line(file.path, LONGEST_PATH_SHOWN))
             rows.append(Row([*_places(report, cell), name], _file_cells(file, whole_ns)))
     if not rows:
         return None
     return ReportTable(
         caption="Which files cost most",
-        note=f"Up to {MOST_FILES} files of each cell, each with {SHOWN_FROM} % of the time or more; first seed. A "
+        note=f"Up to {MOST_CELL_FILES} files of each cell, each with {SHOWN_FROM} % of the time or more; first seed. A "
         "renamed file has the name with which it was opened. Accesses to mapped files are no calls.",
         corner=[*_corner(report), "File"],
         columns=["Time (s)", "Of the time", "Calls", "Read (KiB)", "Written (KiB)", "Flushes"],

@@ -19,7 +19,7 @@ from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
 from flashbed.study.format import RequestFigure
 
-OPERATIONS = ("read", "write", "discard")
+ADDRESSED_OPERATIONS = ("read", "write", "discard")
 """The operations that have an address, in the order of the colours."""
 
 MOST_DRAWN = 10_000
@@ -38,7 +38,9 @@ class RequestPanel:
     @property
     def placed(self) -> list[Request]:
         """Return the requests that have an address."""
-        return [request for request in self.log.requests if request.operation in OPERATIONS] if self.log else []
+        return (
+            [request for request in self.log.requests if request.operation in ADDRESSED_OPERATIONS] if self.log else []
+        )
 
     @property
     def drawn(self) -> list[Request]:
@@ -59,13 +61,13 @@ class RequestPanel:
         """Return the number and mean size of requests, which no point shows: that a scheduler has made one request of
         many.
         """
-        counts = [_requests_text(requests, name) for name in OPERATIONS if (requests := self.of(name))]
+        counts = [_requests_text(requests, name) for name in ADDRESSED_OPERATIONS if (requests := self.of(name))]
         return ": ".join(part for part in (self.cell, ", ".join(counts)) if part)
 
     @property
     def alternative(self) -> str:
         """Return the panel in words."""
-        counts = [f"{len(self.of(name))} {name} requests" for name in OPERATIONS[:2]]
+        counts = [f"{len(self.of(name))} {name} requests" for name in ADDRESSED_OPERATIONS[:2]]
         return f"{capitalized(self.cell or ONLY_CELL)}: {', '.join(counts)}, by address and time."
 
 
@@ -90,7 +92,7 @@ class RequestDrawing:
     def legend(self) -> list[tuple[str, int]]:
         """Return the operations that are drawn, with their slots."""
         used = {request.operation for panel in self.panels for request in panel.drawn}
-        return [(name, slot) for slot, name in enumerate(OPERATIONS) if name in used]
+        return [(name, slot) for slot, name in enumerate(ADDRESSED_OPERATIONS) if name in used]
 
     def data(self) -> dict[str, Any]:
         """Return the JSON values that report.js needs."""
@@ -158,7 +160,7 @@ def table(drawing: RequestDrawing) -> ReportTable:
     columns = ["Requests", "KiB each", "In order", "Mean distance"]
     rows = []
     for panel in drawing.drawn_panels:
-        for operation in OPERATIONS:
+        for operation in ADDRESSED_OPERATIONS:
             requests = panel.of(operation)
             if requests:
                 cells = [TableCell(text) for text in _statistics(requests)]

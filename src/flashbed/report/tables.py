@@ -15,7 +15,7 @@ from flashbed.analysis.decisive import MEMORY, is_of_the_load, phase_of
 from flashbed.analysis.words import SPEAKING_AXES, Scale, capitalized, listing, metric_of, scale_of
 from flashbed.report import limits
 from flashbed.report.figures import Drawing, spread_text
-from flashbed.report.limits import MEDIUM, SHORT
+from flashbed.report.limits import MEDIUM_LIMIT, SHORT
 from flashbed.report.model import Report, no_scheduler
 from flashbed.result.columns import Combination
 from flashbed.result.metrics import Metric
@@ -188,7 +188,7 @@ def number_cell(
         _range(spread, scale),
         "not durable" if cell in report.not_durable else "",
         f"{spread.n} of {planned} seeds" if spread.n < planned else "",
-        f"limit: {SHORT.get(limit, limit)}" if of_load and limit != MEDIUM else "",
+        f"limit: {SHORT.get(limit, limit)}" if of_load and limit != MEDIUM_LIMIT else "",
         "not steady" if of_load and cell in report.unsteady else "",
     ]
     tone = "warn" if spread.n < planned or cell in report.not_durable else "best" if best else ""
@@ -200,12 +200,12 @@ def _limit(report: Report, cell: Combination, metric: str) -> str:
     bytes says that itself.
     """
     if metric.endswith("_reached_percent"):
-        return MEDIUM
+        return MEDIUM_LIMIT
     doubt = report.doubts(metric).get(cell)
     if doubt and doubt.kind in MEMORY:
         return doubt.kind
-    limit = report.results.limits.get(cell, MEDIUM)
-    return MEDIUM if limit == "memory" and phase_of(report.results.metrics, metric) else limit
+    limit = report.results.limits.get(cell, MEDIUM_LIMIT)
+    return MEDIUM_LIMIT if limit == "memory" and phase_of(report.results.metrics, metric) else limit
 
 
 def _range(spread: Spread, scale: Scale) -> str:

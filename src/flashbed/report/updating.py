@@ -47,7 +47,7 @@ def bring_up_to_date(inputs: ReportInputs, report: Report, out_dir: Path, owner:
         _write(report, out_dir, digest)
         if owner:
             folder.end(out_dir, owner)
-    return out_dir / folder.REPORT
+    return out_dir / folder.REPORT_PAGE
 
 
 def _write(report: Report, out_dir: Path, digest: str) -> None:
@@ -59,8 +59,8 @@ def _write(report: Report, out_dir: Path, digest: str) -> None:
     out_dir.mkdir(parents=True, exist_ok=True)
     atomic.write(out_dir / "results.csv", export.csv_bytes(table))
     atomic.write(out_dir / "results.parquet", export.parquet_bytes(table))
-    atomic.write(out_dir / folder.JSON, export.json_bytes(report))
-    atomic.write(out_dir / folder.REPORT, render(report, digest, f"flashbed run {report.study.name}").encode())
+    atomic.write(out_dir / folder.RESULTS_JSON, export.json_bytes(report))
+    atomic.write(out_dir / folder.REPORT_PAGE, render(report, digest, f"flashbed run {report.study.name}").encode())
 
 
 def inputs_digest(inputs: ReportInputs) -> str:

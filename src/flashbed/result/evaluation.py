@@ -35,7 +35,7 @@ from flashbed.guest_output import (
 )
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
-from flashbed.guest_output.system_calls import CALLS
+from flashbed.guest_output.system_calls import CALL_NOTES
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.result.result import CellInputs, Measurement, Result, ResultError
 from flashbed.workload import WORKLOADS
@@ -89,7 +89,7 @@ def evaluate(result: Result, out: Out) -> Measurement:
     try:
         series = _checked_series(workload.series(parameters, out))
         settled = steadiness.settling(steadiness.programmed(out), series)
-        calls = program_calls.program_calls(out, workload.needs(parameters).roots) if CALLS in out else None
+        calls = program_calls.program_calls(out, workload.needs(parameters).roots) if CALL_NOTES in out else None
         of_tool = {**(program_calls.metrics(calls) if calls else {}), **workload.metrics(out)}
         commits = workload.commits(parameters, out)
         if calls and not commits.asked:
@@ -245,7 +245,7 @@ def _medium_and_metrics(
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, of_tool)),
-        **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT)),
+        **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT_WINDOW)),
         **filesystem.upkeep_metrics(out, medium_bytes),
         **(power_cuts.metrics(out) if inputs.has_power_cuts else {}),
         **wear.metrics(

@@ -26,7 +26,7 @@ DEFAULTS = {"translation": "none", "scheduler": "none", "kernel": "6.1"}
 OWN_FILES = ("job", "program", "trace")
 """Keys of [workload] that name a file of the user's, by a path relative to the study."""
 
-LOAD = "load"
+LOAD_KEY = "load"
 """The key of [workload] that names a ready-made load."""
 
 SYSTEM = "system"
@@ -297,7 +297,7 @@ class StudyFile(Strict):
         for name, values in self.axes.items():
             if not values:
                 yield Problem(("axes", name), "has no values; give at least one, or take the axis away")
-        if "tool" not in self.workload and LOAD not in self.workload:
+        if "tool" not in self.workload and LOAD_KEY not in self.workload:
             yield Problem(("workload", "tool"), 'is missing; write tool = "fio"')
 
     @property
@@ -337,7 +337,7 @@ def keys_of(axes: Mapping[str, tuple[str, ...]], name: str, value: str) -> Keys:
     return (name,) if name in STACK else ("workload", name)
 
 
-PROFILES: tuple[ProfileKind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
+PROFILE_AXES: tuple[ProfileKind, ...] = ("board", "medium", "translation", "filesystem", "scheduler")
 """The axes whose values are names of profiles."""
 
 
@@ -367,7 +367,7 @@ def selected(axis: str, value: str, values: Sequence[str]) -> list[str]:
     return [
         candidate
         for candidate in values
-        if candidate == value or (axis in PROFILES and Selector.name_of(candidate) == value)
+        if candidate == value or (axis in PROFILE_AXES and Selector.name_of(candidate) == value)
     ]
 
 

@@ -25,7 +25,7 @@ from flashbed.study import cells, claim_rules, format, names, questions, ready_l
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
-    LOAD,
+    LOAD_KEY,
     STACK,
     Answer,
     Choice,
@@ -133,13 +133,13 @@ def read_trace(draft: Draft) -> bytes | None:
 
 def read_root_files(draft: Draft) -> tuple[OwnFile, ...]:
     """Return the files for the root of programs: the study's, and those of its load."""
-    names_ = draft.content.workload.get(root_files.FILES, ())
+    names_ = draft.content.workload.get(root_files.FILES_PARAMETER, ())
     sources: list[tuple[Keys, Path, str]] = []
     if draft.load is not None:
-        sources += [(("workload", LOAD), draft.load.folder, name) for name in draft.load.content.files]
-        sources += [(("workload", LOAD), paths.loads(), name) for name in draft.load.content.loads]
+        sources += [(("workload", LOAD_KEY), draft.load.folder, name) for name in draft.load.content.files]
+        sources += [(("workload", LOAD_KEY), paths.loads(), name) for name in draft.load.content.loads]
     for index, name in enumerate(names_ if isinstance(names_, tuple) else ()):
-        sources.append((("workload", root_files.FILES, index), draft.file.path.parent, str(name)))
+        sources.append((("workload", root_files.FILES_PARAMETER, index), draft.file.path.parent, str(name)))
     files: dict[str, OwnFile] = {}
     for at, folder, name in sources:
         try:

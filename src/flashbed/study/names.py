@@ -16,7 +16,7 @@ from flashbed.study.draft import Draft
 from flashbed.study.format import (
     ONE_VALUE,
     OWN_FILES,
-    PROFILES,
+    PROFILE_AXES,
     STACK,
     StudyFile,
 )
@@ -153,7 +153,7 @@ def profile_problems(study: StudyFile, library: Library) -> Iterator[Problem]:
     """Yield a problem for each selector that names no profile, or whose options do not fit. Raises InputError for a
     profile's file.
     """
-    for kind in PROFILES:
+    for kind in PROFILE_AXES:
         for value in study.values_of(kind):
             try:
                 getattr(library, kind)(value)

@@ -16,11 +16,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from flashbed.common import own_file, paths
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
-from flashbed.study.format import LOAD, StudyFile, as_written
+from flashbed.study.format import LOAD_KEY, StudyFile, as_written
 from flashbed.workload import WORKLOADS
-from flashbed.workload.program import COMMANDS, placeholders, prefilled
+from flashbed.workload.program import COMMAND_PARAMETERS, placeholders, prefilled
 
-FILE = "load.toml"
+LOAD_TOML = "load.toml"
 """The file of a load's directory."""
 
 TOOL = "program"
@@ -57,7 +57,7 @@ class LoadFile(BaseModel):
 
     def problems(self) -> Iterator[Problem]:
         """Yield a problem for each parameter that is in no command, and for each placeholder without a parameter."""
-        used = {name for key in COMMANDS for name in placeholders(getattr(self, key))}
+        used = {name for key in COMMAND_PARAMETERS for name in placeholders(getattr(self, key))}
         for name, parameter in self.parameters.items():
             at = ("parameters", name)
             if name not in used:
@@ -65,7 +65,7 @@ class LoadFile(BaseModel):
             if parameter.values and parameter.default not in parameter.values:
                 yield Problem((*at, "default"), f"is none of its values: {', '.join(parameter.values)}")
         for index, name in enumerate(self.loads):
-            if not own_file.is_file(paths.loads() / name / FILE):
+            if not own_file.is_file(paths.loads() / name / LOAD_TOML):
                 yield Problem(("loads", index), f'no shipped load "{shown(name)}"')
         for name in sorted(used - set(self.parameters)):
             yield Problem((), f"a command has {{{name}}}, which is no parameter{nearest(name, self.parameters)}")
@@ -83,10 +83,10 @@ class ReadyLoad:
         the load's. A parameter on an axis stays a placeholder; for any other the study's value is filled in, or the
         default.
         """
-        own = {name: value for name, value in study.workload.items() if name != LOAD}
+        own = {name: value for name, value in study.workload.items() if name != LOAD_KEY}
         names = self.content.parameters
         texts = {name: as_written(own.pop(name, names[name].default)) for name in names if name not in study.axes}
-        commands = {key: prefilled(getattr(self.content, key), texts) for key in COMMANDS}
+        commands = {key: prefilled(getattr(self.content, key), texts) for key in COMMAND_PARAMETERS}
         given = {key: text for key, text in commands.items() if text and key not in study.axes}
         packages = tuple(dict.fromkeys((*self.content.packages, *_names(own.pop("packages", ())))))
         more = {"packages": packages} if packages else {}
@@ -113,7 +113,8 @@ def _names(value: object) -> tuple[str, ...]:
 def shipped_loads() -> Mapping[str, LoadFile]:
     """Return the loads that flashbed ships, by name."""
     return {
-        file.parent.name: TomlFile.read(file).validate(LoadFile) for file in sorted(paths.loads().glob(f"*/{FILE}"))
+        file.parent.name: TomlFile.read(file).validate(LoadFile)
+        for file in sorted(paths.loads().glob(f"*/{LOAD_TOML}"))
     }
 
 
@@ -122,13 +123,13 @@ def read_load(folder: Path, study: StudyFile) -> ReadyLoad | Problem | None:
     for an error in the load's file.
     """
     tool = str(study.workload.get("tool", ""))
-    is_of_tool = tool in WORKLOADS and LOAD in WORKLOADS[tool].parameters.model_fields
-    if LOAD not in study.workload or is_of_tool:
+    is_of_tool = tool in WORKLOADS and LOAD_KEY in WORKLOADS[tool].parameters.model_fields
+    if LOAD_KEY not in study.workload or is_of_tool:
         return None
-    name = str(study.workload[LOAD])
+    name = str(study.workload[LOAD_KEY])
     place = folder / name if "/" in name else paths.loads() / name
-    if not own_file.is_file(place / FILE):
-        shipped = sorted(file.parent.name for file in paths.loads().glob(f"*/{FILE}"))
-        there = f"; there are: {', '.join(shipped)}, and a directory of yours with {FILE}, such as ./{shown(name)}"
-        return Problem(("workload", LOAD), f'no load "{shown(name)}"{nearest(name, shipped)}{there}')
-    return ReadyLoad(place, TomlFile.read(place / FILE).validate(LoadFile))
+    if not own_file.is_file(place / LOAD_TOML):
+        shipped = sorted(file.parent.name for file in paths.loads().glob(f"*/{LOAD_TOML}"))
+        there = f"; there are: {', '.join(shipped)}, and a directory of yours with {LOAD_TOML}, such as ./{shown(name)}"
+        return Problem(("workload", LOAD_KEY), f'no load "{shown(name)}"{nearest(name, shipped)}{there}')
+    return ReadyLoad(place, TomlFile.read(place / LOAD_TOML).validate(LoadFile))

@@ -45,7 +45,7 @@ CLEAR = 1.01
 FAR = 2.0
 """The least factor that counts as far ahead. Below it there is no large difference."""
 
-ABOUT = 1.1
+ABOUT_FACTOR = 1.1
 """The largest factor, up or down, that "about" covers, in every claim: about equal is about 1; about 6 % is 5.5 % to
 6.6 %. No sentence has its own width, so none can be made to fit.
 """
@@ -53,7 +53,7 @@ ABOUT = 1.1
 FEW = 0.1
 """The largest share of cases that counts as few exceptions."""
 
-SAMENESS = {"no difference": CLEAR, "about": ABOUT, "no large difference": FAR}
+SAMENESS = {"no difference": CLEAR, "about": ABOUT_FACTOR, "no large difference": FAR}
 """Words for sameness, and the largest factor of each."""
 
 _SIGNS = {"rises": ">", "falls": "<", "flat": "="}
@@ -113,7 +113,7 @@ def band(relation: str, by: str = "", clear: float = CLEAR) -> Band:
         return Band(1 / most, most)
     up = sign[0] == ">"
     if match[1] == "about":
-        numbers = [numbers[0] / ABOUT, numbers[0] * ABOUT]
+        numbers = [numbers[0] / ABOUT_FACTOR, numbers[0] * ABOUT_FACTOR]
     ends = [_factor(number, match[4], up) for number in numbers]
     if match[1] in ("at least", "at most"):
         no_difference = clear if up else 1 / clear
@@ -127,7 +127,7 @@ def _not_behind(sign: str, by: str, clear: float) -> Band:
     """Return the band of ">=": above, or equal, or with "about" about equal. "<=" is the reverse."""
     if by not in ("", "about"):
         raise ValueError(f'"{sign}" takes no number: say "about", or nothing')
-    most = ABOUT if by else clear
+    most = ABOUT_FACTOR if by else clear
     return Band(1 / most, math.inf) if sign == ">=" else Band(0.0, most)
 
 

@@ -19,14 +19,14 @@ from flashbed.common.units import rough_size
 from flashbed.workload.base import ToolParameters
 from flashbed.workload.program import filled
 
-FILES = "files"
+FILES_PARAMETER = "files"
 """The parameter that names them."""
 
 APP = PurePosixPath("/app")
 MODE = 0o755
 """The permissions of every file: those of a checkout differ from host to host."""
 
-MOST_FILES, MOST_BYTES = 10_000, 1 << 30
+MOST_ROOT_FILES, MOST_ROOT_BYTES = 10_000, 1 << 30
 
 
 class OwnFile(NamedTuple):
@@ -58,8 +58,8 @@ def read(folder: Path, name: str) -> list[OwnFile]:
         file, file_bytes = _read(path, str(APP / path.relative_to(folder).as_posix()))
         files.append(file)
         size += file_bytes
-        if len(files) > MOST_FILES or size > MOST_BYTES:
-            raise OwnFileError(f"has more than {MOST_FILES:,} files or {rough_size(MOST_BYTES)}")
+        if len(files) > MOST_ROOT_FILES or size > MOST_ROOT_BYTES:
+            raise OwnFileError(f"has more than {MOST_ROOT_FILES:,} files or {rough_size(MOST_ROOT_BYTES)}")
     return files
 
 
@@ -111,7 +111,7 @@ def parameter_values(
     """
     if not parameters.placeholders:
         return dict(texts)
-    values = {name: text for name, text in texts.items() if name in parameters.model_fields and name != FILES}
+    values = {name: text for name, text in texts.items() if name in parameters.model_fields and name != FILES_PARAMETER}
     axes = {name: text for name, text in texts.items() if name not in parameters.model_fields}
     given: dict[str, Any] = filled({**values, **tables}, axes)
-    return given | {FILES: [list(file[1:]) for file in root_files]}
+    return given | {FILES_PARAMETER: [list(file[1:]) for file in root_files]}

@@ -20,7 +20,7 @@ from flashbed.traces.call_trace import LARGEST_LENGTH, TraceError
 from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile
 
 SECTOR_BYTES = 512
-FILE = "/device"
+DEVICE_FILE = "/device"
 """The file that stands for the device."""
 
 EVENT = re.compile(
@@ -76,11 +76,11 @@ def _made(done: list[tuple[_Request, int]]) -> Imported:
     done.sort(key=lambda pair: (pair[0].begin_us, pair[1]))
     names = FileNames()
     size = SECTOR_BYTES * max(request.sector + request.sectors for request, _ in done)
-    node = names.exists(FILE)
+    node = names.exists(DEVICE_FILE)
     node.has_bytes(size)
-    device = OpenFile(FILE, node)
+    device = OpenFile(DEVICE_FILE, node)
     start_us = done[0][0].begin_us
-    observed = [Observed(0, start_us, 0, "open", (device, FILE, "O_RDWR|O_DIRECT", 0), 0)]
+    observed = [Observed(0, start_us, 0, "open", (device, DEVICE_FILE, "O_RDWR|O_DIRECT", 0), 0)]
     for number, (request, end_us) in enumerate(done):
         offset, length = request.sector * SECTOR_BYTES, request.sectors * SECTOR_BYTES
         times = (request.begin_us, max(0, end_us - request.begin_us))

@@ -14,10 +14,11 @@ from typing import Literal
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from flashbed.common.errors import InputError
+from flashbed.common.units import LARGEST_INT64
 
-HEAD = "flashbed trace 1"
+TRACE_HEAD = "flashbed trace 1"
 
-CALLS: Mapping[str, str] = {
+CALL_ARGUMENTS: Mapping[str, str] = {
     "open": "hpfm",
     "close": "h",
     "read": "hn",
@@ -74,7 +75,6 @@ NO_FILE = -1
 MOST_CALLS = 1_000_000
 MOST_THREADS = 256
 MOST_HANDLES = 1 << 16
-LARGEST = (1 << 63) - 1
 
 LARGEST_LENGTH = 64 << 20
 """The most bytes of one read or write: the guest has a buffer of this size, and a board has little memory."""
@@ -160,12 +160,12 @@ _ENDS = {"pwrite": (1,), "ftruncate": (1,), "truncate": (1,), "fallocate": (2, 3
 
 def written(trace: CallTrace, comments: Iterable[str] = ()) -> str:
     """Return the text of a trace. Each of `comments` becomes a line."""
-    lines = [HEAD, *(f"# {' '.join(comment.split())}" for comment in comments)]
+    lines = [TRACE_HEAD, *(f"# {' '.join(comment.split())}" for comment in comments)]
     for number, path in enumerate(trace.paths):
         size = f" {path.size}" if path.kind == "file" else ""
         lines.append(f"path {number} {path.kind}{size} {_quoted(path.name)}")
     for call in trace.calls:
-        words = (_word(kind, value) for kind, value in zip(CALLS[call.name], call.arguments, strict=True))
+        words = (_word(kind, value) for kind, value in zip(CALL_ARGUMENTS[call.name], call.arguments, strict=True))
         head = f"{call.thread} {call.begin_us} {call.took_us}"
         lines.append(" ".join((head, call.name, *words, "=", str(call.result))))
     return "\n".join(lines) + "\n"
@@ -174,8 +174,8 @@ def written(trace: CallTrace, comments: Iterable[str] = ()) -> str:
 def parsed(text: str, file: str) -> CallTrace:
     """Return the trace of a text. `file` is its name in messages. Raises TraceError with file and line."""
     lines = text.split("\n")
-    if lines[0].rstrip() != HEAD:
-        raise TraceError(f'{file}:1: the first line of a trace is "{HEAD}"; flashbed trace import makes one')
+    if lines[0].rstrip() != TRACE_HEAD:
+        raise TraceError(f'{file}:1: the first line of a trace is "{TRACE_HEAD}"; flashbed trace import makes one')
     paths: list[TracePath] = []
     calls: list[TracedCall] = []
     handles: set[int] = set()
@@ -215,9 +215,9 @@ def _path(words: list[str], expected: int) -> TracePath:
 
 def _call(words: list[str]) -> TracedCall:
     name = words[3] if len(words) > 3 else ""
-    if name not in CALLS:
+    if name not in CALL_ARGUMENTS:
         raise ValueError(f'no call "{name}"; a call is "THREAD BEGIN_US TOOK_US CALL ARGUMENTS = RESULT"')
-    kinds = CALLS[name]
+    kinds = CALL_ARGUMENTS[name]
     if len(words) != 4 + len(kinds) + 2 or words[-2] != "=":
         raise ValueError(f'{name} has {len(kinds)} arguments, and then "= RESULT"')
     arguments = tuple(_value(kind, word) for kind, word in zip(kinds, words[4:-2], strict=True))
@@ -235,7 +235,7 @@ def _check(call: TracedCall, before: TracedCall | None, paths: list[TracePath], 
     if call.thread >= MOST_THREADS:
         raise ValueError(f"a trace has at most {MOST_THREADS} threads at a time")
     is_done = isinstance(call.result, int)
-    for kind, value in zip(CALLS[call.name], call.arguments, strict=True):
+    for kind, value in zip(CALL_ARGUMENTS[call.name], call.arguments, strict=True):
         if kind == "p" and not 0 <= int(value) < len(paths):
             raise ValueError(f"the trace has no path {value}")
         if kind != "h":
@@ -259,7 +259,7 @@ def _check(call: TracedCall, before: TracedCall | None, paths: list[TracePath], 
 
 
 def _whole(word: str) -> int:
-    if not re.fullmatch("[0-9]{1,19}", word) or int(word) > LARGEST:
+    if not re.fullmatch("[0-9]{1,19}", word) or int(word) > LARGEST_INT64:
         raise ValueError(f"a whole number is expected, not {word[:40]!r}")
     return int(word)
 

@@ -24,7 +24,7 @@ class TraceFormat(StrEnum):
 def format_of(text: str) -> TraceFormat:
     """Return the format of a text, by its first line."""
     first = text.partition("\n")[0]
-    if iolog.HEAD.fullmatch(first):
+    if iolog.IOLOG_HEAD.fullmatch(first):
         return TraceFormat.IOLOG
     return TraceFormat.BLKPARSE if blkparse.EVENT.fullmatch(first) else TraceFormat.STRACE
 

@@ -16,7 +16,7 @@ from flashbed.traces import recording
 from flashbed.traces.call_trace import LARGEST_LENGTH, TraceError
 from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile
 
-HEAD = re.compile(r"fio version ([23]) iolog\s*")
+IOLOG_HEAD = re.compile(r"fio version ([23]) iolog\s*")
 
 _FLUSHES = {"sync": "fsync", "datasync": "fdatasync"}
 
@@ -61,7 +61,7 @@ class _Log:
 def imported(text: str, file: str) -> Imported:
     """Return the trace of a log; `file` is its name in messages. Raises InputError with file and line."""
     lines = text.splitlines()
-    head = HEAD.fullmatch(lines[0]) if lines else None
+    head = IOLOG_HEAD.fullmatch(lines[0]) if lines else None
     if head is None:
         raise TraceError(f"{file}:1: the file is not an iolog of fio of version 2 or 3")
     has_times, log = head[1] == "3", _Log()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from flashbed.common.errors import InputError
 from flashbed.traces import call_trace
-from flashbed.traces.call_trace import CALLS, Argument, CallTrace, TracedCall, TracePath
+from flashbed.traces.call_trace import CALL_ARGUMENTS, Argument, CallTrace, TracedCall, TracePath
 
 NOT_ON_A_MEDIUM = ("/dev", "/proc", "/sys")
 """Directories that lie on no medium: the default choice of a directory ignores them."""
@@ -83,7 +83,7 @@ class Observed:
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of the call, and of the open files that it names."""
-        for kind, value in zip(CALLS[self.name], self.arguments, strict=True):
+        for kind, value in zip(CALL_ARGUMENTS[self.name], self.arguments, strict=True):
             if kind == "p":
                 yield str(value)
             elif isinstance(value, OpenFile):
@@ -259,7 +259,9 @@ def _numbered(calls: list[Observed], names: FileNames, below: str) -> CallTrace:
                 call.begin_us - start_us,
                 call.took_us,
                 call.name,
-                tuple(number(kind, value) for kind, value in zip(CALLS[call.name], call.arguments, strict=True)),
+                tuple(
+                    number(kind, value) for kind, value in zip(CALL_ARGUMENTS[call.name], call.arguments, strict=True)
+                ),
                 call.result,
             )
             for call in calls
@@ -272,7 +274,7 @@ def _with_parents(calls: list[Observed], names: FileNames, below: str) -> Iterat
     existed before.
     """
     for call in calls:
-        for kind, value in zip(CALLS[call.name], call.arguments, strict=True):
+        for kind, value in zip(CALL_ARGUMENTS[call.name], call.arguments, strict=True):
             if kind != "p":
                 continue
             between: list[str] = []

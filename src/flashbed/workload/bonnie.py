@@ -57,8 +57,8 @@ class BonnieParameters(FileParameters):
             yield Problem(("file",), f"{size} must be a multiple of chunk, {chunk}")
 
 
-PROGRAM = "bonnie"
-RESULT = "bonnie.txt"
+BONNIE = "bonnie"
+TIMES = "bonnie.txt"
 """The program's output, one line for each phase and process: the phase, its begin and end, CPU time (all ns), and bytes
 or seeks.
 """
@@ -73,7 +73,7 @@ run() {{{{
 	k=0
 	started=
 	while [ $k -lt {{processes}} ]; do
-		/bin/{PROGRAM} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{memory}} >>/out/{RESULT} 2>>/out/bonnie.err &
+		/bin/{BONNIE} "$1" /mnt/bonnie.$k {{numbers}} $(({{seed}} + k)) {{memory}} >>/out/{TIMES} 2>>/out/bonnie.err &
 		started="$started $!"
 		k=$((k + 1))
 	done
@@ -98,7 +98,7 @@ class Bonnie(WithoutPackages, Phased):
     """The workload `bonnie`."""
 
     parameters: type[ToolParameters] = BonnieParameters
-    built: tuple[str, ...] = (PROGRAM,)
+    built: tuple[str, ...] = (BONNIE,)
     own_files: tuple[str, ...] = ()
 
     def sequence(self, parameters: Parameters) -> str:
@@ -139,7 +139,7 @@ class Bonnie(WithoutPackages, Phased):
         for name, processes in _parsed(out).items():
             ns = max(process.ended_ns for process in processes) - min(process.began_ns for process in processes)
             if ns <= 0:
-                raise WorkloadOutputError(f"{RESULT}: {name} took {ns} ns")
+                raise WorkloadOutputError(f"{TIMES}: {name} took {ns} ns")
             count = sum(process.count for process in processes) / (1 if name == "random_seeks" else _MIB)
             metrics[name] = count / ns * 1e9
             metrics[f"{name}_cpu_percent"] = 100.0 * sum(process.cpu_ns for process in processes) / ns
@@ -168,12 +168,12 @@ class Bonnie(WithoutPackages, Phased):
 def _parsed(out: Mapping[str, bytes]) -> dict[str, list[_PhaseLine]]:
     """Return each process's lines by phase. Raises WorkloadOutputError."""
     phases: dict[str, list[_PhaseLine]] = {}
-    for line in out.get(RESULT, b"").decode(errors="replace").splitlines():
+    for line in out.get(TIMES, b"").decode(errors="replace").splitlines():
         try:
             name, *numbers = line.split()
             phases.setdefault(name, []).append(_PhaseLine(*map(int, numbers)))
         except (TypeError, ValueError):
-            raise WorkloadOutputError(f"{RESULT} is not what bonnie writes: {line}") from None
+            raise WorkloadOutputError(f"{TIMES} is not what bonnie writes: {line}") from None
     if not phases:
-        raise WorkloadOutputError(f"{RESULT} is missing: bonnie did not get as far as its first result")
+        raise WorkloadOutputError(f"{TIMES} is missing: bonnie did not get as far as its first result")
     return phases

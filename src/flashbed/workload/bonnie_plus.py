@@ -69,13 +69,13 @@ class BonniePlusParameters(FileParameters):
             )
 
 
-PROGRAM = "/usr/sbin/bonnie++"
+BONNIE_PLUS = "/usr/sbin/bonnie++"
 _K_A_MIB = 1024.0
 
 PHASES = ("char_output", "block_output", "rewrite", "char_input", "block_input", "random_seeks")
 """The phases in order of time, of the CSV line, and of bonnie++'s own numbers (from 0)."""
 
-RESULT, FORMAT = "bonnie.csv", "1.98"
+CSV_LINES, CSV_VERSION = "bonnie.csv", "1.98"
 """The file of CSV lines, and the version that begins each line."""
 
 SEEKERS_FIELD, FIRST_FIELD = 8, 9
@@ -97,7 +97,7 @@ mkfifo said
 k=0
 while [ $k -lt {{processes}} ]; do
 	mkfifo hear.$k
-	{{{{ {PROGRAM} {{options}} -z $(({{seed}} + k)); echo "status $?"; }}}} <>hear.$k >said 2>>/out/bonnie.err &
+	{{{{ {BONNIE_PLUS} {{options}} -z $(({{seed}} + k)); echo "status $?"; }}}} <>hear.$k >said 2>>/out/bonnie.err &
 	k=$((k + 1))
 done
 waiting=0
@@ -110,7 +110,7 @@ while read -r line; do
 		case $line in
 {{marks}}		esac
 		for hear in hear.*; do echo >$hear; done ;;
-	{FORMAT},*) echo "$line" >>/out/{RESULT} ;;
+	{CSV_VERSION},*) echo "$line" >>/out/{CSV_LINES} ;;
 	"status 0") ;;
 	status*) cat /out/bonnie.err; exit 1 ;;
 	esac
@@ -127,7 +127,7 @@ class BonniePlus(Phased):
     own_files: tuple[str, ...] = ()
 
     def needs(self, parameters: Parameters) -> Needs:
-        return Needs(("bonnie++",), (PROGRAM,))
+        return Needs(("bonnie++",), (BONNIE_PLUS,))
 
     def sequence(self, parameters: Parameters) -> str:
         return "bonnie++"
@@ -166,9 +166,9 @@ class BonniePlus(Phased):
         A phase that was skipped, or too fast for bonnie++ to measure, is absent. For seeks, bonnie++ adds up what each
         thread reports for the whole process, so the sum is divided by the threads. Raises WorkloadOutputError.
         """
-        lines = [line.split(",") for line in out.get(RESULT, b"").decode(errors="replace").splitlines()]
+        lines = [line.split(",") for line in out.get(CSV_LINES, b"").decode(errors="replace").splitlines()]
         if not lines:
-            raise WorkloadOutputError(f"{RESULT} is missing: bonnie++ did not get as far as writing its results")
+            raise WorkloadOutputError(f"{CSV_LINES} is missing: bonnie++ did not get as far as writing its results")
         metrics: dict[str, float] = {}
         for number, name in enumerate(PHASES):
             place = FIRST_FIELD + 2 * number
@@ -213,4 +213,4 @@ def _number(line: Sequence[str], place: int) -> float | None:
         field = line[place]
         return float(field) if field.strip(TOO_FAST) else None
     except (IndexError, ValueError):
-        raise WorkloadOutputError(f"{RESULT} is not what bonnie++ writes: {','.join(line)}") from None
+        raise WorkloadOutputError(f"{CSV_LINES} is not what bonnie++ writes: {','.join(line)}") from None

@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from flashbed.common.tomlfile import Problem, Size
 from flashbed.common.units import describe_size
 from flashbed.guest_output import cpu_samples
+from flashbed.guest_output.percentiles import PERCENTILES
 from flashbed.workload.base import (
     KERNEL_MODULES,
     Count,
@@ -36,7 +37,7 @@ from flashbed.workload.base import (
 SHARED_FILE = ("read-shared-file", "read-shared-block", "overwrite-shared-file", "random")
 """Tests on a file that all processes share."""
 
-DATA = ("read-private", "overwrite-private", "append-private", *SHARED_FILE)
+TRANSFERRING = ("read-private", "overwrite-private", "append-private", *SHARED_FILE)
 """Tests that transfer blocks."""
 
 WITH_WRITERS = ("read-shared-file", "read-shared-block", "random")
@@ -44,7 +45,7 @@ WITH_WRITERS = ("read-shared-file", "read-shared-block", "random")
 READING = ("read-private", *WITH_WRITERS)
 """Tests whose processes read, except the writers among them."""
 
-TESTS = (
+FXMARK_TESTS = (
     "read-private",
     "read-shared-file",
     "read-shared-block",
@@ -86,7 +87,7 @@ def _every_cpu(value: Any) -> Any:
 
 CpuList = Annotated[str, BeforeValidator(_every_cpu), WithJsonSchema({"type": "string"})]
 
-FxmarkTests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
+FxmarkTests = Annotated[tuple[str, ...], some_of(FXMARK_TESTS), WithJsonSchema({"type": "string"})]
 
 
 class FxmarkParameters(FileParameters):
@@ -95,7 +96,7 @@ class FxmarkParameters(FileParameters):
     file: Size = Field(gt=0, description="size of the file that all processes share, bytes")
     processes: Count = Field(default=1, ge=1, le=256, description="processes at the same time, each on its own CPU")
     tests: FxmarkTests = Field(
-        default=TESTS[:-1],
+        default=FXMARK_TESTS[:-1],
         description="what they do, one test after another, with commas between: read or overwrite a block of a private "
         "file or a shared one, all the same block of a shared file, append to private files; create, rename and "
         "unlink files in private folders or in a shared one; random: any block of the shared file",
@@ -130,7 +131,7 @@ class FxmarkParameters(FileParameters):
             )
         if self.direct:
             yield from not_in_sectors("block", self.block)
-            if deaf := [test for test in self.tests if test not in DATA]:
+            if deaf := [test for test in self.tests if test not in TRANSFERRING]:
                 yield Problem(("direct",), f"true means nothing to {deaf[0]}, which moves no blocks")
         if self.queue_depth > 1 and (not self.direct or self.tests != ("random",)):
             yield Problem(("queue_depth",), f'{self.queue_depth} needs direct = true and tests = "random" alone')
@@ -151,15 +152,13 @@ class FxmarkParameters(FileParameters):
         return f"file = {describe_size(self.file)}"
 
 
-PROGRAM = "fxmark"
-RESULT = "fxmark.txt"
+FXMARK = "fxmark"
+FXMARK_OUTPUT = "fxmark.txt"
 """The program's output, three lines for each test. The first has its name, the number of processes, the number of
 writers, and when operations began, counting began and counting ended (ns since boot). The lines "read" and "other" have
 the number of operations, the sum of their times and the longest (ns), and pairs of a time (ns) and how many took no
 longer.
 """
-
-PERCENTILES = (50, 95, 99)
 
 _TIMES = {"runtime_s": "took_s", "warm_up_s": "warm_s"}
 """Metrics that are sums over all tests."""
@@ -183,12 +182,12 @@ class _Operations:
         if not self.many:
             return {}
         metrics = {"latency_mean_us": self.sum_ns / self.many / 1e3, "latency_max_us": self.longest_ns / 1e3}
-        for percent in PERCENTILES:
+        for name, percent in PERCENTILES.items():
             passed, target = 0, self.many * percent / 100
             for upper_ns, many in self.times:
                 passed += many
                 if passed >= target:
-                    metrics[f"latency_p{percent}_us"] = min(upper_ns, self.longest_ns) / 1e3
+                    metrics[f"latency_{name}_us"] = min(upper_ns, self.longest_ns) / 1e3
                     break
         return metrics
 
@@ -226,7 +225,7 @@ class Fxmark(SinglePhase, WithoutPackages):
     """The workload `fxmark`."""
 
     parameters: type[ToolParameters] = FxmarkParameters
-    built: tuple[str, ...] = (PROGRAM,)
+    built: tuple[str, ...] = (FXMARK,)
     own_files: tuple[str, ...] = ()
 
     def needs(self, parameters: Parameters) -> Needs:
@@ -251,11 +250,11 @@ class Fxmark(SinglePhase, WithoutPackages):
         numbers = [parsed.file, parsed.processes, parsed.writers, parsed.block, int(parsed.direct)]
         numbers += [parsed.warm_us, parsed.run_us, parsed.pool, seed, parsed.queue_depth]
         arguments = f"{' '.join(map(str, numbers))} {parsed.cpu_list or 'each'}"
-        calls = [f"/bin/{PROGRAM} {test} /mnt {arguments} >>/out/{RESULT}\n" for test in parsed.tests]
+        calls = [f"/bin/{FXMARK} {test} /mnt {arguments} >>/out/{FXMARK_OUTPUT}\n" for test in parsed.tests]
         names = f"[ -d {KERNEL_MODULES} ] && names=. || names='\\['\n"
         names += f'grep "$names" /proc/kallsyms >/out/{cpu_samples.MODULE_SYMBOLS} || [ $? = 1 ]\n'
         return {
-            "prepare": f"/bin/{PROGRAM} prepare /mnt {parsed.file}\n".encode(),
+            "prepare": f"/bin/{FXMARK} prepare /mnt {parsed.file}\n".encode(),
             "measure": ("set -e\n" + "".join(calls) + names).encode(),
         }
 
@@ -300,9 +299,9 @@ def _busy(tests: Sequence[_Test], sections: Sequence[cpu_samples.SampleSection])
 
 def _parsed(out: Mapping[str, bytes]) -> list[_Test]:
     """Return the tests of the program's output. Raises WorkloadOutputError."""
-    lines = [line.split() for line in out.get(RESULT, b"").decode(errors="replace").splitlines()]
+    lines = [line.split() for line in out.get(FXMARK_OUTPUT, b"").decode(errors="replace").splitlines()]
     if not lines:
-        raise WorkloadOutputError(f"{RESULT} is missing: fxmark did not get as far as its first result")
+        raise WorkloadOutputError(f"{FXMARK_OUTPUT} is missing: fxmark did not get as far as its first result")
     try:
         tests = []
         for head, read, other in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
@@ -319,7 +318,7 @@ def _parsed(out: Mapping[str, bytes]) -> list[_Test]:
                 raise WorkloadOutputError(f"{head[0]} ended no operation while it counted; raise run_us")
             tests.append(_Test(head[0], processes, writers, *times, *kinds))
     except (ValueError, IndexError):
-        raise WorkloadOutputError(f"{RESULT} is not what fxmark writes") from None
+        raise WorkloadOutputError(f"{FXMARK_OUTPUT} is not what fxmark writes") from None
     return tests
 
 

@@ -33,7 +33,7 @@ from flashbed.workload.base import (
 from flashbed.workload.fio import output
 from flashbed.workload.fio.jobs import FIO, RANDOM, section
 
-TESTS = ("write", "rewrite", "read", "reread")
+IOZONE_TESTS = ("write", "rewrite", "read", "reread")
 """The tests in order of time."""
 
 _KIB = 1 << 10
@@ -45,7 +45,7 @@ AGING_REQUEST_BYTES = 16 << 10
 """The unit of writes that alternate between the file that stays and the file that is removed."""
 
 
-IozoneTests = Annotated[tuple[str, ...], some_of(TESTS), WithJsonSchema({"type": "string"})]
+IozoneTests = Annotated[tuple[str, ...], some_of(IOZONE_TESTS), WithJsonSchema({"type": "string"})]
 
 
 class IozoneParameters(FileParameters):
@@ -53,7 +53,7 @@ class IozoneParameters(FileParameters):
 
     record: Size = Field(default=4096, gt=0, description="size of a request, bytes")
     tests: IozoneTests = Field(
-        default=TESTS, description="which of write, rewrite, read and reread, with commas between"
+        default=IOZONE_TESTS, description="which of write, rewrite, read and reread, with commas between"
     )
     include_flush: Switch = Field(default=False, description="an fsync ends each test, inside its time (its -e)")
     include_close: Switch = Field(default=False, description="closing is inside the time (its -c); needs program")
@@ -112,7 +112,7 @@ class IozoneParameters(FileParameters):
         return max(super().bytes_on_medium() + stays, at_most)
 
 
-PROGRAM = "/job/program"
+IOZONE = "/job/program"
 _MIB = 1 << 20
 
 CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
@@ -156,8 +156,8 @@ class Iozone(WithoutPackages, Phased):
 
     def headline(self, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         """Return each test's bandwidth. If the tests are on an axis, return those that all of its values have."""
-        named = [texts.split(",") for texts in values.get("tests", (",".join(TESTS),))]
-        shared = [test for test in TESTS if all(test in map(str.strip, names) for names in named)]
+        named = [texts.split(",") for texts in values.get("tests", (",".join(IOZONE_TESTS),))]
+        shared = [test for test in IOZONE_TESTS if all(test in map(str.strip, names) for names in named)]
         return tuple(f"{test}_bandwidth" for test in shared) or ("runtime_s",)
 
     def files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
@@ -258,7 +258,7 @@ def _job(parameters: IozoneParameters, test: str, seed: int) -> dict[str, object
 
 def _from_fio(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
     """Yield each test that fio ran. Raises WorkloadOutputError."""
-    for test in TESTS:
+    for test in IOZONE_TESTS:
         if f"{test}.json" in out:
             metrics = output.metrics_of(out, f"{test}.json")
             cpu_s = metrics.get("process_cpu_percent", 0.0) / 100.0 * metrics["runtime_s"]
@@ -270,7 +270,7 @@ def _own_step(parsed: IozoneParameters, number: int) -> str:
     test, _ = PAIRS[number]
     switches = {"-e": parsed.include_flush, "-c": parsed.include_close, "-I": parsed.direct}
     options = "".join(f" {switch}" for switch, on in switches.items() if on)
-    call = f"{PROGRAM} -i {number} -w -s {parsed.file // _KIB}k -r {parsed.record // _KIB}k -f /mnt/iozone.0{options}"
+    call = f"{IOZONE} -i {number} -w -s {parsed.file // _KIB}k -r {parsed.record // _KIB}k -f /mnt/iozone.0{options}"
     tests = " ".join(test for test in parsed.tests)
     return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {tests} >/out/tests\n"
 

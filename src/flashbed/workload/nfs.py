@@ -21,6 +21,7 @@ from flashbed.common.tomlfile import Problem
 from flashbed.common.units import describe_size
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.durability import Commits
+from flashbed.guest_output.percentiles import PERCENTILES
 from flashbed.workload.base import Count, Needs, Parameters, SinglePhase, ToolParameters, WorkloadOutputError
 
 AROUND_FRAME_BYTES = 24
@@ -51,18 +52,17 @@ def _of_link(noted: str) -> tuple[int, list[int]]:
     return int(mbit), totals
 
 
-PREPARED, RESULT = "sfsload-prepare.json", "sfsload.json"
-LINK_COUNTERS, LOG, LOADED_MODULES = "link.txt", "dmesg.txt", "modules.txt"
+SFSLOAD_PREPARED, SFSLOAD_RESULT = "sfsload-prepare.json", "sfsload.json"
+LINK_COUNTERS, KERNEL_MESSAGES, LOADED_MODULES = "link.txt", "dmesg.txt", "modules.txt"
 PACKED = "kernel.packed"
 """The size in bytes of the kernel's image, compressed by gzip. The guest has it from /job."""
 RECEIVED = "softnet.txt"
 """One line per CPU. Its first column is the number of received packets, hexadecimal."""
 SNMP = {"server": "snmp.server.txt", "load": "snmp.load.txt"}
 """The network counters of each machine: pairs of lines with names and numbers."""
-BEHIND = 5
+LOAD_NOT_REACHED = 5
 """sfsload's exit status if the load or its mix was not reached."""
 
-PERCENTILES = ("p50", "p95", "p99")
 SERVER_CPU, LOAD_CPU = 0, 1
 
 _LINK_AT = ("link.load.begun", "link.load.ended")
@@ -76,11 +76,11 @@ _KIB = 1024
 def metrics_of(out: Mapping[str, bytes]) -> dict[str, float]:
     """Return the metrics of the measured time. Times of calls are in us. Raises WorkloadOutputError."""
     report = _json(out)
-    log = _text(out, LOG)
+    log = _text(out, KERNEL_MESSAGES)
     try:
         return {**_of_load(report), **_lost(out), **_busy(out), **_of_kernel(out, log), **_of_boot(log)}
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise WorkloadOutputError(f"what the guest noted beside {RESULT} cannot be read: {error!r}") from None
+        raise WorkloadOutputError(f"what the guest noted beside {SFSLOAD_RESULT} cannot be read: {error!r}") from None
 
 
 def commits_of(out: Mapping[str, bytes]) -> Commits:
@@ -96,13 +96,13 @@ def commits_of(out: Mapping[str, bytes]) -> Commits:
 
 def _json(out: Mapping[str, bytes]) -> Mapping[str, Any]:
     try:
-        document = json.loads(out[RESULT])
+        document = json.loads(out[SFSLOAD_RESULT])
     except KeyError:
-        raise WorkloadOutputError(f"{RESULT} is missing: sfsload did not come to its end") from None
+        raise WorkloadOutputError(f"{SFSLOAD_RESULT} is missing: sfsload did not come to its end") from None
     except ValueError:
         document = None
     if not isinstance(document, dict) or document.get("format") != 1:
-        raise WorkloadOutputError(f"{RESULT} is not what sfsload writes")
+        raise WorkloadOutputError(f"{SFSLOAD_RESULT} is not what sfsload writes")
     return document
 
 
@@ -148,8 +148,8 @@ def _busy(out: Mapping[str, bytes]) -> dict[str, float]:
     """
     if not cpu_load.notes_load(out):
         return {}
-    length_ns = cpu_load.length_ns(out, cpu_load.LOAD)
-    busy = cpu_load.each_busy_ns(out, cpu_load.LOAD)
+    length_ns = cpu_load.length_ns(out, cpu_load.LOAD_WINDOW)
+    busy = cpu_load.each_busy_ns(out, cpu_load.LOAD_WINDOW)
     shares: dict[str, float] = {"server_cpu_percent": busy[SERVER_CPU], "load_cpu_percent": busy[LOAD_CPU]}
     if set(_LINK_AT) <= set(out):
         before, after = (_text(out, name) for name in _LINK_AT)
@@ -161,7 +161,7 @@ def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
     """Return the RAM that the kernel takes and cannot free at once, without page cache and programs."""
     match = _MEMORY.search(log)
     if match is None:
-        raise ValueError(f"{LOG} does not tell the machine's memory")
+        raise ValueError(f"{KERNEL_MESSAGES} does not tell the machine's memory")
     ram, *parts = (int(part) * _KIB for part in match.groups())
     modules = sum(int(line.split()[1]) for line in _text(out, LOADED_MODULES).splitlines())
     metrics_of = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
@@ -185,7 +185,7 @@ def _of_boot(log: str) -> dict[str, float]:
     noted = {name: (float(stamp), int(ns) / 1e9) for stamp, name, ns in _MOMENT.findall(log)}
     init = _INIT.search(log)
     if init is None or not {"init", "linked", "serving"} <= set(noted):
-        raise ValueError(f"{LOG} does not have all moments of the start")
+        raise ValueError(f"{KERNEL_MESSAGES} does not have all moments of the start")
     stamp, since_power_on = noted["init"]
     return {
         "boot_s": float(init[1]) + since_power_on - stamp,
@@ -248,7 +248,7 @@ class NfsParameters(ToolParameters):
 
 LINK = Needs(("ethtool", "iproute2"), ("/bin/ip", "/sbin/ethtool", "/sbin/tc"))
 
-MODULES = ("nfsd", "sch_netem", "veth")
+NFS_MODULES = ("nfsd", "sch_netem", "veth")
 
 SERVERS = {
     "kernel": Needs(("nfs-kernel-server", "rpcbind"), ("/sbin/rpcbind", "/usr/sbin/exportfs", "/usr/sbin/rpc.mountd")),
@@ -259,7 +259,7 @@ SERVERS = {
 }
 """The packages, programs and modules of each server, by its name in a study."""
 
-PREPARE = f"""\
+PREPARE_SCRIPT = f"""\
 . /job/nfs
 poweron init
 memory_at booted
@@ -268,11 +268,11 @@ poweron linked
 start_portmapper && start_$SERVER_KIND || exit
 poweron serving
 memory_at serving
-load --only prepare --output /out/{PREPARED} || exit
+load --only prepare --output /out/{SFSLOAD_PREPARED} || exit
 stop_$SERVER_KIND
 """
 
-MEASURE = f"""\
+MEASURE_SCRIPT = f"""\
 . /job/nfs
 taskset -p $SERVER_CPU $$ >/dev/null
 start_$SERVER_KIND || exit
@@ -280,7 +280,7 @@ start_$SERVER_KIND || exit
 begin
 watch &
 watcher=$!
-load --only load --output /out/{RESULT}
+load --only load --output /out/{SFSLOAD_RESULT}
 status=$?
 memory_at loaded
 wait $watcher
@@ -291,9 +291,9 @@ cat /proc/net/snmp >/out/{SNMP["server"]}
 cp /job/{PACKED} /out/
 /bin/ip netns exec load cat /proc/net/snmp >/out/{SNMP["load"]}
 cat /proc/modules >/out/{LOADED_MODULES}
-dmesg >/out/{LOG}
+dmesg >/out/{KERNEL_MESSAGES}
 stop_$SERVER_KIND
-[ $status = {BEHIND} ] || exit $status
+[ $status = {LOAD_NOT_REACHED} ] || exit $status
 """
 """A load that the server cannot meet is a point of the curve, too."""
 
@@ -308,7 +308,7 @@ class Nfs(SinglePhase):
 
     def needs(self, parameters: Parameters) -> Needs:
         server = SERVERS[str(parameters["server"])]
-        return Needs(LINK.packages + server.packages, LINK.programs + server.programs, modules=MODULES)
+        return Needs(LINK.packages + server.packages, LINK.programs + server.programs, modules=NFS_MODULES)
 
     def title(self, parameters: Parameters) -> str:
         return "sfsload, an SFS-style load (no SPEC result)"
@@ -345,8 +345,8 @@ class Nfs(SinglePhase):
         return {
             "nfs": (paths.guest() / "nfs").read_bytes(),
             "nfs.env": assignments.encode(),
-            "prepare": PREPARE.encode(),
-            "measure": MEASURE.encode(),
+            "prepare": PREPARE_SCRIPT.encode(),
+            "measure": MEASURE_SCRIPT.encode(),
         }
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:

@@ -33,7 +33,7 @@ from flashbed.workload.base import (
 )
 
 LAUNCH = "launch"
-REPORT = "launched"
+LAUNCH_REPORT = "launched"
 """The file of /out with a line for each process: status, begin and end (ns), CPU time (us), memory (KiB)."""
 
 VARIABLES = {
@@ -51,7 +51,7 @@ ACKED = "FLASHBED_ACKED"
 ON_MEDIUM, IN_MEMORY = "/mnt/program", "/program"
 """Where the guest has the root."""
 
-COMMANDS = ("prepare", "warm", "command", "check")
+COMMAND_PARAMETERS = ("prepare", "warm", "command", "check")
 """The parameters that are commands."""
 
 LIMIT_S = 3600
@@ -259,13 +259,13 @@ class _Launched(NamedTuple):
 
 def _launched(out: Mapping[str, bytes]) -> Iterator[_Launched]:
     """Yield the commands of the measurement. Raises WorkloadOutputError."""
-    lines = out.get(REPORT, b"").decode(errors="replace").splitlines()
+    lines = out.get(LAUNCH_REPORT, b"").decode(errors="replace").splitlines()
     if not lines:
-        raise WorkloadOutputError(f"{REPORT} is missing: the programs did not come to their end")
+        raise WorkloadOutputError(f"{LAUNCH_REPORT} is missing: the programs did not come to their end")
     for line in lines:
         words = line.split(" ")
         if len(words) != len(_Launched._fields) or not all(re.fullmatch("[0-9]{1,18}", word) for word in words):
-            raise WorkloadOutputError(f"{REPORT}: a line is none of launch's")
+            raise WorkloadOutputError(f"{LAUNCH_REPORT}: a line is none of launch's")
         yield _Launched(*map(int, words))
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from flashbed.guest_output.durability import Commits, commits_of_calls
 from flashbed.guest_output.program_calls import Calls, Operation, metrics_of_operations
-from flashbed.traces.call_trace import CALLS
+from flashbed.traces.call_trace import CALL_ARGUMENTS
 from flashbed.workload.base import (
     Count,
     Parameters,
@@ -49,17 +49,17 @@ class TraceParameters(ToolParameters):
         return f"trace = {self.trace}"
 
 
-PROGRAM = "replay"
+REPLAY_PROGRAM = "replay"
 TRACE = "trace"
-RECORDS = "replay.bin"
-"""A record for each call, in the trace's order: begin and duration in ns, result, the call's number in CALLS, and 1 if
-the result differs from the trace. Little-endian.
+CALL_RECORDS = "replay.bin"
+"""A record for each call, in the trace's order: begin and duration in ns, result, the call's number in CALL_ARGUMENTS,
+and 1 if the result differs from the trace. Little-endian.
 """
 
 _RECORD = struct.Struct("<QQqII")
-_NAMES = tuple(CALLS)
+_NAMES = tuple(CALL_ARGUMENTS)
 
-OPERATIONS: Mapping[str, Operation] = {
+OPERATION_OF_CALL: Mapping[str, Operation] = {
     **dict.fromkeys(("read", "pread"), Operation.READ),
     **dict.fromkeys(("write", "pwrite"), Operation.WRITE),
     **dict.fromkeys(("fsync", "fdatasync", "syncfs", "sync", "sync_file_range"), Operation.FLUSH),
@@ -84,7 +84,7 @@ class TraceReplay(SinglePhase, WithoutPackages):
     """The workload `trace`."""
 
     parameters: type[ToolParameters] = TraceParameters
-    built: tuple[str, ...] = (PROGRAM,)
+    built: tuple[str, ...] = (REPLAY_PROGRAM,)
     begins_with: tuple[str, ...] = (TRACE,)
     own_files: tuple[str, ...] = (TRACE,)
 
@@ -100,8 +100,8 @@ class TraceReplay(SinglePhase, WithoutPackages):
         parsed = TraceParameters.model_validate(dict(parameters))
         common = f"/job/{TRACE} /mnt {100 - parsed.compressible} {seed}"
         return {
-            "prepare": f"/bin/{PROGRAM} prepare {common}\n".encode(),
-            "measure": f"/bin/{PROGRAM} {parsed.pace} {common} /out/{RECORDS}\n".encode(),
+            "prepare": f"/bin/{REPLAY_PROGRAM} prepare {common}\n".encode(),
+            "measure": f"/bin/{REPLAY_PROGRAM} {parsed.pace} {common} /out/{CALL_RECORDS}\n".encode(),
         }
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
@@ -111,7 +111,7 @@ class TraceReplay(SinglePhase, WithoutPackages):
         records = list(_records(out))
         calls = {operation: Calls() for operation in Operation}
         for record in records:
-            if (operation := OPERATIONS.get(record.name)) is not None:
+            if (operation := OPERATION_OF_CALL.get(record.name)) is not None:
                 moves = operation in (Operation.READ, Operation.WRITE)
                 calls[operation].add(record.took_ns, record.result, moves)
         began_ns = min(record.begin_ns for record in records)
@@ -133,12 +133,12 @@ class TraceReplay(SinglePhase, WithoutPackages):
 
 def _records(out: Mapping[str, bytes]) -> Iterator[_Record]:
     """Yield the calls' records. Raises WorkloadOutputError."""
-    data = out.get(RECORDS, b"")
+    data = out.get(CALL_RECORDS, b"")
     if not data:
-        raise WorkloadOutputError(f"{RECORDS} is missing: the replay did not come to its end")
+        raise WorkloadOutputError(f"{CALL_RECORDS} is missing: the replay did not come to its end")
     if len(data) % _RECORD.size:
-        raise WorkloadOutputError(f"{RECORDS} has {len(data)} bytes, and a record {_RECORD.size}")
+        raise WorkloadOutputError(f"{CALL_RECORDS} has {len(data)} bytes, and a record {_RECORD.size}")
     for number, (begin_ns, took_ns, result, kind, differs) in enumerate(_RECORD.iter_unpack(data)):
         if kind >= len(_NAMES) or differs > 1 or max(begin_ns, took_ns) >> 62:
-            raise WorkloadOutputError(f"{RECORDS}: record {number} is none of the replay's")
+            raise WorkloadOutputError(f"{CALL_RECORDS}: record {number} is none of the replay's")
         yield _Record(_NAMES[kind], begin_ns, took_ns, result, bool(differs))

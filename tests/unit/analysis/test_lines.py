@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flashbed.analysis import AnswerLines, Load, Words, compare, lines, shortened
-from flashbed.analysis.lines import METRIC, MOST_LINES, boxes, whereabouts
+from flashbed.analysis.lines import METRIC, MOST_ANSWER_LINES, boxes, whereabouts
 from flashbed.analysis.words import metric_of
 from flashbed.result.metrics import METRICS
 from tests.support.facts import Facts
@@ -207,7 +207,7 @@ def test_a_line_names_each_condition_under_which_it_was_measured() -> None:
 def test_an_answer_has_at_most_ten_lines() -> None:
     answers = [AnswerLines([f"{question}{line}" for line in range(6)]) for question in "abc"]
     short = shortened(answers)
-    assert sum(map(len, short)) == MOST_LINES
+    assert sum(map(len, short)) == MOST_ANSWER_LINES
     # The first question is the study's own; it keeps its lines while the others have more than two
     assert short[0] == answers[0].texts
     assert short[2] == ["c0", "c1 For 4 more verdicts see the picture."]

@@ -28,7 +28,7 @@ from flashbed.image.cache import Entry
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.image.hosttools import MediaTool
-from flashbed.image.kernel import IMAGE, SYMBOLS, Kernel
+from flashbed.image.kernel import IMAGE, SYSTEM_MAP, Kernel
 from flashbed.machine.beginning import Beginning
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
@@ -114,11 +114,11 @@ def install() -> None:
 
 def made_up_image(folder: Path) -> GuestImage:
     """Return an image of files of some kilobytes, with an emulator that only starts."""
-    for number, name in enumerate((IMAGE, SYMBOLS, "base", "tools", "fbmedia", "replay", "empty")):
+    for number, name in enumerate((IMAGE, SYSTEM_MAP, "base", "tools", "fbmedia", "replay", "empty")):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(hashlib.sha256(name.encode()).digest() * 200 * number if name != "empty" else b"")
-    program = folder / emulator.PROGRAM
+    program = folder / emulator.QEMU_PROGRAM
     program.write_text("#!/bin/sh\nexit 0\n")
     program.chmod(0o755)
     emulator.program = lambda: program

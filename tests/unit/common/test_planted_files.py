@@ -50,7 +50,7 @@ def test_a_file_of_a_terabyte_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "a link to a device"])
-@pytest.mark.parametrize("name", [folders.REPORT, folders.RECORD, "results.json"])
+@pytest.mark.parametrize("name", [folders.REPORT_PAGE, folders.RECORD, "results.json"])
 def test_a_folder_of_a_report_with_a_pipe_in_it(tmp_path: Path, name: str, kind: str) -> None:
     no_file(tmp_path / name, kind)
     assert not folders.has_report(tmp_path)

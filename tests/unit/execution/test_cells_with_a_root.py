@@ -35,7 +35,7 @@ def test_no_cell_of_a_shipped_study_has_anything_of_a_root() -> None:
             continue
         wanted = repetition.program_set(cell)
         assert (wanted.root, wanted.root_files, modules.OF_PROGRAMS in wanted.modules) == (None, (), False)
-        assert not cell.kernel.endswith(kernel_choice.PROGRAM)
+        assert not cell.kernel.endswith(kernel_choice.PROGRAM_SUFFIX)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_a_missing_checker_fails_the_cell(tmp_path: Path) -> None:
 
 def test_a_checker_that_does_not_end_fails_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A guest can write an image that makes its checker loop."""
-    monkeypatch.setattr(checker, "LONGEST_S", 0.3)
+    monkeypatch.setattr(checker, "CHECKER_LIMIT_S", 0.3)
     outcome = checked("sleep 60", tmp_path / "data.img")
     reason = "measured, and not checked: sh did not come to an end in 0 s of this host's time"
     assert (outcome.status, outcome.reason) == ("failed", reason)

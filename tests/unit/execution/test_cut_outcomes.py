@@ -10,12 +10,12 @@ import pytest
 from flashbed.execution.power_cuts import CampaignError, Span, judged
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CutOutcome
-from flashbed.guest_output.system_calls import CALLS, trimmed
+from flashbed.guest_output.system_calls import CALL_NOTES, trimmed
 from flashbed.machine import guest_job
 from flashbed.machine.base import Outcome
 from tests.support.made_up_calls import MadeUpCalls
 
-MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
+MOUNTED = {guest_job.MOUNTED_AS: guest_job.AS_IT_WAS}
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
     [
         (Outcome(Status.MEASURED, files={**MOUNTED, guest_job.CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
         (
-            Outcome(Status.MEASURED, files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
+            Outcome(Status.MEASURED, files={guest_job.MOUNTED_AS: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
             CutOutcome.REPAIRED,
             "",
         ),
@@ -36,7 +36,7 @@ MOUNTED = {guest_job.STATE: guest_job.AS_IT_WAS}
             "row 3 lost",
         ),
         (
-            Outcome(Status.MEASURED, files={guest_job.STATE: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
+            Outcome(Status.MEASURED, files={guest_job.MOUNTED_AS: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
             CutOutcome.UNREADABLE,
             "",
         ),
@@ -95,7 +95,7 @@ def test_no_moment_comes_before_the_command_has_changed_anything() -> None:
     guest.now_ns += 1000
     guest.sync(program)
     ended = uncut(armed_ns - 100, armed_ns, guest.now_ns)
-    span = Span.of(replace(ended, files={**ended.files, CALLS: trimmed(guest.data())}))
+    span = Span.of(replace(ended, files={**ended.files, CALL_NOTES: trimmed(guest.data())}))
     moments = [span.moment(1, number) for number in range(200)]
     assert span.changed_ns == changed_ns
     assert min(moment.after_ns for moment in moments) >= changed_ns - span.arming_ns

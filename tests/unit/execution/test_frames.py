@@ -96,7 +96,7 @@ def test_a_flush_has_no_address(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"now at {now} nsecs\n .idle_sleeptime: 1 nsecs\n .iowait_sleeptime: 0 nsecs\n")
     entry = struct.Struct("<4Q2I")
     log = entry.pack(150, 250, 4096, 512, 1, 0) + entry.pack(260, 300, 2**64 - 512, 0, 3, 0)
-    (tmp_path / request_log.LOG).write_bytes(log)
+    (tmp_path / request_log.REQUEST_LOG).write_bytes(log)
     write, flush = request_log.read(tmp_path).requests
     assert (write.offset_bytes, flush.offset_bytes) == (4096, None)
     assert request_figures._statistics([flush, flush])[2:] == ["–", "–"]

@@ -67,7 +67,7 @@ def all_of(*names: str) -> list[Any]:
 
 
 def taken(shared: Beginnings, held: ExitStack, repetition_wanted: Any) -> Any:
-    return held.enter_context(shared.of(repetition.guest(repetition_wanted), memory.NONE, 1, threading.Event()))
+    return held.enter_context(shared.of(repetition.guest(repetition_wanted), memory.ON_DISK, 1, threading.Event()))
 
 
 def come(shared: Beginnings, held: ExitStack, repetition_wanted: Any, *, more: bool) -> Any:
@@ -196,7 +196,7 @@ def full_beside_beginnings(monkeypatch: pytest.MonkeyPatch, beginnings_made: lis
 
 
 def attempted(shared: Beginnings, work: Path, planned: Any, *, more: bool = False) -> Any:
-    site = attempt.ThisHost(2, work, memory.NONE, shared)
+    site = attempt.ThisHost(2, work, memory.ON_DISK, shared)
     site.announce(planned, more=more)
     return site.attempt(planned, attempt.Limits(1, 1 << 62), threading.Event())
 
@@ -250,7 +250,7 @@ def test_waiting_for_room_can_be_stopped(
     cells = all_of("a1", "a2", "-1")
     stop = threading.Event()
     stop.set()
-    site = attempt.ThisHost(2, tmp_path, memory.NONE, shared)
+    site = attempt.ThisHost(2, tmp_path, memory.ON_DISK, shared)
     with ExitStack() as held:
         come(shared, held, cells[0], more=True)
         with pytest.raises(InterruptedByUser):

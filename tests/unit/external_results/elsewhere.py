@@ -33,7 +33,7 @@ def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str,
 def run_elsewhere(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda document: document) -> list[Path]:
     """Puts results beside the jobs, as if fio had run them."""
     written = []
-    for entry in json.loads((folder / jobs.MANIFEST).read_text())["jobs"]:
+    for entry in json.loads((folder / jobs.JOBS_MANIFEST).read_text())["jobs"]:
         file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(change(fio_json(entry["name"]))))

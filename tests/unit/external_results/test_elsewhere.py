@@ -275,7 +275,7 @@ def test_folders_that_do_not_fit_are_told(study: Study, exported: Path, tmp_path
     named = sample(tmp_path, ("seeds      = 2", 'systems = ["Linux", "Windows XP"]\nseeds = 2'))
     with pytest.raises(InputError, match=r'"Windows PX" .* did you mean "Windows XP"'):
         results.take_in(named, exported, "Windows PX")
-    manifest = exported / jobs.MANIFEST
+    manifest = exported / jobs.JOBS_MANIFEST
     manifest.write_text(manifest.read_text().replace('"study": "sample"', '"study": "other"'))
     with pytest.raises(InputError, match="these are the jobs of the study other, not of sample"):
         results.take_in(study, exported, "Windows XP")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from flashbed.guest_output.power_cuts import Acknowledged, acknowledged, until
-from flashbed.guest_output.system_calls import CALLS, Number
+from flashbed.guest_output.system_calls import CALL_NOTES, Number
 from tests.support.made_up_calls import MadeUpCalls
 
 PATH, NAME = "/out/told", "told"
@@ -28,7 +28,7 @@ class Program:
 
     def lines(self, content: bytes = b"") -> list[Acknowledged]:
         self.guest.sync(self.task)
-        return list(acknowledged({CALLS: self.guest.data(), NAME: content}, PATH, NAME))
+        return list(acknowledged({CALL_NOTES: self.guest.data(), NAME: content}, PATH, NAME))
 
 
 def test_a_line_counts_from_the_return_of_the_write_that_ended_it() -> None:

@@ -13,7 +13,7 @@ def noted(now: int, idle: int, iowait: int) -> bytes:
 
 
 def test_what_is_not_idle_is_load() -> None:
-    out = {cpu_load.BEFORE: noted(1_000, 100, 50), cpu_load.MEASURED: noted(2_000, 400, 500)}
+    out = {cpu_load.IDLE_BEFORE: noted(1_000, 100, 50), cpu_load.IDLE_MEASURED: noted(2_000, 400, 500)}
     assert cpu_load.percent(out) == pytest.approx(25.0)
 
 
@@ -26,8 +26,8 @@ def of_several(now: int, *asleep: tuple[int, int]) -> bytes:
 def test_several_cpus_have_a_mean_and_a_busiest() -> None:
     """Of 1000 ns, the first CPU is idle for 100, the second for all, the third for 300, the fourth for 600."""
     out = {
-        cpu_load.BEFORE: of_several(5_000, (7, 0), (0, 0), (50, 50), (1, 1)),
-        cpu_load.MEASURED: of_several(6_000, (107, 0), (1_000, 0), (150, 250), (501, 101)),
+        cpu_load.IDLE_BEFORE: of_several(5_000, (7, 0), (0, 0), (50, 50), (1, 1)),
+        cpu_load.IDLE_MEASURED: of_several(6_000, (107, 0), (1_000, 0), (150, 250), (501, 101)),
     }
     assert cpu_load.each_busy_ns(out) == [900, 0, 700, 400]
     assert cpu_load.percent(out) == pytest.approx(50.0)
@@ -35,16 +35,16 @@ def test_several_cpus_have_a_mean_and_a_busiest() -> None:
 
 
 def test_one_cpu_is_told_once() -> None:
-    out = {cpu_load.BEFORE: noted(1_000, 100, 50), cpu_load.MEASURED: noted(2_000, 400, 500)}
+    out = {cpu_load.IDLE_BEFORE: noted(1_000, 100, 50), cpu_load.IDLE_MEASURED: noted(2_000, 400, 500)}
     assert cpu_load.several(out) == {}
 
 
 def test_a_cpu_that_comes_or_goes_is_no_load() -> None:
-    out = {cpu_load.BEFORE: of_several(1, (1, 1)), cpu_load.MEASURED: of_several(2, (1, 1), (1, 1))}
+    out = {cpu_load.IDLE_BEFORE: of_several(1, (1, 1)), cpu_load.IDLE_MEASURED: of_several(2, (1, 1), (1, 1))}
     with pytest.raises(ValueError, match="number of CPUs"):
         cpu_load.percent(out)
 
 
 def test_without_times_there_is_no_load() -> None:
     with pytest.raises(ValueError, match="idle times"):
-        cpu_load.percent({cpu_load.BEFORE: b"", cpu_load.MEASURED: b""})
+        cpu_load.percent({cpu_load.IDLE_BEFORE: b"", cpu_load.IDLE_MEASURED: b""})

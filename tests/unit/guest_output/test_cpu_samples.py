@@ -30,7 +30,7 @@ ffffffc008010300 1
 
 def sections() -> list[cpu_samples.SampleSection]:
     text = cpu_samples.named(RAW, SYMBOLS.splitlines())
-    return cpu_samples.sections({cpu_samples.SAMPLES: text.encode()})
+    return cpu_samples.sections({cpu_samples.NAMED_SAMPLES: text.encode()})
 
 
 def test_addresses_become_the_functions_that_they_lie_in() -> None:
@@ -56,7 +56,7 @@ def test_shares_are_of_the_time_in_which_cpus_were_busy() -> None:
 
 
 def test_where_no_cpu_was_busy_there_are_no_shares() -> None:
-    (idle,) = cpu_samples.sections({cpu_samples.SAMPLES: b"10000 2 0 100000\n"})
+    (idle,) = cpu_samples.sections({cpu_samples.NAMED_SAMPLES: b"10000 2 0 100000\n"})
     assert cpu_samples.metrics(idle) == {"busy_cpus": 0}
 
 

@@ -36,8 +36,8 @@ WEAR = b"/w/erase_count_max:1\n/w/erase_count_sum:1\n/w/blocks:1\n/w/factory_bad
 OUT: dict[str, bytes] = {
     **UPKEEP,
     **{name: counters(100 * at) for at, name in enumerate(MOMENTS)},
-    cpu_load.BEFORE: IDLE % (10**9, 10**8),
-    cpu_load.MEASURED: IDLE % (2 * 10**9, 2 * 10**8),
+    cpu_load.IDLE_BEFORE: IDLE % (10**9, 10**8),
+    cpu_load.IDLE_MEASURED: IDLE % (2 * 10**9, 2 * 10**8),
     "fio.json": json.dumps(fio_document("a")).encode(),
     wear.WEAR_SYNCED: WEAR,
     wear.WEAR_FINISHED: WEAR,

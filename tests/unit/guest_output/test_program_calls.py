@@ -10,7 +10,7 @@ import pytest
 from flashbed.guest_output import percentiles, program_calls, system_calls
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.program_calls import CostlyFile, Operation, ProgramCalls, Spent, metrics
-from flashbed.guest_output.system_calls import CALLS, Flag, Number
+from flashbed.guest_output.system_calls import CALL_NOTES, Flag, Number
 from flashbed.result.metrics import METRICS
 from tests.support.made_up_calls import AT_FDCWD, GAP_NS, PAIR, SIGCHLD, MadeUpCalls, Task
 
@@ -21,7 +21,7 @@ def guest() -> MadeUpCalls:
 
 
 def costs(guest: MadeUpCalls) -> ProgramCalls:
-    return program_calls.program_calls({CALLS: system_calls.trimmed(guest.data())})
+    return program_calls.program_calls({CALL_NOTES: system_calls.trimmed(guest.data())})
 
 
 def spent(of: ProgramCalls) -> dict[Spent, int]:
@@ -340,7 +340,7 @@ def test_a_summary_has_the_times_and_the_files_that_cost_most(guest: MadeUpCalls
     program = measured(guest, took_ns=70)
     guest.write(program, 3, b"12345", took_ns=1000)
     guest.call(program, Number.FSYNC, 3, took_ns=50_000)
-    for number in range(program_calls.MOST_FILES):
+    for number in range(program_calls.MOST_SUMMARY_FILES):
         guest.open(program, f"/mnt/{number}", 10 + number, took_ns=100 + number)
     guest.sync(program)
     of_program = costs(guest)
@@ -348,7 +348,7 @@ def test_a_summary_has_the_times_and_the_files_that_cost_most(guest: MadeUpCalls
     assert summary.spent_ns == of_program.spent_ns
     assert summary.files[0] == CostlyFile("/mnt/a", 51_070, calls=3, read_bytes=0, written_bytes=5, flushes=1)
     assert [file.path for file in summary.files[1:3]] == ["/mnt/9", "/mnt/8"]
-    assert len(summary.files) == program_calls.MOST_FILES
+    assert len(summary.files) == program_calls.MOST_SUMMARY_FILES
 
 
 def test_the_shares_of_the_time_are_metrics(guest: MadeUpCalls) -> None:

@@ -7,7 +7,7 @@ import ast
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -310,3 +310,36 @@ def test_no_two_files_have_a_type_of_one_name() -> None:
 def test_types_would_be_found() -> None:
     text = "class A: pass\nPlace = tuple[str, ...]\nText: TypeAlias = str\n_Any = TypeVar('_Any')\nMOST = 3\nname = 1\n"
     assert list(types_of(text)) == ["A", "Place", "Text", "_Any"]
+
+
+ONE_IN_EACH_MODULE = {"COMMANDS", "RECIPE_VERSION"}
+"""Constants that several modules have, each with its own value: the commands of a module in commands/, and the number
+to raise if a module of image/ makes something else of the same input.
+"""
+
+
+def constants_of(text: str) -> Iterator[tuple[str, str]]:
+    """Return the public constants of a module, each with the text of its value."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            (target,) = node.targets if isinstance(node, ast.Assign) else [node.target]
+            pairs: Iterable[tuple[ast.expr, ast.expr]] = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = zip(target.elts, node.value.elts, strict=True)
+            for name, value in pairs:
+                if isinstance(name, ast.Name) and re.fullmatch("[A-Z][A-Z0-9_]+", name.id):
+                    yield name.id, ast.unparse(value)
+
+
+def test_no_two_modules_of_the_lab_have_a_constant_of_one_name_and_two_values() -> None:
+    values: dict[str, set[str]] = {}
+    for _, text in tracked("src/flashbed/*.py"):
+        for name, value in constants_of(text):
+            values.setdefault(name, set()).add(value)
+    assert len(values) > 500
+    assert {name for name, of_name in values.items() if len(of_name) > 1} == ONE_IN_EACH_MODULE
+
+
+def test_constants_would_be_found() -> None:
+    text = "A1, B2 = 1, 'b'\nC3: int = 3\nT = TypeVar('T')\n_D4 = 4\nclass E:\n    F5 = 5\nG6: int\n"
+    assert list(constants_of(text)) == [("A1", "1"), ("B2", "'b'"), ("C3", "3")]

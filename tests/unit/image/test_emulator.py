@@ -53,17 +53,17 @@ def test_a_patch_says_why_and_under_which_licence() -> None:
 
 def test_each_file_of_the_emulator_has_its_place() -> None:
     files = {path.name for path in paths.emulator().iterdir() if path.is_file()}
-    assert files == set(emulator.OWN)
+    assert files == set(emulator.EMULATOR_FILES)
 
 
 def test_only_a_changed_file_of_the_lab_is_placed_again(tmp_path: Path) -> None:
     tree, media = tmp_path / "tree", tmp_path / "media"
     shutil.copytree(paths.media(), media, ignore=shutil.ignore_patterns("build"))
-    for place in emulator.OWN.values():
+    for place in emulator.EMULATOR_FILES.values():
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
     emulator.place_own(tree, paths.emulator(), media)
     before = {path: path.stat().st_mtime_ns for path in tree.rglob("*") if path.is_file()}
-    assert len(before) > len(emulator.OWN)
+    assert len(before) > len(emulator.EMULATOR_FILES)
     (media / "src/flash.c").write_text("changed")
     emulator.place_own(tree, paths.emulator(), media)
     changed = [path for path, at_ns in before.items() if path.stat().st_mtime_ns != at_ns]
@@ -145,7 +145,7 @@ def test_the_rest_begins_when_the_source_is_there_and_ends_with_the_emulator(
         fetched()
         while "the rest" not in events:
             time.sleep(0.001)
-        (folder / emulator.PROGRAM).write_text("built")
+        (folder / emulator.QEMU_PROGRAM).write_text("built")
         events.append("built")
 
     assert beside(tmp_path, monkeypatch, fill) == ["fetched", "the rest", "built"]

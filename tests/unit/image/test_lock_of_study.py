@@ -47,7 +47,7 @@ def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lockfile]:
 
     def make(of: Study) -> Lockfile:
         lockfile.write(inputs.lock_study(of))
-        return lockfile.read(of.path.with_suffix(lockfile.ENDING))
+        return lockfile.read(of.path.with_suffix(lockfile.LOCK_SUFFIX))
 
     return make
 
@@ -85,7 +85,7 @@ def test_a_module_is_the_same_wherever_it_lies(
     lock_of(study)
     for name in ("profiles", "my-source"):
         shutil.copytree(tmp_path / name, tmp_path / "elsewhere" / name)
-    for file in (study.path, study.path.with_suffix(lockfile.ENDING)):
+    for file in (study.path, study.path.with_suffix(lockfile.LOCK_SUFFIX)):
         shutil.copy(file, tmp_path / "elsewhere")
     inputs.keep_to(load_study(tmp_path / "elsewhere" / study.path.name), strict=True)
 

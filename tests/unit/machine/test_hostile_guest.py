@@ -130,10 +130,10 @@ def test_notes_of_calls_that_are_none(tmp_path: Path, files: qemu.Files) -> None
     qemu.command([], files, tmp_path, observers=qemu.Observers(calls=True))
     box(tmp_path, archive(member("x")))
     (tmp_path / process.COMPLAINT).touch()
-    (tmp_path / system_calls.RAW).write_bytes(b"x" * 50)
+    (tmp_path / system_calls.RAW_CALLS).write_bytes(b"x" * 50)
     outcome = qemu.outcome_of(files, tmp_path, 0, 1)
     assert outcome.status == "failed"
-    assert system_calls.RAW in outcome.reason
+    assert system_calls.RAW_CALLS in outcome.reason
 
 
 def test_reasons_are_one_printable_line() -> None:
@@ -157,6 +157,6 @@ def test_symbols_that_are_none(symbols: bytes) -> None:
 def test_a_log_of_requests_with_an_operation_that_there_is_not(tmp_path: Path) -> None:
     for name in ("idle.before", "idle.measured"):
         (tmp_path / name).write_text("now at 1 nsecs\n idle_sleeptime : 1 nsecs\n iowait_sleeptime : 1 nsecs\n")
-    (tmp_path / request_log.LOG).write_bytes(request_log._ENTRY.pack(1, 2, 3, 4, 9, 0))
+    (tmp_path / request_log.REQUEST_LOG).write_bytes(request_log._ENTRY.pack(1, 2, 3, 4, 9, 0))
     with pytest.raises(ValueError, match="has an operation"):
         request_log.read(tmp_path)

@@ -21,7 +21,7 @@ from tests.support.facts import Facts
 def files(tmp_path: Path) -> qemu.Files:
     for name in ("kernel", "initramfs", "state", "data"):
         (tmp_path / name).write_bytes(b"x")
-    names = ("kernel", "initramfs", "state", "data", emulator.PROGRAM)
+    names = ("kernel", "initramfs", "state", "data", emulator.QEMU_PROGRAM)
     return qemu.Files(*(tmp_path / name for name in names))
 
 
@@ -47,7 +47,7 @@ def test_crashed(files: qemu.Files) -> None:
 
 @pytest.mark.parametrize("script", ["sleep 60", "trap '' TERM; sleep 60; sleep 60"])
 def test_out_of_time(files: qemu.Files, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "KILL_AFTER_S", 1)
+    monkeypatch.setattr(process, "KILL_GUEST_AFTER_S", 1)
     begin = time.monotonic()
     outcome = run(files, script, limit_s=1)
     assert time.monotonic() - begin < 5
@@ -71,11 +71,11 @@ def test_stopped(files: qemu.Files) -> None:
 def test_not_started(files: qemu.Files) -> None:
     """One cell whose QEMU refused to start ended the whole study, although its other cells could start."""
     folder = files.state.parent
-    outcome = run(files, f"echo \"{emulator.PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
-    ram = Facts(emulator.PROGRAM, "board's ram is too small", "could not load initrd 'initramfs'")
+    outcome = run(files, f"echo \"{emulator.QEMU_PROGRAM}: could not load initrd '{folder}/initramfs'\" >&2; exit 1")
+    ram = Facts(emulator.QEMU_PROGRAM, "board's ram is too small", "could not load initrd 'initramfs'")
     assert [outcome.status, outcome.reason] == ["failed", ram]
     assert run(files, "echo 'Cannot allocate memory' >&2; exit 1").reason == (
-        f"{emulator.PROGRAM} did not start (Cannot allocate memory)"
+        f"{emulator.QEMU_PROGRAM} did not start (Cannot allocate memory)"
     )
 
 
@@ -84,7 +84,7 @@ def test_the_emulator_is_told_its_folder_as_linux_tells_open_files(files: qemu.F
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     folder = tmp_path / way
-    load = folder / qemu.LOAD
+    load = folder / qemu.LOAD_ARCHIVE
     load.touch()
     words = qemu.command([], replace(files, load=load), folder)
-    assert f"load={(tmp_path / 'folder').resolve() / qemu.LOAD}" in words
+    assert f"load={(tmp_path / 'folder').resolve() / qemu.LOAD_ARCHIVE}" in words

@@ -15,7 +15,7 @@ from pages.device_rows import LOADS, DeviceRow, load
 
 def tables() -> dict[str, Any]:
     """The package's file, by class and by load."""
-    return tomllib.loads(model_error.FILE.read_text())
+    return tomllib.loads(model_error.MODEL_ERROR_FILE.read_text())
 
 
 def row(label: str, published: tuple[float, ...], **changed: object) -> DeviceRow:
@@ -74,7 +74,7 @@ def test_a_shipped_medium_has_the_error_of_its_class() -> None:
 
 def test_every_class_and_load_of_the_file_is_one_that_the_rows_have() -> None:
     """`make accuracy` writes the file that the package reads."""
-    assert page.FILE == model_error.FILE
+    assert page.FILE == model_error.MODEL_ERROR_FILE
     in_file = {(name, kind) for name, kinds in tables().items() for kind in kinds if kind != "media"}
     media = {medium: name for name, of_class in page.CLASSES.items() for medium in of_class}
     assert in_file == {(media[row_.profile], row_.load) for row_ in load() if row_.load and not row_.fitted}

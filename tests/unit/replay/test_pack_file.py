@@ -157,7 +157,7 @@ def test_modules_in_a_pack_import_only_each_other() -> None:
     """This includes late imports. rich may be missing."""
     rooms = {name.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for name in making.travelling()}
     for name in making.TRAVELS:
-        for node in ast.walk(ast.parse((making.PACKAGE / name).read_text())):
+        for node in ast.walk(ast.parse((making.PACKAGE_FOLDER / name).read_text())):
             for imported in _imported(node):
                 top = imported.partition(".")[0]
                 assert top in sys.stdlib_module_names | {"flashbed", "rich"}, (name, imported)

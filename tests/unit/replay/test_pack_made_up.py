@@ -24,7 +24,7 @@ from flashbed.comparing import result_set
 from flashbed.packs import making
 from flashbed.replay import pack_file, verifying
 from flashbed.replay.playing import Unpacked
-from flashbed.replay.recipe import EMULATOR
+from flashbed.replay.recipe import QEMU_PROGRAM
 from flashbed.replay.verifying import VerifyOptions
 from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KERNEL, recipe, write
@@ -43,7 +43,7 @@ Members = dict[str, bytes]
 def with_programs(contents: Contents, members: Members) -> None:
     digest = digest_bytes(PROGRAM)
     members[f"files/{digest}"] = PROGRAM
-    for name in (EMULATOR, "fsck"):
+    for name in (QEMU_PROGRAM, "fsck"):
         contents["programs"][name] = {"program": digest, "loader": None, "libraries": {"libx.so.1": digest}}
 
 

@@ -40,7 +40,7 @@ def test_a_guest_killed_after_its_beginning_runs_from_power_on(tmp_path: Path, m
     monkeypatch.setattr(qemu, "run", lambda *_, **__: Outcome(Status.MEASURED, ""))
     beginnings = Beginnings(1, tmp_path)
     beginnings.announce(resumed.key, resumed.beginning, more=True)
-    outcome = playing.play(resumed, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings)
+    outcome = playing.play(resumed, files, tmp_path, 1, threading.Event(), memory.ON_DISK, beginnings)
     beginnings.close()
     assert began == [JOB]
     assert outcome.status == "measured"
@@ -62,7 +62,7 @@ def test_the_emulator_notes_what_the_recipe_says(calls: bool, tmp_path: Path, mo
 
     monkeypatch.setattr(qemu, "run", run)
     beginnings = Beginnings(1, tmp_path)
-    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings).status == "measured"
+    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.ON_DISK, beginnings).status == "measured"
     beginnings.close()
     assert observed == [qemu.Observers(samples=False, calls=calls)]
 
@@ -82,7 +82,7 @@ def test_a_guest_gets_the_root_of_its_programs(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(qemu, "run", run)
     beginnings = Beginnings(1, tmp_path)
-    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.NONE, beginnings).status == "measured"
+    assert playing.play(recipe_, files, tmp_path, 1, threading.Event(), memory.ON_DISK, beginnings).status == "measured"
     beginnings.close()
     assert roots == [files.file(recipe().state)]
 

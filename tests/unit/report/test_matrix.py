@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Load, Words, compare, doubts
-from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.lines import MOST_ANSWER_LINES
 from flashbed.report.answers import questions
 from flashbed.report.matrix import TONES, Matrix, matrix
 from flashbed.study.format import Answer
@@ -179,7 +179,7 @@ def test_each_paper_has_a_picture_and_few_lines_for_every_question(name: str) ->
     report = report_of(paper(name), paper_rows(paper(name)))
     questions_ = questions(report)
     assert len(questions_) == len(report.study.choices) + 1
-    assert sum(len(question.lines) for question in questions_) <= MOST_LINES
+    assert sum(len(question.lines) for question in questions_) <= MOST_ANSWER_LINES
     tones = {field.tone for q in questions_ for p in q.matrix.parts for row in p.rows for field in row.fields if field}
     assert {"best", "behind"} <= tones
     for question in questions_:

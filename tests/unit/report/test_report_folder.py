@@ -20,7 +20,7 @@ from tests.support.made_up_results import MANIFEST, made_up_frame, made_up_study
 from tests.support.samples import write_study
 from tests.support.tabled import bring_up_to_date
 
-NAMES = {*folders.FILES, folders.RECORD}
+NAMES = {*folders.REPORT_FILES, folders.RECORD}
 
 
 def write(folder: Path, owner: str, **versions: str) -> None:
@@ -42,7 +42,7 @@ def test_a_report_is_written_over_its_older_self(tmp_path: Path) -> None:
     write(folder, study)
     write(folder, study, kernel="another")
     assert {path.name for path in folder.iterdir()} == NAMES
-    assert set(json.loads((folder / folders.RECORD).read_text())["files"]) == set(folders.FILES)
+    assert set(json.loads((folder / folders.RECORD).read_text())["files"]) == set(folders.REPORT_FILES)
 
 
 @pytest.mark.parametrize("name", [*EXPORTS, "report.html"])

@@ -132,7 +132,7 @@ def test_a_log_that_is_damaged_before_it_is_drawn_is_not_drawn(
     stored = open_store().put(made_up_result(key, {}), files)
     record: Any = SimpleNamespace(folder=stored.folder, result=SimpleNamespace(key=key))
     assert len(reporting._requests(record).requests) == 3
-    log = stored.folder / "out" / request_log.LOG
+    log = stored.folder / "out" / request_log.REQUEST_LOG
     if left is None:
         log.unlink()
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.analysis.lines import MOST_LINES
+from flashbed.analysis.lines import MOST_ANSWER_LINES
 from flashbed.report.answers import TELLS_OF_WEAR, questions
 from flashbed.report.claims import in_answer
 from flashbed.report.model import Report
@@ -84,5 +84,5 @@ def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> No
     report_ = report_of(study, rows)
     questions_ = questions(report_)
     beside = len(in_answer(report_, report_.judgements()))
-    assert sum(len(question.lines) + bool(question.wear) for question in questions_) + beside <= MOST_LINES
+    assert sum(len(question.lines) + bool(question.wear) for question in questions_) + beside <= MOST_ANSWER_LINES
     assert all(question.lines for question in questions_)

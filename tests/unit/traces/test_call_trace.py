@@ -8,7 +8,16 @@ import re
 import pytest
 
 from flashbed.common import paths
-from flashbed.traces.call_trace import CALLS, OPEN_FLAGS, CallTrace, TracedCall, TraceError, TracePath, parsed, written
+from flashbed.traces.call_trace import (
+    CALL_ARGUMENTS,
+    OPEN_FLAGS,
+    CallTrace,
+    TracedCall,
+    TraceError,
+    TracePath,
+    parsed,
+    written,
+)
 
 TRACE = CallTrace(
     (TracePath(".", "dir"), TracePath("a b/é%", "file", 8192), TracePath("new", "none")),
@@ -92,8 +101,8 @@ def test_a_wrong_line_is_one_message_with_file_and_line(text: str, message: str)
 def test_the_replayer_has_the_same_calls_and_flags() -> None:
     source = (paths.guest() / "replay.c").read_text()
     calls = re.findall(r'\{ "([a-z_]+)", "([hpnfmt]*)" \}', source)
-    assert calls == list(CALLS.items())
+    assert calls == list(CALL_ARGUMENTS.items())
     assert re.findall(r'\{ "(O_[A-Z]+)", O_', source) == list(OPEN_FLAGS)
     numbers = re.search(r"enum kind \{([^}]*)KINDS", source)
     assert numbers is not None
-    assert [word.lower() for word in re.findall(r"\w+", numbers[1])] == list(CALLS)
+    assert [word.lower() for word in re.findall(r"\w+", numbers[1])] == list(CALL_ARGUMENTS)

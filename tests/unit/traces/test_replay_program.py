@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from flashbed.common import paths
-from flashbed.traces.call_trace import CALLS
+from flashbed.traces.call_trace import CALL_ARGUMENTS
 
 
 class Record(NamedTuple):
@@ -91,7 +91,7 @@ def test_every_kind_of_call_does_what_it_says(replay: Replay, tmp_path: Path) ->
     """
     records = replay(lines)
     calls = [line.split()[3] for line in lines.split("\n") if line.strip()[:1].isdigit()]
-    assert [list(CALLS)[record.kind] for record in records] == calls
+    assert [list(CALL_ARGUMENTS)[record.kind] for record in records] == calls
     assert not [call for call, record in zip(calls, records, strict=True) if record.differs]
     mnt = tmp_path / "mnt"
     assert sorted(str(path.relative_to(mnt)) for path in mnt.rglob("*")) == ["d", "d/old", "link", "moved"]

@@ -16,7 +16,7 @@ from flashbed.guest_output import limit, medium_counters
 from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.fxmark import DATA, TESTS, Fxmark, FxmarkParameters
+from flashbed.workload.fxmark import FXMARK_TESTS, TRANSFERRING, Fxmark, FxmarkParameters
 from tests.support.samples import write_study
 
 SAMPLE = ('pattern    = ["read", "write"]\nrequest    = ["4k", "64k"]', "pool = [100, 200]")
@@ -161,7 +161,9 @@ def asked(program: Path, test: str, folder: Path, words: str) -> list[str | Path
 
 
 def test_every_metric_is_known() -> None:
-    names = {f"{test.replace('-', '_')}_{suffix}" for test in TESTS for suffix in ("operations", "spinning_percent")}
+    names = {
+        f"{test.replace('-', '_')}_{suffix}" for test in FXMARK_TESTS for suffix in ("operations", "spinning_percent")
+    }
     assert names <= set(METRICS)
 
 
@@ -205,7 +207,7 @@ def fxmark_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", FXMARK_TESTS)
 def test_the_program_runs_each_test_on_this_host(fxmark_here: Path, tmp_path: Path, test: str) -> None:
     """Two processes run on this host for half a second, because the host may be busy; the test that unlinks runs until
     it has no file left. The counts are those of the latencies.
@@ -286,4 +288,6 @@ def test_a_process_without_files_to_unlink_ends_the_test(fxmark_here: Path, tmp_
 
 
 def test_data_tests_are_those_that_move_blocks() -> None:
-    assert {test for test in TESTS if test.split("-")[0] in ("read", "overwrite", "append", "random")} == set(DATA)
+    assert {test for test in FXMARK_TESTS if test.split("-")[0] in ("read", "overwrite", "append", "random")} == set(
+        TRANSFERRING
+    )

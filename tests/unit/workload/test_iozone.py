@@ -120,8 +120,8 @@ def test_the_start_of_fio_is_no_part_of_the_run() -> None:
     out = {
         "write.json": fio_output("write", 150, 10.0, 20.0),
         "read.json": fio_output("read", 50, 10.0, 20.0),
-        cpu_load.BEFORE: idle.format(0, 0).encode(),
-        cpu_load.MEASURED: idle.format(400_000_000, 150_000_000).encode(),
+        cpu_load.IDLE_BEFORE: idle.format(0, 0).encode(),
+        cpu_load.IDLE_MEASURED: idle.format(400_000_000, 150_000_000).encode(),
     }
     time = limit.time_of(out, Iozone().metrics(out))
     assert time.run_ns == pytest.approx(200e6)
@@ -134,8 +134,8 @@ def test_the_busiest_of_several_cpus_is_what_a_run_may_wait_for() -> None:
     out = {
         "write.json": fio_output("write", 150, 20.0, 40.0),
         "read.json": fio_output("read", 50, 20.0, 40.0),
-        cpu_load.BEFORE: idle.format(0, 0, 0).encode(),
-        cpu_load.MEASURED: idle.format(400_000_000, 400_000_000, 150_000_000).encode(),
+        cpu_load.IDLE_BEFORE: idle.format(0, 0, 0).encode(),
+        cpu_load.IDLE_MEASURED: idle.format(400_000_000, 400_000_000, 150_000_000).encode(),
     }
     time = limit.time_of(out, Iozone().metrics(out))
     assert time.cpu_ns == 250_000_000

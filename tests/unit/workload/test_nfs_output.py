@@ -144,7 +144,7 @@ def test_shares_of_work_are_of_the_measured_time() -> None:
         },
     )
     assert shares(files) == {"busy_cpu_percent": 40, "busy_medium_percent": 20, "busy_bus_percent": 5}
-    assert limit.time_of(files, Nfs().metrics(files), cpu_load.MEASUREMENT).run_ns == 4 * 10**9
+    assert limit.time_of(files, Nfs().metrics(files), cpu_load.MEASUREMENT_WINDOW).run_ns == 4 * 10**9
 
 
 def test_shares_of_an_older_result_are_of_the_whole_measurement() -> None:

@@ -15,10 +15,13 @@ from flashbed.study.loading import load_study, study_schema
 from flashbed.study.plan import plan
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Checked, WorkloadOutputError
-from flashbed.workload.program import REPORT, ProgramParameters, UserProgram
+from flashbed.workload.program import LAUNCH_REPORT, ProgramParameters, UserProgram
 from tests.support.fixture_types import StudyWriter
 
-OUT = {REPORT: b"0 1000000000 3500000000 400000 2048\n15 1500000000 3000000000 100000 4096\n", "figures": b"rows 7\n"}
+OUT = {
+    LAUNCH_REPORT: b"0 1000000000 3500000000 400000 2048\n15 1500000000 3000000000 100000 4096\n",
+    "figures": b"rows 7\n",
+}
 STUDY = """
 [axes]
 filesystem = ["ext4", "f2fs"]
@@ -107,7 +110,7 @@ def test_the_time_is_from_the_first_begin_to_the_last_end() -> None:
 @pytest.mark.parametrize("report", [b"", b"0 1 2 3\n", b"0 1 2 3 -4\n", b"x\n"])
 def test_a_report_that_launch_did_not_write_is_refused(report: bytes) -> None:
     with pytest.raises(WorkloadOutputError):
-        UserProgram().metrics({REPORT: report})
+        UserProgram().metrics({LAUNCH_REPORT: report})
 
 
 @pytest.fixture

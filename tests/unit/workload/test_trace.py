@@ -13,11 +13,11 @@ from flashbed.guest_output.durability import Commits
 from flashbed.result.metrics import METRICS
 from flashbed.study.loading import load_study
 from flashbed.study.plan import plan
-from flashbed.traces.call_trace import CALLS
+from flashbed.traces.call_trace import CALL_ARGUMENTS
 from flashbed.workload.base import WorkloadOutputError
-from flashbed.workload.trace import RECORDS, TraceReplay
+from flashbed.workload.trace import CALL_RECORDS, TraceReplay
 
-NAMES = list(CALLS)
+NAMES = list(CALL_ARGUMENTS)
 
 
 def record(name: str, begin_us: int, took_us: int, result: int = 0, differs: int = 0) -> bytes:
@@ -25,7 +25,7 @@ def record(name: str, begin_us: int, took_us: int, result: int = 0, differs: int
 
 
 OUT = {
-    RECORDS: b"".join(
+    CALL_RECORDS: b"".join(
         (
             record("open", 100, 10),
             record("pwrite", 200, 20, 4096),
@@ -66,14 +66,14 @@ def test_metrics_follow_from_the_records() -> None:
 
 def test_commits_are_the_flushes_and_as_many_run_at_a_time_as_overlap() -> None:
     assert TraceReplay().commits({}, OUT) == Commits(2, 2, may_be_empty=True)
-    files = {RECORDS: record("fsync", 0, 5) + record("fsync", 5, 5) + record("fsync", 20, 5, -5)}
+    files = {CALL_RECORDS: record("fsync", 0, 5) + record("fsync", 5, 5) + record("fsync", 20, 5, -5)}
     assert TraceReplay().commits({}, files) == Commits(2, 1, may_be_empty=True)
 
 
 @pytest.mark.parametrize("data", [b"", b"x", record("open", 0, 1)[:-4] + b"\2\0\0\0", bytes(24) + b"\xff" * 8])
 def test_records_that_are_none_are_refused(data: bytes) -> None:
     with pytest.raises(WorkloadOutputError):
-        TraceReplay().metrics({RECORDS: data})
+        TraceReplay().metrics({CALL_RECORDS: data})
 
 
 STUDY = """title = "t"

@@ -39,10 +39,10 @@ HOWTO, ioengine).
 LONGEST_LINE = 4000
 """The most bytes of a line. fio 3.33 splits lines longer than 8191 bytes, and reads each piece as a line."""
 
-PREPARE = "prepare"
+PREPARE_PREFIX = "prepare"
 """The prefix of jobs that run before the measurement."""
 
-MEDIUM = "/dev/medium"
+MEDIUM_DEVICE = "/dev/medium"
 """What a job calls the medium's device, whatever its driver calls it (guest/cell)."""
 
 WARM_UP_S = 5
@@ -87,7 +87,7 @@ def split_off_preparation(text: str) -> tuple[str, str]:
     has_preparation = False
     for line in text.splitlines(keepends=True):
         if name := section_of(line):
-            is_one = name.startswith(PREPARE)
+            is_one = name.startswith(PREPARE_PREFIX)
             has_preparation |= is_one
             to = (inside, outside) if name == "global" else (inside,) if is_one else (outside,)
         for part in to:
@@ -127,11 +127,11 @@ def job_faults(text: str) -> Iterator[tuple[int, str]]:
             yield number, "fio's include does not reach files of this computer; put its lines here"
         elif named := _DEVICE.match(stripped):
             # fio makes a file of a device that is not there, and that would be in the guest's memory
-            yield number, f"{named['device']}: whether it is there depends on the medium; its device is {MEDIUM}"
+            yield number, f"{named['device']}: whether it is there depends on the medium; its device is {MEDIUM_DEVICE}"
         elif not sections:
             yield number, f'"{stripped[:60]}" stands outside of a section; begin with [global] or the name of a job'
-    if not [name for name in sections if name != "global" and not name.startswith(PREPARE)]:
-        yield number, f"has no job: a section with a name other than global and {PREPARE}..."
+    if not [name for name in sections if name != "global" and not name.startswith(PREPARE_PREFIX)]:
+        yield number, f"has no job: a section with a name other than global and {PREPARE_PREFIX}..."
 
 
 _RUNS = re.compile(r"(?:exec_prerun|exec_postrun|program)\s*=")
@@ -213,7 +213,7 @@ def idle_depths(job_text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(job_text.splitlines(), start=1):
         if section := section_of(line):
             section_options = common if section == "global" else dict(common)
-            if section_options is not common and not section.startswith(PREPARE):
+            if section_options is not common and not section.startswith(PREPARE_PREFIX):
                 jobs.append(section_options)
         elif option := _OF_DEPTH.match(line):
             section_options[option[1]] = number, option[2] or "1"
@@ -295,7 +295,10 @@ def own_job_files(parameters: Parameters, seed: int) -> dict[str, bytes]:
     if not before:
         return {**measured, "prepare": EMPTY_SCRIPT}
     named = [(name, value) for name, value in variables if re.search(rf"\$\{{?{name}\b", before)]
-    prepared = {f"{PREPARE}.fio": before.encode(), "prepare": script(PREPARE, f"{PREPARE}.json", {}, named)}
+    prepared = {
+        f"{PREPARE_PREFIX}.fio": before.encode(),
+        "prepare": script(PREPARE_PREFIX, f"{PREPARE_PREFIX}.json", {}, named),
+    }
     return {**measured, **prepared}
 
 
@@ -306,7 +309,7 @@ def portable_own_job(parameters: Parameters, seed: int) -> dict[str, bytes]:
     before, text = split_off_preparation(filled_in(str(parameters["job"]), _variables(parameters)))
     head = section("global", {"randseed": seed, **RANDOM, **LATENCY, "clocksource": "clock_gettime"})
     job_files = {"measure": head + with_warm_up(text).encode()}
-    return {**job_files, PREPARE: head + before.encode()} if before else job_files
+    return {**job_files, PREPARE_PREFIX: head + before.encode()} if before else job_files
 
 
 def _variables(parameters: Parameters) -> list[tuple[str, object]]:

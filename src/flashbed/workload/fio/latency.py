@@ -40,7 +40,7 @@ def call_lines(log: bytes) -> tuple[CallLine, ...]:
     return lines
 
 
-LOG = "calls.{}.log"
+LATENCY_LOG = "calls.{}.log"
 """The log of a process, by its number."""
 
 _REQUESTS, _FLUSH = ("read", "write"), "sync"

@@ -16,6 +16,7 @@ from math import fsum
 from typing import Any
 
 from flashbed.common.tomlfile import shown
+from flashbed.common.units import LARGEST_INT64
 from flashbed.guest_output import percentiles, steadiness
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.steadiness import Series
@@ -25,10 +26,7 @@ from flashbed.workload.fio.jobs import BLOCKING_ENGINES, DEFAULT_ENGINE, FLUSHED
 
 _BEGIN = re.compile(rb"^\{", re.MULTILINE)
 
-NONE = "is not what fio writes with --output-format=json"
-
-LARGEST = 2**63 - 1
-"""fio's counters have 64 bits."""
+NOT_FIO_OUTPUT = "is not what fio writes with --output-format=json"
 
 LARGEST_REQUEST = 2**32 - 1
 """fio's block sizes have 32 bits. In bytes."""
@@ -58,19 +56,19 @@ def read_json(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise WorkloadOutputError(NONE)
+        raise WorkloadOutputError(NOT_FIO_OUTPUT)
     for way, value, is_integer in _counts(document):
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise WorkloadOutputError(f"{way} is no number, and fio always writes one there")
         if is_integer and isinstance(value, float):
             raise WorkloadOutputError(f"{way} = {shown(value)}: fio counts in whole numbers there")
-        if not 0 <= value <= LARGEST:  # this catches NaN too
+        if not 0 <= value <= LARGEST_INT64:  # fio's counters have 64 bits; this catches NaN too
             raise WorkloadOutputError(f"{way} = {shown(value)}: fio cannot have counted that")
     for way, moved in _transfers(document):
         if why := _impossible(moved.get("io_bytes", 0), moved.get("total_ios", 0), moved.get("runtime", 0)):
             raise WorkloadOutputError(f"{way}: {why}")
         times = moved.get("lat_ns")
-        if isinstance(times, dict) and times.get("min", 0) > times.get("max", LARGEST):
+        if isinstance(times, dict) and times.get("min", 0) > times.get("max", LARGEST_INT64):
             raise WorkloadOutputError(f"{way}.lat_ns: its min is above its max")
     return document
 
@@ -311,7 +309,7 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
 
 def logs(out: Mapping[str, bytes]) -> list[bytes]:
     """Return the logs of calls of all processes."""
-    first, last = latency.LOG.split("{}")
+    first, last = latency.LATENCY_LOG.split("{}")
     return [out[name] for name in sorted(out) if name.startswith(first) and name.endswith(last)]
 
 
@@ -325,7 +323,7 @@ def _read(out: Mapping[str, bytes], name: str) -> dict[str, Any]:
     except WorkloadOutputError as error:
         raise WorkloadOutputError(error.problem, name) from None
     except (KeyError, TypeError):
-        raise WorkloadOutputError(NONE, name) from None
+        raise WorkloadOutputError(NOT_FIO_OUTPUT, name) from None
     if failed:
         number = failed[0]["error"]
         why = f": {os.strerror(number)}" if isinstance(number, int) and 0 < number < 4096 else ""

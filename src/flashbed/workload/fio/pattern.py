@@ -225,7 +225,8 @@ def _measured_jobs(load: FioParameters, seed: int) -> bytes:
     return b"".join(
         section(
             "measure" if k == 0 else f"measure.{k}",
-            job | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{latency.LOG.format(k)}"},
+            job
+            | {"filename_format": f"test.{k}", "numjobs": 1, "write_iolog": f"/out/{latency.LATENCY_LOG.format(k)}"},
         )
         for k in range(processes)
     )

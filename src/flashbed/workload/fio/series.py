@@ -115,7 +115,7 @@ def of_progress(out: Mapping[str, bytes], runtime_s: float) -> Moments:
     """
     lines = [line.split() for line in out.get(PROGRESS_NOTES, b"").decode().splitlines()]
     notes = [(float(fields[0]), float(fields[2]) * SECTOR_BYTES) for fields in lines if len(fields) > 2]
-    if not notes or BLOCK_MEASURED not in out or cpu_load.MEASURED not in out:
+    if not notes or BLOCK_MEASURED not in out or cpu_load.IDLE_MEASURED not in out:
         return []
     end_s = cpu_load.window_ns(out)[1] / 1e9
     everything = float(out[BLOCK_MEASURED].split()[SECTORS_WRITTEN]) * SECTOR_BYTES
