@@ -31,6 +31,9 @@ Random writes have 64 KiB: a page-mapped device scatters its pages as with 4 KiB
 group for each request, does not lose half of its life.
 """
 
+NEVER_WRITTEN: Final = "fresh"
+"""The condition of a device as from the factory. A result is fresh for another reason (guest_output/wear.py)."""
+
 AGED: Final = "aged"
 """The condition whose file system is used, too: after mkfs, files are made, deleted and overwritten."""
 
@@ -56,7 +59,7 @@ def condition_problems(kind: str, condition: Condition, set_keys: Collection[str
     """Yield a problem if a medium of that kind cannot be in this condition, and one for each of the `set_keys` that the
     condition does not use.
     """
-    if condition not in ("fresh", AGED) and kind != "flash":
+    if condition not in (NEVER_WRITTEN, AGED) and kind != "flash":
         yield Problem(("condition",), f'is of kind = "flash" only; a medium of kind "{kind}" is "fresh" or "aged"')
     for name in ("aged_fill_percent", "aged_passes"):
         if name in set_keys and condition != AGED:

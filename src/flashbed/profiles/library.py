@@ -18,6 +18,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import TomlFile, nearest, shown, validation_message
 from flashbed.common.units import LARGEST_INT64
+from flashbed.profiles.condition import NEVER_WRITTEN
 from flashbed.profiles.filesystem import FileSystem, ResolvedFileSystem
 from flashbed.profiles.profile import Board, Medium, Profile, Scheduler, Translation
 from flashbed.profiles.stored_medium import locate
@@ -167,7 +168,7 @@ class Library:
         medium = self._adjusted("medium", selector, Medium)
         if stored is None:
             return medium
-        if medium.condition != "fresh":
+        if medium.condition != NEVER_WRITTEN:
             raise LookupProblem(
                 f'"{selector.name}": {FROM} names a kept medium, which has its own condition; leave out one of the two'
             )

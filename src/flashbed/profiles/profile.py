@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from flashbed.common.tomlfile import Problem, Size, nearest, shown
 from flashbed.common.units import describe_size, parse_size
-from flashbed.profiles.condition import AGED, STEPS, Condition, condition_problems
+from flashbed.profiles.condition import AGED, NEVER_WRITTEN, STEPS, Condition, condition_problems
 from flashbed.profiles.stored_medium import StoredMedium
 
 _MOST_MIPS = 100_000
@@ -275,7 +275,7 @@ class Medium(Profile):
         """Return the part of a cell's key that says in which state the medium begins; {} for a new one."""
         if self._start_digest:
             return {"start": self._start_digest}
-        if self.condition == "fresh":
+        if self.condition == NEVER_WRITTEN:
             return {}
         aged = {"aged_fill_percent": self.aged_fill_percent, "aged_passes": self.aged_passes} if self.aged else {}
         return {"condition": self.condition, "written_before": self._written_before, **aged}

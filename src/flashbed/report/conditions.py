@@ -12,7 +12,7 @@ from flashbed.analysis.words import count, listing, number
 from flashbed.common.units import rough_size
 from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
-from flashbed.profiles.condition import AGED, MEANINGS
+from flashbed.profiles.condition import AGED, MEANINGS, NEVER_WRITTEN
 from flashbed.profiles.profile import Medium, flash_of
 from flashbed.report.model import Report
 from flashbed.report.tables import Head, ReportTable, Row, TableCell
@@ -57,7 +57,7 @@ def _discarded(report: Report, name: str, medium: Medium) -> str:
     """Return a sentence, after a space, on what was discarded before the measurement of a device that had been written:
     it is room to collect into. Return "" for a new device.
     """
-    if medium.kind != "flash" or (medium.condition == "fresh" and medium.start is None):
+    if medium.kind != "flash" or (medium.condition == NEVER_WRITTEN and medium.start is None):
         return ""
     most_by_filesystem = {
         title: max(numbers[DISCARDED] for numbers in metrics)
@@ -151,7 +151,7 @@ def _condition(medium: Medium) -> str:
     capacity, used = medium.capacity_bytes, medium.used_bytes
     if medium.start is not None:
         return f"{_shown(capacity, used)}; it starts as a medium that was kept{_discards(medium)}.{_flash(medium)}"
-    beyond = "is room to collect into" if medium.condition == "fresh" else "stays full"
+    beyond = "is room to collect into" if medium.condition == NEVER_WRITTEN else "stays full"
     rest = f", and the rest {beyond}" if medium.kind == "flash" and 0 < used < capacity else ""
     before = f"; the whole device was {MEANINGS[medium.condition]}{rest}" if medium.kind == "flash" else ""
     return f"{_shown(capacity, used)}{before}{_discards(medium)}.{_flash(medium)}"
