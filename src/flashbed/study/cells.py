@@ -19,7 +19,7 @@ from flashbed.study.format import (
     skip_hint,
 )
 from flashbed.study.kernels import kernel_problems
-from flashbed.study.root_files import parameter_values
+from flashbed.study.root_files import unvalidated_parameters
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Checked, ToolParameters
 
@@ -101,7 +101,7 @@ def _parameters(draft: Draft, texts: dict[str, str], problems: dict[Problem, Non
     study = draft.content
     fields = WORKLOADS[str(study.workload["tool"])].parameters
     try:
-        parameters = fields.model_validate(parameter_values(fields, texts, study.tables(), draft.root_files))
+        parameters = fields.model_validate(unvalidated_parameters(fields, texts, study.tables(), draft.root_files))
     except ValidationError as error:
         for details in error.errors():
             name, *inner = details["loc"]

@@ -18,7 +18,7 @@ from flashbed.profiles.filesystem import ResolvedFileSystem
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.profile import Board, Medium, Scheduler, Translation, has_queue
 from flashbed.study.loading import Study
-from flashbed.study.root_files import parameter_values
+from flashbed.study.root_files import unvalidated_parameters
 from flashbed.workload import WORKLOADS
 
 KEY_VERSION = 2
@@ -149,7 +149,7 @@ def _workload(study: Study, values: dict[str, str]) -> CellWorkload:
     files = {name: data for name, data in own.items() if data is not None}
     digests = {name: digest_bytes(data) for name, data in files.items()}
     fields = WORKLOADS[study.tool].parameters
-    given = parameter_values(fields, values | digests, study.tables_of_tool, study.root_files)
+    given = unvalidated_parameters(fields, values | digests, study.tables_of_tool, study.root_files)
     root_files = {file.sha256: file.source for file in study.root_files}
     return CellWorkload(study.tool, fields.model_validate(given).canonical(), files, root_files)
 

@@ -100,7 +100,7 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parameter_values(
+def unvalidated_parameters(
     parameters: type[ToolParameters],
     texts: Mapping[str, str],
     tables: Mapping[str, Any],
