@@ -32,7 +32,7 @@ class FlashbedError(Exception):
     exit_code = 1
 
     def __init__(self, problem: str, exit_code: int | None = None, *, remedy: str = "") -> None:
-        """The message is the problem, and after it the remedy, if that is separate."""
+        """Make the message of the problem and, after it, the remedy, if there is one."""
         self.problem, self.remedy = problem, remedy
         self.message = f"{problem}; {remedy}" if remedy else problem
         super().__init__(self.message)

@@ -98,7 +98,7 @@ class MediaTool:
     """The programs fbmedia and flashbed-replay, with a method for each use."""
 
     def __init__(self, program: Path, replay_program: Path, build_digest: str) -> None:
-        """`build_digest` identifies the build: another build may give other answers."""
+        """Keep the paths of both programs. Another build may give other answers: `build_digest` identifies it."""
         self.build_digest = build_digest
         self.program = program
         self.replay_program = replay_program

@@ -264,7 +264,7 @@ def build_folder(cache: Cache, kernel: Kernel, folder: Path) -> Entry:
 
 
 def _build(cache: Cache, kernel: Kernel, source: Path, name: str, *, label: str) -> Entry:
-    """`name` is the directory's name where it is built. Messages call it `label`."""
+    """Build the modules of the directory `source`, which is copied to a directory `name`. Messages call it `label`."""
     common = paths.kernel() / SHARED
     needs = _with_needs(cache, kernel, uses(source))
     core = [paths.media() / part for part in ("include", "src", "sources.mk")]

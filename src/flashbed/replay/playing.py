@@ -40,7 +40,7 @@ class Unpacked:
     """The files that were unpacked from a pack so far."""
 
     def __init__(self, pack: Pack, folder: Path) -> None:
-        """`folder` is an empty directory that only this object uses."""
+        """Make the places of files and programs in `folder`, an empty directory that only this object uses."""
         self._pack = pack
         self._files, self.programs = folder / "files", folder / "programs"
         """`programs` has a start script for each program, by its name; it serves as a PATH."""

@@ -193,7 +193,7 @@ def _drawing(report: Report, colours: Colours, figure: Figure, place: int) -> Dr
     scale = scale_of(metric, (spreads[cell].high for cell in cells if cell in spreads))
 
     def shown(axis: str) -> list[str]:
-        """The values of an axis that the figure has, in the study's order."""
+        """Return the values of an axis that the figure has, in the study's order."""
         present = {cell[axes.index(axis)] for cell in cells}
         return [value for value in report.results.axes[axis] if value in present]
 

@@ -195,7 +195,7 @@ class Store:
         raise HostResourceError(f"{folder}: another process keeps putting a damaged result there")
 
     def _compare(self, written: Path, folder: Path) -> None:
-        """If the artefacts of two results of one key differ, keep both and warn: the lab let chance in."""
+        """Keep both results of one key if their artefacts differ, and warn: a measurement was not deterministic."""
         before, now = ({**_read_digests(where), RESULT: ""} for where in (folder, written))
         names = sorted(name for name in before | now if before.get(name) != now.get(name))
         if not names:

@@ -583,7 +583,7 @@ def _duplicate(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
 
 
 def _other_descriptors(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
-    """Pipes and sockets are no files; nothing to follow."""
+    """Follow nothing: pipes and sockets are no files."""
 
 
 def _execute(follower: _Follower, thread: _Thread, call: StraceCall) -> None:
