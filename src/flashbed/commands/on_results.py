@@ -81,7 +81,7 @@ def _write_page(file: Path, shown: Sequence[tuple[str, Presented]]) -> None:
     lead = [
         f"{study}: {line}" if len(shown) > 1 else line
         for study, comparison in shown
-        for line in (*comparison.lost, *comparison.summary)
+        for line in (*comparison.new_defects, *comparison.summary)
     ]
     facts = [line for _, comparison in shown for line in comparison.facts if line not in lead]
     tables = [table for _, comparison in shown for table in (comparison.table, comparison.all_figures)]
@@ -94,7 +94,7 @@ def _show(comparison: Presented) -> None:
     """Print one comparison on the terminal."""
     for line in comparison.facts:
         out.print(line)
-    for line in (*comparison.lost, *comparison.broken):
+    for line in (*comparison.new_defects, *comparison.broken):
         out.print(f"WORSE: {line}")
     differences = comparison.differences
     for difference in differences[:MOST_FIGURES_SHOWN]:

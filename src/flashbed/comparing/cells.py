@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 
 from flashbed.comparing.change import Cause, Change, cause, change_of
@@ -25,8 +26,34 @@ CPU_TIME = "cpu_time"
 
 COUNTER_METRICS = {CPU_TIME: Metric(CPU_TIME, "CPU time", "ns", "lower")}
 
-CALLED = {CHECK_COLUMN: "checker", "limit": "limited by", "mounted": "mounted as"}
-"""Names of columns for people, where the column's own name says too little."""
+
+@dataclass(frozen=True)
+class TextChange:
+    """A column of text, or an assessment, that differs; `a` and `b` are the texts of the first of the seeds."""
+
+    column: str
+    seeds: tuple[int, ...]
+    a: str | None
+    b: str | None
+
+
+class Defect(Enum):
+    """What B has and A has not, and no figure shows."""
+
+    NO_RESULT = "no result"
+    DAMAGED = "damaged"
+    """The file system's checker found damage."""
+    COMMITS_LOST = "commits lost"
+
+
+@dataclass(frozen=True)
+class NewDefect:
+    """A defect of a cell in B with these seeds. No limit allows any."""
+
+    defect: Defect
+    seeds: tuple[int, ...]
+    shown: str
+    """The outcome, the checker's output or the assessment of the first of the seeds."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +64,23 @@ class ComparedCell:
     seeds: tuple[int, ...]
     changes: Mapping[str, Change]
     """The figures that differ."""
-    other_texts: tuple[str, ...]
-    """A sentence for each other difference."""
+    other_texts: tuple[TextChange, ...]
+    """The texts that differ, and the assessments with another state."""
     cause: Cause | None
     figures: frozenset[str]
     """The figures that both sets have."""
-    lost: tuple[str, ...] = ()
-    """A sentence for each thing that was right in A and is not in B. No limit allows that."""
+    lone_figures: tuple[str, ...] = ()
+    """The figures that only one of A and B has with some seed, and that are not among `changes`."""
+    new_defects: tuple[NewDefect, ...] = ()
     neither: int = 0
     """The number of seeds that were measured on neither side."""
-    reworded: tuple[str, ...] = ()
-    """A sentence for each assessment with the same state on both sides and another reason."""
+    reworded: tuple[TextChange, ...] = ()
+    """The assessments with the same state on both sides and another reason."""
 
     @property
     def is_same(self) -> bool:
         """True if all that was measured is the same to the last bit."""
-        return not self.changes and not self.other_texts and not self.reworded
+        return not (self.changes or self.other_texts or self.lone_figures or self.reworded)
 
 
 @dataclass(frozen=True)
@@ -108,8 +136,8 @@ def _by_common(one_set: ResultSet, other_set: ResultSet) -> dict[Place, Mapping[
 
 def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]) -> ComparedCell:
     seeds = tuple(sorted(of_a.keys() & of_b.keys()))
-    differing = list(_other_texts(seeds, of_a, of_b))
-    other_texts, reworded = (tuple(text for alike, text in differing if alike == wanted) for wanted in (False, True))
+    states, reworded = _assessments(seeds, of_a, of_b)
+    other_texts = (*_texts(seeds, of_a, of_b), *states)
     measured = [seed for seed in seeds if of_a[seed].measured and of_b[seed].measured]
     before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (of_a, of_b))
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
@@ -118,13 +146,22 @@ def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int,
         change = change_of(*({s: side[s][name] for s in measured if name in side[s]} for side in (before, after)))
         if change is not None:
             changes[name] = change
-    alone = [name for s in measured for name in before[s].keys() ^ after[s].keys()]
-    other_texts += tuple(f"{name}: only one of A and B has it" for name in sorted(set(alone)) if name not in changes)
-    differs = bool(changes or other_texts or reworded)
-    why = cause((of_a[seed].counted, of_b[seed].counted) for seed in measured) if differs and measured else None
-    lost = tuple(_lost(seeds, of_a, of_b))
-    neither = sum(not of_a[seed].measured and not of_b[seed].measured for seed in seeds)
-    return ComparedCell(place, seeds, changes, other_texts, why, frozenset(names), lost, neither, reworded)
+    alone = {name for s in measured for name in before[s].keys() ^ after[s].keys()}
+    compared = ComparedCell(
+        place,
+        seeds,
+        changes,
+        other_texts,
+        cause=None,
+        figures=frozenset(names),
+        lone_figures=tuple(sorted(alone - changes.keys())),
+        new_defects=tuple(_new_defects(seeds, of_a, of_b)),
+        neither=sum(not of_a[seed].measured and not of_b[seed].measured for seed in seeds),
+        reworded=reworded,
+    )
+    if compared.is_same or not measured:
+        return compared
+    return replace(compared, cause=cause((of_a[seed].counted, of_b[seed].counted) for seed in measured))
 
 
 def _figures(repetition: StoredRepetition) -> dict[str, float]:
@@ -132,48 +169,42 @@ def _figures(repetition: StoredRepetition) -> dict[str, float]:
     return {**repetition.figures, **built_in}
 
 
-def _other_texts(
+def _texts(
     seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
-) -> Iterator[tuple[bool, str]]:
-    """Yield a sentence for each column that differs, and True if only the reason of an assessment differs."""
+) -> Iterator[TextChange]:
+    """Yield each column of text that differs."""
     for name in of_a[seeds[0]].texts:
-        if other := [seed for seed in seeds if of_a[seed].texts[name] != of_b[seed].texts[name]]:
-            yield False, _differs(name, other, *(_shown(side[other[0]].texts[name], name) for side in (of_a, of_b)))
+        pairs = {seed: (of_a[seed].texts[name], of_b[seed].texts[name]) for seed in seeds}
+        if other := tuple(seed for seed, (was, now) in pairs.items() if was != now):
+            yield TextChange(name, other, *pairs[other[0]])
+
+
+def _assessments(
+    seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
+) -> tuple[tuple[TextChange, ...], tuple[TextChange, ...]]:
+    """Return the assessments with another state, and those of which only the reason differs."""
+    states: list[TextChange] = []
+    reworded: list[TextChange] = []
     for name in of_a[seeds[0]].assessments:
         pairs = {seed: (of_a[seed].assessments[name], of_b[seed].assessments[name]) for seed in seeds}
-        if other := [seed for seed, (was, now) in pairs.items() if was != now]:
+        if other := tuple(seed for seed, (was, now) in pairs.items() if was != now):
             alike = all(was.state == now.state for was, now in pairs.values())
-            yield alike, _differs(name, other, *(_shown(side.text, name) for side in pairs[other[0]]))
+            was, now = pairs[other[0]]
+            (reworded if alike else states).append(TextChange(name, other, was.text, now.text))
+    return tuple(states), tuple(reworded)
 
 
-def _differs(name: str, seeds: list[int], of_a: str, of_b: str) -> str:
-    return f"{CALLED.get(name, name)}: A says {of_a}, B says {of_b} ({_seeds(seeds)})"
-
-
-def _lost(
+def _new_defects(
     seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
-) -> Iterator[str]:
-    """Yield a sentence for each failure, damaged file system or lost commit that B has and A has not. No figure shows
-    these.
-    """
-    if failed := [seed for seed in seeds if of_a[seed].measured and not of_b[seed].measured]:
-        yield f"measured in A, and in B {of_b[failed[0]].texts[OUTCOME_COLUMN]} with {_seeds(failed)}"
-    if damaged := [
+) -> Iterator[NewDefect]:
+    """Yield each failure, damaged file system or lost commit that B has and A has not."""
+    if failed := tuple(seed for seed in seeds if of_a[seed].measured and not of_b[seed].measured):
+        yield NewDefect(Defect.NO_RESULT, failed, str(of_b[failed[0]].texts[OUTCOME_COLUMN]))
+    if damaged := tuple(
         seed for seed in seeds if of_a[seed].texts[CHECK_COLUMN] == CLEAN and of_b[seed].texts[CHECK_COLUMN]
-    ]:
-        report = str(of_b[damaged[0]].texts[CHECK_COLUMN]).splitlines()[0]
-        yield f"the checker found nothing in A, and in B with {_seeds(damaged)}: {report}"
+    ):
+        yield NewDefect(Defect.DAMAGED, damaged, str(of_b[damaged[0]].texts[CHECK_COLUMN]))
     durable = {seed: (of_a[seed].assessments[DURABLE_COLUMN], of_b[seed].assessments[DURABLE_COLUMN]) for seed in seeds}
     states = (durability.DURABLE, durability.NOT_DURABLE)
-    if undone := [seed for seed, (was, now) in durable.items() if (was.state, now.state) == states]:
-        yield f"commits of the load were lost in B with {_seeds(undone)}: {durable[undone[0]][1].text}"
-
-
-def _seeds(some: list[int]) -> str:
-    return f"seed{'s' * (len(some) > 1)} {', '.join(map(str, some))}"
-
-
-def _shown(value: str | None, name: str) -> str:
-    if name == CHECK_COLUMN and not value:
-        return "not checked" if value is None else "clean"
-    return "; ".join(value.splitlines()) if value else "nothing"
+    if undone := tuple(seed for seed, (was, now) in durable.items() if (was.state, now.state) == states):
+        yield NewDefect(Defect.COMMITS_LOST, undone, durable[undone[0]][1].text)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, StrEnum
 from statistics import fmean
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL, chance_of, ratio, seeds_agree
@@ -70,32 +71,48 @@ def _apart(values: Sequence[float]) -> float:
     return max(values) / min(values) - 1 if min(values) > 0 else (0.0 if max(values) == min(values) else math.inf)
 
 
+class BeginsWith(StrEnum):
+    """Where a difference begins, in the words of docs/compare.md."""
+
+    BYTES = "bytes"
+    FLUSHES = "flushes"
+    REQUESTS = "requests"
+    MEDIUM = "medium"
+    CODE = "code"
+    MOMENTS = "moments"
+    UNKNOWN = "not told"
+    """A report has no counters."""
+
+
+class FlushChange(Enum):
+    """How the number of flushes changes over the seeds of a cell."""
+
+    NONE = "none"
+    MORE = "more"
+    FEWER = "fewer"
+    MIXED = "mixed"
+    """With some seeds more and with others fewer; all seeds together have as many."""
+
+
 @dataclass(frozen=True)
 class Cause:
-    """The first layer that differs, and how."""
+    """Where a difference begins, and how far each layer moved."""
 
-    layer: str
-    """The layer in a word, as docs/compare.md lists it."""
-    explanation: str
-    """A clause for people."""
+    begins_with: BeginsWith
+    flushes: FlushChange
     moved: Mapping[str, float]
     """The change of each layer as a share of 1; 0 if the layer is the same."""
-
-    @property
-    def sentence(self) -> str:
-        """Return the layer and its explanation."""
-        return f"{self.layer}: {self.explanation}"
 
 
 def cause(pairs: Iterable[tuple[Mapping[str, int], Mapping[str, int]]]) -> Cause:
     """Return the cause for a cell that differs. `pairs` has the counters of A and B for each seed."""
     both = [(of_a, of_b) for of_a, of_b in pairs if of_a and of_b]
     if not both:
-        return Cause("not told", "one of the reports has no counters; write it anew", {})
+        return Cause(BeginsWith.UNKNOWN, FlushChange.NONE, {})
     known = {layer: names for layer, names in LAYERS.items() if any(name in both[0][0] for name in names)}
     other = {layer for layer, names in known.items() if any(a.get(n) != b.get(n) for a, b in both for n in names)}
     moved = {layer: _moved(both, names) if layer in other else 0.0 for layer, names in known.items()}
-    return Cause(*_explained(other, moved.get(FLUSHES, 0.0)), moved)
+    return Cause(_begins_with(other), _flush_change(moved[FLUSHES]) if FLUSHES in other else FlushChange.NONE, moved)
 
 
 def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: Iterable[str]) -> float:
@@ -104,17 +121,20 @@ def _moved(both: Iterable[tuple[Mapping[str, int], Mapping[str, int]]], names: I
     return relative_change(before, after)
 
 
-def _explained(other: set[str], flushes: float) -> tuple[str, str]:
-    """Return the first of the `other` layers, and its explanation; `flushes` is the change of the flushes."""
-    flushed = f"the medium is told to flush {'more' if flushes > 0 else 'less'} often"
+def _begins_with(other: set[str]) -> BeginsWith:
+    """Return where a difference begins whose `other` layers have counters that differ."""
     if "bytes" in other or ("pages" in other and "requests" in other):
-        return "bytes", f"other data reach the medium{f', and {flushed}' if FLUSHES in other else ''}"
+        return BeginsWith.BYTES
     if FLUSHES in other:
-        return FLUSHES, f"{flushed}, with the same bytes"
+        return BeginsWith.FLUSHES
     if "requests" in other:
-        return "requests", "the same bytes come in other requests"
+        return BeginsWith.REQUESTS
     if "pages" in other or "erases" in other:
-        return "medium", "it gets the same requests and bytes, and programs or erases otherwise"
-    if CPU_LAYER in other:
-        return "code", "the medium gets the same requests and bytes; the CPU works for another time"
-    return "moments", "the same CPU time, requests and bytes at other times"
+        return BeginsWith.MEDIUM
+    return BeginsWith.CODE if CPU_LAYER in other else BeginsWith.MOMENTS
+
+
+def _flush_change(share: float) -> FlushChange:
+    if share == 0:
+        return FlushChange.MIXED
+    return FlushChange.MORE if share > 0 else FlushChange.FEWER

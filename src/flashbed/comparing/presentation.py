@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
-from flashbed.comparing.cells import Compared, ComparedCell
-from flashbed.comparing.change import Cause, Change
+from flashbed.comparing.cells import Compared, ComparedCell, Defect, NewDefect, TextChange
+from flashbed.comparing.change import BeginsWith, Cause, Change, FlushChange
 from flashbed.comparing.limits import SPEED, Broken, ChangeLimit, broken, worse_by
-from flashbed.comparing.result_set import Place, other_inputs
+from flashbed.comparing.result_set import CHECK_COLUMN, Place, other_inputs
 from flashbed.result.metrics import CPU_LAYER, Better
 
 
@@ -35,8 +34,26 @@ CHANGE_TONES = {str(ChangeVerdict.WORSE): "bad", str(ChangeVerdict.BETTER): "goo
 LEAST_CHANCE = 0.0001
 """A smaller chance is shown as "below" this."""
 
-_COUNTED = {"code": CPU_LAYER, "medium": "pages"}
-"""The layer whose counter is shown for a cause, where its name is not that of the cause."""
+CALLED = {CHECK_COLUMN: "checker", "limit": "limited by", "mounted": "mounted as"}
+"""Names of columns for people, where the column's own name says too little."""
+
+_COUNTED = {BeginsWith.CODE: CPU_LAYER, BeginsWith.MEDIUM: "pages"}
+"""The layer whose change is shown for a cause, where its name is not that of `begins_with`."""
+
+_EXPLAINED = {
+    BeginsWith.BYTES: "other data reach the medium",
+    BeginsWith.REQUESTS: "the same bytes come in other requests",
+    BeginsWith.MEDIUM: "it gets the same requests and bytes, and programs or erases otherwise",
+    BeginsWith.CODE: "the medium gets the same requests and bytes; the CPU works for another time",
+    BeginsWith.MOMENTS: "the same CPU time, requests and bytes at other times",
+    BeginsWith.UNKNOWN: "one of the reports has no counters; write it anew",
+}
+
+_FLUSHED = {
+    FlushChange.MORE: "the medium is told to flush more often",
+    FlushChange.FEWER: "the medium is told to flush less often",
+    FlushChange.MIXED: "the medium is told to flush more often with some seeds and less often with others",
+}
 
 MOST_OPEN_ROWS = 12
 """Rows that a page shows at once."""
@@ -50,12 +67,12 @@ class Presented:
 
     facts: Sequence[str]
     """The comparison in a few sentences."""
-    lost: Sequence[str]
-    """Sentences on cells that were right in A and are not in B."""
+    new_defects: Sequence[str]
+    """Sentences on cells with a defect that B has and A has not."""
     broken: Sequence[str]
     """Figures that are beyond their limits."""
     summary: Sequence[str]
-    """The lines that a page shows first, beside `lost`."""
+    """The lines that a page shows first, beside `new_defects`."""
     differences: Sequence[Difference]
     """The figures with a limit that differ, and the texts."""
     table: PageTable
@@ -64,7 +81,7 @@ class Presented:
 
     @property
     def is_worse(self) -> bool:
-        return bool(self.lost or self.broken)
+        return bool(self.new_defects or self.broken)
 
 
 def presented(compared: Compared, limits: Sequence[ChangeLimit]) -> Presented:
@@ -73,7 +90,7 @@ def presented(compared: Compared, limits: Sequence[ChangeLimit]) -> Presented:
     of_limits = differences(compared, [limit.metric for limit in limits])
     return Presented(
         facts=list(lines(compared, limits, beyond)),
-        lost=list(lost_lines(compared)),
+        new_defects=list(defect_lines(compared)),
         broken=[broken_line(compared, figure) for figure in beyond],
         summary=list(in_short(compared, limits)),
         differences=of_limits,
@@ -146,13 +163,23 @@ def _direction(change: Change, better: Better) -> ChangeVerdict:
 
 def _begins(compared: Compared) -> Iterator[str]:
     """Yield a sentence for each cause, the most frequent first."""
-    causes = Counter(cell.cause.sentence for cell in compared.cells if cell.cause)
-    for sentence, cells in causes.most_common():
-        layers = [cell.cause.moved for cell in compared.cells if cell.cause and cell.cause.sentence == sentence]
-        moves = {layer: [by[layer] for by in layers if layer in by] for layer in layers[0]}
-        moved = ", ".join(f"{layer} {_range(by)}" for layer, by in moves.items() if any(by))
+    causes: dict[tuple[BeginsWith, FlushChange], list[Mapping[str, float]]] = {}
+    for cell in compared.cells:
+        if cell.cause:
+            causes.setdefault((cell.cause.begins_with, cell.cause.flushes), []).append(cell.cause.moved)
+    for (begins_with, flushes), cells in sorted(causes.items(), key=lambda pair: -len(pair[1])):
+        moves = {counter: [by[counter] for by in cells if counter in by] for counter in cells[0]}
+        moved = ", ".join(f"{counter} {_range(by)}" for counter, by in moves.items() if any(by))
         beside = f" ({moved})" if moved else ""
-        yield f"{count(cells, 'cell')} begin{'s' if cells == 1 else ''} with {sentence}{beside}"
+        begins = f"{count(len(cells), 'cell')} begin{'s' if len(cells) == 1 else ''}"
+        yield f"{begins} with {begins_with}: {explained(begins_with, flushes)}{beside}"
+
+
+def explained(begins_with: BeginsWith, flushes: FlushChange) -> str:
+    """Return a clause on what it means that a difference begins there."""
+    if begins_with is BeginsWith.FLUSHES:
+        return f"{_FLUSHED[flushes]}, with the same bytes"
+    return ", and ".join(filter(None, (_EXPLAINED[begins_with], _FLUSHED.get(flushes, ""))))
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -222,12 +249,30 @@ def differences(compared: Compared, figures: Sequence[str] = ()) -> list[Differe
 
 def _of_cell(compared: Compared, cell: ComparedCell, figures: Sequence[str]) -> Iterator[Difference]:
     for text in cell.other_texts:
-        yield Difference(cell, text)
+        yield Difference(cell, text_change(text))
+    for name in cell.lone_figures:
+        yield Difference(cell, f"{name}: only one of A and B has it")
     for text in cell.reworded:
-        yield Difference(cell, text, reworded=True)
+        yield Difference(cell, text_change(text), reworded=True)
     for name, change in cell.changes.items():
         if not figures or name in figures:
             yield Difference(cell, compared.title(name), name, change, compared.better(name))
+
+
+def text_change(change: TextChange) -> str:
+    """Return a sentence on a column that differs."""
+    was, now = (_shown(text, change.column) for text in (change.a, change.b))
+    return f"{CALLED.get(change.column, change.column)}: A says {was}, B says {now} ({_seeds(change.seeds)})"
+
+
+def _shown(text: str | None, column: str) -> str:
+    if column == CHECK_COLUMN and not text:
+        return "not checked" if text is None else "clean"
+    return "; ".join(text.splitlines()) if text else "nothing"
+
+
+def _seeds(some: Sequence[int]) -> str:
+    return f"seed{'s' * (len(some) > 1)} {', '.join(map(str, some))}"
 
 
 NOTE = (
@@ -249,8 +294,8 @@ def _where(cause: Cause | None) -> str:
     """Return a text such as "flushes +100 %"; "" without a cause."""
     if cause is None:
         return ""
-    by = cause.moved.get(_COUNTED.get(cause.layer, cause.layer), 0.0)
-    return f"{cause.layer} {_signed(by)}" if by else cause.layer
+    by = cause.moved.get(_COUNTED.get(cause.begins_with, cause.begins_with), 0.0)
+    return f"{cause.begins_with} {_signed(by)}" if by else cause.begins_with
 
 
 def _share_of_chance(chance: float | None) -> str:
@@ -277,28 +322,37 @@ def named(place: Place) -> str:
 
 def broken_line(compared: Compared, broken: Broken) -> str:
     """Return a sentence on a figure beyond its limit."""
-    why = f"; begins with {broken.cell.cause.layer}" if broken.cell.cause else ""
+    why = f"; begins with {broken.cell.cause.begins_with}" if broken.cell.cause else ""
     seeds = "one seed, which may be a shuffle" if broken.change.seeds == 1 else f"{broken.change.seeds} seeds"
     title = compared.title(broken.metric)
     return f"{named(broken.cell.place)}: {title} is worse by {_percent(broken.share)} ({seeds}){why}"
 
 
-def lost_lines(compared: Compared) -> Iterator[str]:
-    """Yield a sentence for each thing in a cell that was right in A and is not in B."""
+def defect_lines(compared: Compared) -> Iterator[str]:
+    """Yield a sentence for each defect of a cell that B has and A has not."""
     for cell in compared.cells:
-        for sentence in cell.lost:
-            yield f"{named(cell.place)}: {sentence}"
+        for defect in cell.new_defects:
+            yield f"{named(cell.place)}: {_new_defect(defect)}"
+
+
+def _new_defect(new: NewDefect) -> str:
+    with_seeds = f"with {_seeds(new.seeds)}"
+    if new.defect is Defect.NO_RESULT:
+        return f"measured in A, and in B {new.shown} {with_seeds}"
+    if new.defect is Defect.DAMAGED:
+        return f"the checker found nothing in A, and in B {with_seeds}: {new.shown.splitlines()[0]}"
+    return f"commits of the load were lost in B {with_seeds}: {new.shown}"
 
 
 def failure(comparisons: Sequence[Presented]) -> str:
-    """Return why comparisons fail, in a line: figures beyond their limits, and what was right in A and is not in B."""
+    """Return why comparisons fail, in a line: figures beyond their limits, and defects that only B has."""
     beyond = sum(len(comparison.broken) for comparison in comparisons)
-    lost = sum(len(comparison.lost) for comparison in comparisons)
+    defects = sum(len(comparison.new_defects) for comparison in comparisons)
     parts = []
     if beyond:
         parts.append(f"{count(beyond, 'figure')} {'is' if beyond == 1 else 'are'} worse than the limits allow")
-    if lost:
-        parts.append(f"in {count(lost, 'cell')} B fails, or leaves a damaged file system, and A does not")
+    if defects:
+        parts.append(f"in {count(defects, 'cell')} B fails, or leaves a damaged file system, and A does not")
     return "; ".join(parts)
 
 

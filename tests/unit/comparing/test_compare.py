@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
 from flashbed.comparing import change, limits, presentation, result_set
-from flashbed.comparing.cells import Compared, compare
+from flashbed.comparing.cells import Compared, TextChange, compare
+from flashbed.comparing.change import BeginsWith, Cause, FlushChange
 from tests.support.facts import Facts
 from tests.support.made_up_exports import COUNTED, Row, write
 
@@ -119,26 +120,50 @@ def test_from_zero_is_without_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "begins"),
+    ("other", "begins_with", "flushes"),
     [
-        ({"cpu_ns": 1_010_000}, "code:"),
-        ({"host_writes": 90, "cpu_ns": 1_010_000}, "requests:"),
-        ({"host_written_bytes": 413_696, "host_writes": 101, "flash_programmed_pages": 121}, "bytes:"),
-        ({"host_flushes": 60, "host_writes": 130, "cpu_ns": 1_010_000}, "flushes: the medium is told to flush more"),
-        ({"host_flushes": 20, "host_writes": 90, "cpu_ns": 1_010_000}, "flushes: the medium is told to flush less"),
-        ({"host_flushes": 60, "host_written_bytes": 413_696}, "bytes: other data reach the medium, and the medium is"),
-        ({"flash_erased_blocks": 3}, "medium:"),
-        ({}, "moments:"),
+        ({"cpu_ns": 1_010_000}, BeginsWith.CODE, FlushChange.NONE),
+        ({"host_writes": 90, "cpu_ns": 1_010_000}, BeginsWith.REQUESTS, FlushChange.NONE),
+        (
+            {"host_written_bytes": 413_696, "host_writes": 101, "flash_programmed_pages": 121},
+            BeginsWith.BYTES,
+            FlushChange.NONE,
+        ),
+        ({"host_flushes": 60, "host_writes": 130, "cpu_ns": 1_010_000}, BeginsWith.FLUSHES, FlushChange.MORE),
+        ({"host_flushes": 20, "host_writes": 90, "cpu_ns": 1_010_000}, BeginsWith.FLUSHES, FlushChange.FEWER),
+        ({"host_flushes": 60, "host_written_bytes": 413_696}, BeginsWith.BYTES, FlushChange.MORE),
+        ({"flash_erased_blocks": 3}, BeginsWith.MEDIUM, FlushChange.NONE),
+        ({}, BeginsWith.MOMENTS, FlushChange.NONE),
     ],
 )
-def test_a_difference_begins_where_what_is_counted_first_differs(other: dict[str, int], begins: str) -> None:
+def test_a_difference_begins_where_what_is_counted_first_differs(
+    other: dict[str, int], begins_with: BeginsWith, flushes: FlushChange
+) -> None:
     found = change.cause([(COUNTED, {**COUNTED, **other})] * 2)
-    assert found.sentence.startswith(begins)
+    assert (found.begins_with, found.flushes) == (begins_with, flushes)
     assert found.moved["CPU time"] == pytest.approx(0.01 if "cpu_ns" in other else 0)
 
 
 def test_a_report_without_counters_does_not_tell() -> None:
-    assert "write it anew" in change.cause([(COUNTED, {})]).sentence
+    assert change.cause([(COUNTED, {})]) == Cause(BeginsWith.UNKNOWN, FlushChange.NONE, {})
+
+
+def test_flushes_that_seeds_move_to_either_side_are_called_neither_more_nor_less() -> None:
+    by_seed = [{**COUNTED, "host_flushes": COUNTED["host_flushes"] + more} for more in (10, -10)]
+    found = change.cause([(COUNTED, counted) for counted in by_seed])
+    assert (found.begins_with, found.flushes) == (BeginsWith.FLUSHES, FlushChange.MIXED)
+    assert "more often with some seeds and less often with others" in presentation.explained(
+        found.begins_with, found.flushes
+    )
+
+
+def test_every_cause_has_its_words() -> None:
+    possible: set[tuple[BeginsWith, FlushChange]] = {
+        (begins_with, FlushChange.NONE) for begins_with in BeginsWith if begins_with is not BeginsWith.FLUSHES
+    }
+    for flushes in (FlushChange.MORE, FlushChange.FEWER, FlushChange.MIXED):
+        possible |= {(BeginsWith.BYTES, flushes), (BeginsWith.FLUSHES, flushes)}
+    assert len({presentation.explained(*cause) for cause in possible}) == len(possible)
 
 
 def test_keys_may_differ_and_nothing_else(tmp_path: Path) -> None:
@@ -261,12 +286,12 @@ def test_a_cell_that_failed_is_told(tmp_path: Path) -> None:
             row |= {"outcome": "failed", "metrics": dict.fromkeys(row["metrics"])}
 
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b", failed))
-    assert comparison.cells[0].other_texts == ("outcome: A says measured, B says failed (seed 2)",)
-    assert list(presentation.lost_lines(comparison)) == [
+    assert comparison.cells[0].other_texts == (TextChange("outcome", (2,), "measured", "failed"),)
+    assert list(presentation.defect_lines(comparison)) == [
         "ext2: measured in A, and in B failed with seed 2",
         "f2fs: measured in A, and in B failed with seed 2",
     ]
-    assert list(presentation.lost_lines(of(tmp_path / "b", tmp_path / "a"))) == []
+    assert list(presentation.defect_lines(of(tmp_path / "b", tmp_path / "a"))) == []
 
 
 def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
@@ -281,9 +306,9 @@ def test_a_file_system_that_is_damaged_is_told(tmp_path: Path) -> None:
 
     clean, broken = write(tmp_path / "a"), write(tmp_path / "b", damaged)
     message = "ext2: the checker found nothing in A, and in B with seeds 1, 2, 3: e2fsck: ends with 4"
-    assert list(presentation.lost_lines(of(clean, broken))) == [message]
-    assert list(presentation.lost_lines(of(broken, broken))) == []
-    assert list(presentation.lost_lines(of(write(tmp_path / "c", unchecked), broken))) == []
+    assert list(presentation.defect_lines(of(clean, broken))) == [message]
+    assert list(presentation.defect_lines(of(broken, broken))) == []
+    assert list(presentation.defect_lines(of(write(tmp_path / "c", unchecked), broken))) == []
 
 
 def test_a_part_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -300,7 +300,7 @@ def test_newly_lost_commits_are_a_failure_of_a_comparison(tmp_path: Path) -> Non
             exported(tmp_path / f"{number}{a}{b}"[:40], with_verdict(text)) for number, text in enumerate((a, b))
         ]
         return list(
-            presentation.lost_lines(side_by_side(*(result_set.read_all(str(folder))[""] for folder in folders)))
+            presentation.defect_lines(side_by_side(*(result_set.read_all(str(folder))[""] for folder in folders)))
         )
 
     assert lines_of("durable", LOST) == [
