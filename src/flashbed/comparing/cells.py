@@ -138,7 +138,7 @@ def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int,
     seeds = tuple(sorted(of_a.keys() & of_b.keys()))
     states, reworded = _assessments(seeds, of_a, of_b)
     other_texts = (*_texts(seeds, of_a, of_b), *states)
-    measured = [seed for seed in seeds if of_a[seed].measured and of_b[seed].measured]
+    measured = [seed for seed in seeds if of_a[seed].is_measured and of_b[seed].is_measured]
     before, after = ({seed: _figures(side[seed]) for seed in measured} for side in (of_a, of_b))
     names = {name for seed in measured for name in before[seed].keys() & after[seed].keys()}
     changes = {}
@@ -156,7 +156,7 @@ def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int,
         figures=frozenset(names),
         lone_figures=tuple(sorted(alone - changes.keys())),
         new_defects=tuple(_new_defects(seeds, of_a, of_b)),
-        neither=sum(not of_a[seed].measured and not of_b[seed].measured for seed in seeds),
+        neither=sum(not of_a[seed].is_measured and not of_b[seed].is_measured for seed in seeds),
         reworded=reworded,
     )
     if compared.is_same or not measured:
@@ -166,7 +166,7 @@ def _cell(place: Place, of_a: Mapping[int, StoredRepetition], of_b: Mapping[int,
 
 def _figures(repetition: StoredRepetition) -> dict[str, float]:
     built_in = {CPU_TIME: float(repetition.counted[CPU_NS])} if CPU_NS in repetition.counted else {}
-    return {**repetition.figures, **built_in}
+    return {**repetition.metrics, **built_in}
 
 
 def _texts(
@@ -198,7 +198,7 @@ def _new_defects(
     seeds: tuple[int, ...], of_a: Mapping[int, StoredRepetition], of_b: Mapping[int, StoredRepetition]
 ) -> Iterator[NewDefect]:
     """Yield each failure, damaged file system or lost commit that B has and A has not."""
-    if failed := tuple(seed for seed in seeds if of_a[seed].measured and not of_b[seed].measured):
+    if failed := tuple(seed for seed in seeds if of_a[seed].is_measured and not of_b[seed].is_measured):
         yield NewDefect(Defect.NO_RESULT, failed, str(of_b[failed[0]].texts[OUTCOME_COLUMN]))
     if damaged := tuple(
         seed for seed in seeds if of_a[seed].texts[CHECK_COLUMN] == CLEAN and of_b[seed].texts[CHECK_COLUMN]

@@ -39,15 +39,19 @@ DURABLE_COLUMN = "durable"
 
 @dataclass(frozen=True)
 class StoredRepetition:
-    """One seed of a cell: its figures, its counters, the columns of text, and those of assessments."""
+    """One seed of a cell, as results.json has it. `texts` and `assessments` have the compared columns by name.
 
-    figures: Mapping[str, float]
+    A ResultRow does not fit: a file has the columns of the version that wrote it, and a column may be no field of a
+    row.
+    """
+
+    metrics: Mapping[str, float]
     counted: Mapping[str, int]
     texts: Mapping[str, str | None]
     assessments: Mapping[str, Assessment]
 
     @property
-    def measured(self) -> bool:
+    def is_measured(self) -> bool:
         return self.texts[OUTCOME_COLUMN] == Status.MEASURED
 
 
