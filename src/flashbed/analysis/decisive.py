@@ -22,7 +22,7 @@ from flashbed.analysis.ratio import apart
 from flashbed.analysis.results import Results
 from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
-from flashbed.guest_output import power_cuts
+from flashbed.guest_output import percentiles, power_cuts
 from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE, Durability
 from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY, Steadiness
 from flashbed.result.columns import Combination, ResultRow
@@ -124,8 +124,11 @@ model of a medium itself, a third either way. Half is too little: a phase that r
 bytes even if memory answers every read.
 """
 
-TIMED = ("bandwidth", "iops", "runtime_s")
-TIMED_BEGINNINGS = ("latency_", "commit_", "flush_")
+LATENCIES = percentiles.names("latency")
+
+TIMED = frozenset(
+    ("bandwidth", "iops", "runtime_s", *LATENCIES, *percentiles.names("commit"), *percentiles.names("flush"))
+)
 """Metrics that depend on the speed of the load as a whole."""
 
 AMPLIFICATION = ("write_amplification", "total_write_amplification")
@@ -184,7 +187,7 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
             return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
     elif repetition.limit == "memory":
         return Doubt(memory, f"{memory} kept most of the bytes from the medium")
-    if repetition.waits_for_memory and metric.startswith("latency_"):
+    if repetition.waits_for_memory and metric in LATENCIES:
         return Doubt("memory", "its writes ended in memory, and what it waited for was the flush at its end")
     if repetition.steady.state == NOT_STEADY:
         reason = repetition.steady.reason
@@ -219,7 +222,7 @@ def _open_commits(durable: Durability) -> Doubt:
 
 def is_timed(metric: str) -> bool:
     """True if a metric depends on the speed of the load as a whole."""
-    return metric in TIMED or metric.startswith(TIMED_BEGINNINGS)
+    return metric in TIMED
 
 
 BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")

@@ -10,6 +10,11 @@ from math import fsum
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
 
+def names(prefix: str) -> tuple[str, ...]:
+    """Return the names of the metrics that `of_samples` returns."""
+    return tuple(f"{prefix}_{statistic}_us" for statistic in ("mean", *PERCENTILES, "max"))
+
+
 def of_samples(prefix: str, samples_us: Sequence[float]) -> dict[str, float]:
     """Return mean, percentiles (nearest rank) and maximum of single samples, in us."""
     ordered = sorted(samples_us)

@@ -122,6 +122,17 @@ def test_what_is_no_speed_is_not_doubted() -> None:
     assert kind(row, "mount_s") == kind(row, "write_amplification") == ""
 
 
+def test_a_number_of_calls_is_no_time() -> None:
+    row = repetition("memory", "not steady: it rises", flush_calls=9.0, flush_mean_us=1.0, commit_mean_us=1.0)
+    assert kind(row, "flush_calls") == ""
+    assert kind(row, "flush_mean_us") == kind(row, "commit_mean_us") == "memory"
+
+
+def test_the_response_times_of_all_nfs_calls_are_judged_alike() -> None:
+    row = repetition("memory", "not steady: it rises", commit_call_us=1.0, write_call_us=1.0)
+    assert kind(row, "commit_call_us") == kind(row, "write_call_us")
+
+
 # --- cells ----------------------------------------------------------------------------------------------------------
 
 AXES = {"medium": ("disk", "card", "chip"), "pattern": ("randread",)}
