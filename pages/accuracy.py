@@ -23,9 +23,8 @@ from flashbed.image import hosttools
 from flashbed.image.cache import Cache
 from pages import amplification, disks, flash_paths, like_devices, log_blocks, model_error, power_cuts, steady_state
 from pages.checks import Bench, Section, as_rows
-from pages.page_text import wrapped
+from pages.page_text import REPOSITORY, wrapped
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/accuracy.md"
 
 SECTIONS: Sequence[tuple[str, str, Section]] = (

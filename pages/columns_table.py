@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from flashbed.result import columns
-from pages.page_text import table
+from pages.page_text import REPOSITORY, table, written
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/studies.md"
+PAGE = REPOSITORY / "docs/studies.md"
 BEGIN = "| column | what it holds |\n"
 
 
@@ -38,14 +37,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    before = PAGE.read_text()
-    now = with_columns(before)
-    if options.check and now != before:
-        print(f"docs/{PAGE.name} has another table of columns than there are; run `make columns`", file=sys.stderr)
-        return 1
-    if not options.check:
-        PAGE.write_text(now)
-    return 0
+    return 0 if written(PAGE, with_columns(PAGE.read_text()), check=options.check, target="columns") else 1
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import PageTable
@@ -28,9 +27,8 @@ from flashbed_appliance.shrinking.building import VERSION, SmallKernel
 from flashbed_appliance.shrinking.fragment import Fragment
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.prices import Price
-from pages.page_text import table, written
+from pages.page_text import REPOSITORY, table, written
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/kernel-size.md"
 
 MOST_BYTES = 1_100_000

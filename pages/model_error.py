@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pages.device_rows import LOADS, DeviceRow
+from pages.page_text import REPOSITORY
 
-FILE = Path(__file__).resolve().parent.parent / "src/flashbed/analysis/model_error.toml"
+FILE = REPOSITORY / "src/flashbed/analysis/model_error.toml"
 
 CLASSES = {
     "raw-nand": ("slc-nand-64m", "slc-nand-256m", "mlc-nand"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format the pages that commands write: tables, and prose in lines of at most 120 columns.
+"""Format the pages that commands write: tables, and prose in lines of at most 120 columns. Write or check a page.
 
 Must not know the content of a page. mdformat 1.0 does not fit: it wraps paragraphs that fit already, redraws the rules
 of tables, and puts a backslash after a number at the start of a line. These pages avoid such line starts.
@@ -12,6 +12,8 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
 
 COLUMNS = 120
 
@@ -46,16 +48,16 @@ def wrapped(page: str) -> str:
 
 
 def written(path: Path, page: str, *, check: bool, target: str) -> bool:
-    """Write the page of `make TARGET`, wrapped. With `check` write nothing; if the page would change, say so on stderr
-    and return False.
+    """Write the page of `make TARGET`, wrapped, if it changes. With `check` write nothing; if the page would change,
+    say so on stderr and return False.
     """
     text = wrapped(page)
+    if path.is_file() and path.read_text() == text:
+        return True
     if not check:
         path.write_text(text)
         return True
-    if path.is_file() and path.read_text() == text:
-        return True
-    name = f"docs/{path.parent.name}/{path.name}"
+    name = path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path
     print(f"{name} is not what its command writes now; run `make {target}`", file=sys.stderr)
     return False
 

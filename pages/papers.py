@@ -17,7 +17,6 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 from flashbed.execution import run
 from flashbed.report.inputs import ReportInputs
@@ -29,9 +28,8 @@ from flashbed.report.papers import (
     unexplained,
 )
 from flashbed.study.loading import Study, shipped_studies
-from pages.page_text import written
+from pages.page_text import REPOSITORY, written
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/papers.md"
 PARTS = REPOSITORY / "pages/papers.json"
 """The part of the page on each study, by its name."""

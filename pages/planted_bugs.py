@@ -29,9 +29,8 @@ from flashbed.execution import repetition
 from flashbed.execution.power_cuts import CampaignError
 from flashbed.execution.repetition import Repetition
 from flashbed.guest_output.power_cuts import GOOD, Cut
-from pages.page_text import table
+from pages.page_text import REPOSITORY, table, written
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/survive.md"
 PLACE = re.compile(r"(<!-- planted-bugs -->\n)(?:(?!<!--).)*(<!-- /planted-bugs -->)", re.DOTALL)
 
@@ -141,15 +140,11 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.exit(f"{error}\n{error.outcome.console[-3000:].decode(errors='replace')}")
     if options.only:
         print(bugs_table(found), end="")
-    is_good = all(row.is_good for row in found)
-    before = PAGE.read_text()
-    now = before if options.only else renewed(before, bugs_table(found))
-    if options.check and now != before:
-        print(f"docs/{PAGE.name} has another table of planted bugs; run `make planted-bugs`", file=sys.stderr)
-        return 1
-    if not options.check:
-        PAGE.write_text(now)
-    return 0 if is_good else 1
+        is_written = True
+    else:
+        page = renewed(PAGE.read_text(), bugs_table(found))
+        is_written = written(PAGE, page, check=options.check, target="planted-bugs")
+    return 0 if is_written and all(row.is_good for row in found) else 1
 
 
 if __name__ == "__main__":

@@ -17,9 +17,8 @@ import sys
 from pathlib import Path
 
 from pages import reliability_records as records
-from pages.page_text import written
+from pages.page_text import REPOSITORY, written
 from pages.reliability_page import lost, page
-from pages.reliability_records import REPOSITORY
 
 PAGE = REPOSITORY / "docs/generated/reliability.md"
 

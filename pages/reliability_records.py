@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import programs
+from pages.page_text import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 RECORDS = REPOSITORY / "pages/reliability.json"
 
 Record = dict[str, Any]

@@ -34,10 +34,10 @@ from flashbed.report.model import Report, report_of
 from flashbed.result.columns import Combination
 from flashbed.study.format import Names, Selection
 from flashbed.study.loading import shipped_studies
-from pages.page_text import table, wrapped
+from pages.page_text import REPOSITORY, table, wrapped, written
 from pages.papers import missing
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = REPOSITORY / "docs"
 DECLARED = Path(__file__).with_suffix(".toml")
 COSTS = "study-costs"
 """The name of the table of what each study costs, which bench/study_cost.py records."""
@@ -256,14 +256,8 @@ def main(words: list[str] | None = None) -> int:
             status = 1
             continue
         tables = {name: result_table(stored_report(one.study), one) for name, one in wanted.items()}
-        now = renewed(before, costs | tables)
-        if now == before:
-            continue
-        if options.check:
-            print(f"docs/{path.name} has other tables than the results; run `make result-tables`", file=sys.stderr)
+        if not written(path, renewed(before, costs | tables), check=options.check, target="result-tables"):
             status = 1
-        else:
-            path.write_text(now)
     return status
 
 

@@ -16,9 +16,8 @@ import tempfile
 from pathlib import Path
 
 from pages import yaffs2_checks, yaffs2_mount, yaffs2_quick, yaffs2_time
-from pages.page_text import written
+from pages.page_text import REPOSITORY, written
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs/generated/yaffs2-figures.md"
 
 TEXT = """\

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from markdown_it import MarkdownIt
 
-from pages.page_text import COLUMNS, wrapped
+from pages.page_text import COLUMNS, wrapped, written
 from tests.support.repository import REPOSITORY
 
 LONG = "word " * 60 + "end"
@@ -57,7 +60,26 @@ def test_a_long_numbered_heading_keeps_its_number() -> None:
     assert rest[-2:] == ["", "More."]
 
 
-@pytest.mark.parametrize("page", ["accuracy", "papers", "reliability", "yaffs2-figures"])
+@pytest.mark.parametrize("page", sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")))
 def test_each_page_is_wrapped(page: str) -> None:
-    text = (DOCS / f"generated/{page}.md").read_text()
+    """Commands also write tables into pages that people write, and wrap all of the page."""
+    text = (DOCS / page).read_text()
     assert wrapped(text) == text
+
+
+def test_a_page_is_named_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for page in (DOCS / "studies.md", tmp_path / "page.md"):
+        assert not written(page, "another", check=True, target="columns")
+        shown = page.relative_to(REPOSITORY) if page.is_relative_to(REPOSITORY) else page
+        assert capsys.readouterr().err.startswith(f"{shown} is not")
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_a_page_is_written_only_if_it_changes(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert written(page, LONG, check=False, target="columns")
+    assert page.read_text() == wrapped(LONG)
+    os.utime(page, (1, 1))
+    assert written(page, LONG, check=False, target="columns")
+    assert written(page, LONG, check=True, target="columns")
+    assert page.stat().st_mtime == 1

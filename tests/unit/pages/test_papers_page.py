@@ -20,6 +20,7 @@ from pages import papers
 from pages.page_text import wrapped
 from tests.support.facts import Facts
 from tests.support.made_up_papers import paper, paper_rows
+from tests.support.repository import REPOSITORY
 from tests.support.tabled import report_of, rows_of_study
 
 Rows = list[dict[str, Any]]
@@ -164,7 +165,7 @@ def test_the_page_has_the_claims_that_the_studies_make_now() -> None:
     written from new results.
     """
     studies = papers.studies_after_papers()
-    stored = (Path(papers.REPOSITORY) / "docs/generated/papers.md").read_text()
+    stored = (REPOSITORY / "docs/generated/papers.md").read_text()
     now = wrapped(one_page([report_of(study, []) for study in studies]))
     assert BEHIND_STUDIES not in now
     if BEHIND_STUDIES in stored:
