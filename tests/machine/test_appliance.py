@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import paths
+from flashbed_appliance.data_files import appliance_data
 from tests.support.appliance_rig import Appliance, libnfs, running
 from tests.support.malformed_calls import pester_all
 from tests.support.nfs_calls import ACCESS, BAD_HANDLE, NFS, OK, PORTMAP, STALE, Denied, Server
@@ -34,7 +34,7 @@ read_write = ["192.0.2.0/24"]
 any_port = true
 """
 
-ON_EXT2 = (paths.appliance() / "trial.toml").read_text().replace('"ext4"', '"ext2"')
+ON_EXT2 = (appliance_data() / "trial.toml").read_text().replace('"ext4"', '"ext2"')
 
 WRITTEN_BACK_S = 40
 """Linux writes back what is older than 30 s, and looks every five."""

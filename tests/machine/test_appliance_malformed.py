@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import paths
+from flashbed_appliance.data_files import appliance_data
 from tests.support.appliance_console import Console, machine, of_the_log
 from tests.support.appliance_machines import some_ports
 from tests.support.malformed_calls import Sent, pester, pester_all
@@ -21,7 +21,7 @@ from tests.support.nfs_calls import MOUNT, NFS, OK, PORTMAP, Server
 # It builds a kernel of its own first.
 pytestmark = pytest.mark.long
 
-SETTINGS = (paths.appliance() / "trial.toml").read_text()
+SETTINGS = (appliance_data() / "trial.toml").read_text()
 
 CALLS, ROUND, WARM_UP = 100_000, 10_000, 10_000
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locate the lab's data files and its cache, in a clone of the repository and in an installed wheel.
 
-Data directories are profiles/, studies/, workloads/, docs/, media/, kernel/, guest/, sfsload/, emulator/ and
-appliance/. Must not know their content.
+Data directories are profiles/, studies/, workloads/, docs/, media/, kernel/, guest/, sfsload/ and emulator/. Must not
+know their content.
 """
 
 import os
@@ -65,11 +65,6 @@ def sfsload() -> Path:
 def emulator() -> Path:
     """Return the files that turn QEMU's source into the lab's emulator: patches, a clock, the devices."""
     return data_root() / "emulator"
-
-
-def appliance() -> Path:
-    """Return the kernel fragments of the network-storage appliance."""
-    return data_root() / "appliance"
 
 
 def licences() -> Path:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import atomic, paths
+from flashbed.common import atomic
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.image import cpio, loading, stores
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import compiling, kernels, linking, programs
 from flashbed_appliance.nas.kernels import ApplianceKernel
 from flashbed_appliance.nas.settings import Settings
@@ -141,7 +142,7 @@ def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpi
         parts["ssh"].append(cpio.link("/etc/dropbear", "/run"))
     if compiling.has_volumes(settings):
         parts["lvm"] = _below(programs.with_libraries(cache, target, *programs.LVM))
-        parts["lvm"].append(cpio.file("/etc/lvm/lvm.conf", (paths.appliance() / "lvm.conf").read_bytes()))
+        parts["lvm"].append(cpio.file("/etc/lvm/lvm.conf", (appliance_data() / "lvm.conf").read_bytes()))
     return parts
 
 

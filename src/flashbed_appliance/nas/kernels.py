@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed import image
-from flashbed.common import locks, paths
+from flashbed.common import locks
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
 from flashbed.image import loading
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import compiling, programs
 from flashbed_appliance.nas.settings import Settings, UnsuitableError
 from flashbed_appliance.shrinking import building
@@ -101,11 +102,11 @@ def fragments(settings: Settings, target: Architecture) -> list[Path]:
     """Return the configuration fragments of the small kernel."""
     more = []
     if settings.hardware == "pc":
-        more = [paths.appliance() / "kernel" / "pc.config"]
+        more = [appliance_data() / "kernel" / "pc.config"]
     if 4 in settings.nfs.versions:
-        more.append(paths.appliance() / "kernel" / "nfs4.config")
+        more.append(appliance_data() / "kernel" / "nfs4.config")
     if settings.users:
-        more.append(paths.appliance() / "kernel" / "users.config")
+        more.append(appliance_data() / "kernel" / "users.config")
     return [*building.nas_fragments(target.name), *more]
 
 

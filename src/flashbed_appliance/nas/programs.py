@@ -23,6 +23,7 @@ from flashbed.image import programs as debian_programs
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.shrinking.architecture import Architecture
 
 DEBIAN_NAMES = {"x86_64": "amd64", "arm64": "arm64"}
@@ -65,7 +66,7 @@ def own(cache: Cache, target: Architecture) -> Path:
     headers = [folder for folder in _includes() if folder.is_dir()]
     recipe = {
         "packages": resolved.files,
-        "sources": digest_tree(*headers, paths.appliance() / "user" / "main.c"),
+        "sources": digest_tree(*headers, appliance_data() / "user" / "main.c"),
         "flags": (*FLAGS, *LINK_FLAGS),
         "compiler": target.compiler,
         "version": RECIPE_VERSION,
@@ -82,19 +83,19 @@ def own(cache: Cache, target: Architecture) -> Path:
 
 
 def _list(name: str) -> list[str]:
-    text = (paths.appliance() / "user" / "sources.mk").read_text().replace("\\\n", " ")
+    text = (appliance_data() / "user" / "sources.mk").read_text().replace("\\\n", " ")
     line = re.search(rf"^{name} = (.*)$", text, re.MULTILINE)
     if line is None:
-        raise SetupError(f"{paths.appliance() / 'user/sources.mk'}: has no line {name} = ...")
+        raise SetupError(f"{appliance_data() / 'user/sources.mk'}: has no line {name} = ...")
     return line[1].split()
 
 
 def _sources() -> list[Path]:
-    return [(paths.appliance() / "user" / name).resolve() for name in _list("SOURCES")]
+    return [(appliance_data() / "user" / name).resolve() for name in _list("SOURCES")]
 
 
 def _includes() -> list[Path]:
-    return [(paths.appliance() / "user" / name).resolve() for name in _list("INCLUDES")]
+    return [(appliance_data() / "user" / name).resolve() for name in _list("INCLUDES")]
 
 
 def _compile(target: Architecture, root: Path, sources: Sequence[Path], to: Path) -> None:

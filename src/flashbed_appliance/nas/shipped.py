@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import settings as appliance_settings
 from flashbed_appliance.nas import usage
 from flashbed_appliance.nas.building import Appliance
@@ -17,7 +18,7 @@ from flashbed_appliance.nas.settings import Settings, UnsuitableError
 
 def settings(file: Path | None) -> Settings:
     """Return the settings of `file`, or of appliance/trial.toml if there is none. Raises InputError."""
-    return appliance_settings.read(file or paths.appliance() / "trial.toml")
+    return appliance_settings.read(file or appliance_data() / "trial.toml")
 
 
 @contextmanager

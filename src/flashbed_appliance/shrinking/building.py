@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from flashbed.common import locks, paths
+from flashbed.common import locks
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.image import kernel, stores, toolchain
 from flashbed.image.cache import Cache, Entry
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.shrinking import architecture, fragment
 from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.fragment import Fragment
@@ -98,7 +99,7 @@ class SmallKernel:
 
 def nas_fragments(name: str) -> list[Path]:
     """Return the fragment files of the appliance's kernel for one architecture."""
-    folder = paths.appliance() / "kernel"
+    folder = appliance_data() / "kernel"
     return [folder / f"{part}.config" for part in ("common", "disks", name)]
 
 
@@ -149,7 +150,7 @@ def unpacked_source(cache: Cache, archive: Archive) -> tuple[Entry, str]:
     """Return the kernel's source with the patches of appliance/kernel/patches/, and the version of Debian's package."""
     package = f"linux-source-{VERSION}"
     resolved = archive.resolve([package], alone=True)
-    patches = sorted((paths.appliance() / "kernel" / "patches").glob("*.patch"))
+    patches = sorted((appliance_data() / "kernel" / "patches").glob("*.patch"))
 
     def fill(folder: Path) -> None:
         with stage(f"Fetching and unpacking the source of Linux {VERSION}"):

@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import paths, programs
+from flashbed.common import programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import host_compiler, run
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.shrinking import building, workbench
 from flashbed_appliance.shrinking.architecture import Architecture
 
@@ -45,7 +46,7 @@ def compiler(cache: Cache, target: Architecture) -> HostCompiler:
     for program, path in ((name, real), (CCACHE, shutil.which(CCACHE))):
         if path is None:
             raise programs.missing(program)
-    sources = paths.appliance() / "distil"
+    sources = appliance_data() / "distil"
     digest = digest_tree(*(sources / part for part in ("src", "Makefile", "compiler")))
 
     def fill(folder: Path) -> None:

@@ -17,11 +17,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.common import paths, programs
+from flashbed.common import programs
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
 from flashbed.image import cpio, emulator
 from flashbed.image.command import run
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.shrinking.architecture import Architecture
 
 RAM_MIB = 24
@@ -134,7 +135,7 @@ def reported(console: str, complaint: str = "") -> BootMemory:
 
 
 def _source() -> Path:
-    return paths.appliance() / "probe/memory.c"
+    return appliance_data() / "probe/memory.c"
 
 
 def _program(target: Architecture, folder: Path) -> bytes:

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from flashbed.common import paths
 from flashbed.common.digest import digest_json
+from flashbed_appliance.data_files import appliance_data
 
 FORMAT = 1
 
@@ -46,7 +46,7 @@ class Figures:
 
 def file_of(architecture: str) -> Path:
     """Return the path of flashbed's own list for an architecture; the file may be missing."""
-    return paths.appliance() / "kernel" / "prices" / f"{architecture}.jsonl"
+    return appliance_data() / "kernel" / "prices" / f"{architecture}.jsonl"
 
 
 @dataclass(frozen=True)

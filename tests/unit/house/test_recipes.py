@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import paths
+from flashbed_appliance.data_files import appliance_data
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -91,6 +92,6 @@ def test_no_directory_in_a_recipe_has_python_code() -> None:
         paths.guest(),
         *(paths.media() / part for part in ("include", "src", "host")),
         *(paths.sfsload() / part for part in ("Makefile", "src")),
-        *(paths.appliance() / "distil" / part for part in ("src", "Makefile", "compiler")),
+        *(appliance_data() / "distil" / part for part in ("src", "Makefile", "compiler")),
     ]
     assert [path for root in roots for path in root.rglob("*.py")] == []

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.common import paths
 from flashbed.common.errors import InputError
+from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import building, compiling, programs, settings
 from flashbed_appliance.nas.settings import Settings
 
@@ -135,7 +135,7 @@ def test_no_disk_lies_over_what_the_appliance_has_itself(tmp_path: Path) -> None
 
 def test_the_limits_are_those_of_the_appliances_programs() -> None:
     def constant(file: str, name: str) -> int:
-        match = re.search(rf"\b{name} = (\d+)", (paths.appliance() / "user" / file).read_text())
+        match = re.search(rf"\b{name} = (\d+)", (appliance_data() / "user" / file).read_text())
         assert match is not None, f"{file} has no {name}"
         return int(match[1])
 
