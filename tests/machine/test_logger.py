@@ -10,8 +10,8 @@ import pytest
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.guest_output import request_log
+from flashbed.guest_output.assessment import State
 from flashbed.guest_output.request_log import OPERATIONS
-from flashbed.guest_output.steadiness import NOT_SETTLED
 from flashbed.study.loading import load_study
 from flashbed.study.slicing import narrowed
 from tests.support.fixture_types import Measure
@@ -45,7 +45,7 @@ def test_a_record_becomes_few_requests(
     # The file that is read, the format's own tables and the unmount are a few requests beside them
     assert requests_a_record * records == pytest.approx(len(writes), rel=0.15)
     # ext4's merges begin at about the end of the 20 s; of the others too few fall into them
-    assert filesystem == "ext4" or finished.result.measurement.settled.state != NOT_SETTLED
+    assert filesystem == "ext4" or finished.result.measurement.settled.state != State.NOT_SETTLED
     # A record is committed by a write and a flush, which are two of the calls that latencies are of; no pause is in it
     assert metrics["commit_mean_us"] == pytest.approx(2 * metrics["latency_mean_us"], rel=0.01)
     assert metrics["commit_p99_us"] >= metrics["flush_p99_us"] > metrics["latency_p50_us"]

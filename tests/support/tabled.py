@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from flashbed.analysis import Results
 from flashbed.analysis import results as analysis_results
 from flashbed.guest_output import limit
-from flashbed.guest_output.assessment import Assessment, Status
+from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Settling, Steadiness
 from flashbed.guest_output.wear import Freshness
@@ -33,7 +33,8 @@ _Kind = TypeVar("_Kind", bound=Assessment)
 
 def assessed(kind: type[_Kind], text: str) -> _Kind:
     """Return the assessment that a table shows as `text`."""
-    return kind(*text.split(": ", 1))
+    state, _, reason = text.partition(": ")
+    return kind(State(state), reason)
 
 
 def row_of(tabled: Tabled, axes: Iterable[str]) -> ResultRow:

@@ -23,8 +23,9 @@ from flashbed.analysis.results import Results
 from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
 from flashbed.guest_output import percentiles, power_cuts
-from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, NOT_DURABLE, Durability
-from flashbed.guest_output.steadiness import MOST_APART, NOT_KNOWN, NOT_SETTLED, NOT_STEADY, STEADY, Steadiness
+from flashbed.guest_output.assessment import State
+from flashbed.guest_output.durability import Durability
+from flashbed.guest_output.steadiness import MOST_APART, Steadiness
 from flashbed.result.columns import Combination, ResultRow
 
 AMOUNT_AXES = ("io_size", "file")
@@ -70,16 +71,16 @@ def transients(results: Results, axis: str) -> dict[Combination, str]:
 def _why_transient(
     cell: Combination,
     longer: Collection[Combination],
-    steady: Mapping[Combination, str],
+    steady: Mapping[Combination, State],
     rates: Mapping[Combination, float],
     place: int,
 ) -> str:
     """Return a clause that says which longer cell speaks against `cell`; "" if none does."""
     for longer_cell in longer:
-        if steady[longer_cell] == NOT_STEADY:
+        if steady[longer_cell] == State.NOT_STEADY:
             return f"it is only the beginning of the same over {longer_cell[place]}, whose rate was not steady"
-    known = [longer_cell for longer_cell in longer if steady[longer_cell] == STEADY]
-    if steady[cell] != NOT_KNOWN or not known or not {cell, known[-1]} <= rates.keys():
+    known = [longer_cell for longer_cell in longer if steady[longer_cell] == State.STEADY]
+    if steady[cell] != State.NOT_KNOWN or not known or not {cell, known[-1]} <= rates.keys():
         return ""
     far = apart(rates[cell] / rates[known[-1]]) if rates[cell] and rates[known[-1]] else 1.0
     if far <= AGREES:
@@ -89,15 +90,18 @@ def _why_transient(
     )
 
 
-def _steadiness(results: Results) -> dict[Combination, str]:
+def _steadiness(results: Results) -> dict[Combination, State]:
     """Return, by measured cell, the state of more than half of its seeds (STEADY or NOT_STEADY), NOT_KNOWN if it
-    is not known of any seed, else "".
+    is not known of any seed, else NOT_ASSESSED.
     """
     states_of = {}
     for cell, verdicts in _judged(results).items():
         states = [verdict.state for verdict in verdicts]
-        most = next((state for state in (STEADY, NOT_STEADY) if 2 * states.count(state) > len(states)), "")
-        states_of[cell] = NOT_KNOWN if all(state == NOT_KNOWN for state in states) else most
+        most = next(
+            (state for state in (State.STEADY, State.NOT_STEADY) if 2 * states.count(state) > len(states)),
+            State.NOT_ASSESSED,
+        )
+        states_of[cell] = State.NOT_KNOWN if all(state == State.NOT_KNOWN for state in states) else most
     return states_of
 
 
@@ -169,13 +173,13 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     """
     if _counts_cuts(metric):
         return None
-    if repetition.durable.state == NOT_DURABLE:
+    if repetition.durable.state == State.NOT_DURABLE:
         return _lost_commits(repetition.durable)
     if (lost := _lost_in_cuts(repetition)) is not None:
         return lost
-    if repetition.durable.state == COMMITS_NOT_KNOWN:
+    if repetition.durable.state == State.NOT_KNOWN:
         return _open_commits(repetition.durable)
-    if metric in AMPLIFICATION and repetition.settled.state == NOT_SETTLED:
+    if metric in AMPLIFICATION and repetition.settled.state == State.NOT_SETTLED:
         return Doubt("not settled", f"a longer run has another one ({repetition.settled.reason})")
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
@@ -189,7 +193,7 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
         return Doubt(memory, f"{memory} kept most of the bytes from the medium")
     if repetition.waits_for_memory and metric in LATENCIES:
         return Doubt("memory", "its writes ended in memory, and what it waited for was the flush at its end")
-    if repetition.steady.state == NOT_STEADY:
+    if repetition.steady.state == State.NOT_STEADY:
         reason = repetition.steady.reason
         return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
     if repetition.limit == "cpu":
@@ -281,7 +285,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 decided[cell] = Doubt("too short", clause)
     if _counts_cuts(metric):
         return decided
-    open_ = {cell: _open_commits(durable) for cell, durable in _first(results, COMMITS_NOT_KNOWN).items()}
+    open_ = {cell: _open_commits(durable) for cell, durable in _first(results, State.NOT_KNOWN).items()}
     lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
     rows = [row for row in results.repetitions if row.is_measured]
     lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
@@ -290,10 +294,10 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
 
 def not_durable(results: Results) -> dict[Combination, Durability]:
     """Return, by cell, the assessment of the first seed whose commits were lost; other cells are absent."""
-    return _first(results, NOT_DURABLE)
+    return _first(results, State.NOT_DURABLE)
 
 
-def _first(results: Results, state: str) -> dict[Combination, Durability]:
+def _first(results: Results, state: State) -> dict[Combination, Durability]:
     """Return, by cell, the assessment of the first seed with this state of its commits; other cells are absent."""
     rows = [r for r in results.repetitions if r.is_measured and r.durable.state == state]
     return {r.combination: r.durable for r in reversed(rows)}
@@ -303,7 +307,8 @@ def unsteady(results: Results) -> dict[Combination, Steadiness]:
     """Return, by cell, why its rate was not steady, if more than half of the measured seeds say so."""
     judged = _judged(results)
     unsteady_of = {
-        cell: [verdict for verdict in verdicts if verdict.state == NOT_STEADY] for cell, verdicts in judged.items()
+        cell: [verdict for verdict in verdicts if verdict.state == State.NOT_STEADY]
+        for cell, verdicts in judged.items()
     }
     return {cell: verdicts[0] for cell, verdicts in unsteady_of.items() if 2 * len(verdicts) > len(judged[cell])}
 
@@ -313,7 +318,7 @@ def unknown(results: Results) -> dict[Combination, str]:
     return {
         cell: verdicts[0].reason
         for cell, verdicts in _judged(results).items()
-        if all(verdict.state == NOT_KNOWN for verdict in verdicts)
+        if all(verdict.state == State.NOT_KNOWN for verdict in verdicts)
     }
 
 

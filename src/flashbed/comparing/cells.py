@@ -18,7 +18,7 @@ from flashbed.comparing.result_set import (
     ResultSet,
     StoredRepetition,
 )
-from flashbed.guest_output import durability
+from flashbed.guest_output.assessment import State
 from flashbed.result.metrics import CPU_NS, Better, Metric
 
 CPU_TIME = "cpu_time"
@@ -205,6 +205,6 @@ def _new_defects(
     ):
         yield NewDefect(Defect.DAMAGED, damaged, str(of_b[damaged[0]].texts[CHECK_COLUMN]))
     durable = {seed: (of_a[seed].assessments[DURABLE_COLUMN], of_b[seed].assessments[DURABLE_COLUMN]) for seed in seeds}
-    states = (durability.DURABLE, durability.NOT_DURABLE)
+    states = (State.DURABLE, State.NOT_DURABLE)
     if undone := tuple(seed for seed, (was, now) in durable.items() if (was.state, now.state) == states):
         yield NewDefect(Defect.COMMITS_LOST, undone, durable[undone[0]][1].text)

@@ -26,11 +26,30 @@ HOST_DECIDED = (Status.KILLED, Status.TIMED_OUT)
 """The endings that depend on the host, and say nothing about the cell."""
 
 
+class State(StrEnum):
+    """The states of all assessments. Tables and results.json have these words."""
+
+    NOT_ASSESSED = ""
+    DURABLE = "durable"
+    """All commits were carried out."""
+    NOT_DURABLE = "not durable"
+    STEADY = "steady"
+    """The rate was about the same in both halves."""
+    NOT_STEADY = "not steady"
+    SETTLED = "settled"
+    """Write amplification was about the same in both halves."""
+    NOT_SETTLED = "not settled"
+    FRESH = "fresh"
+    """The flash was programmed with less than its capacity since it left the factory."""
+    NOT_KNOWN = "not known"
+    """Assessed, without a verdict: commits that may have been lost, or a rate that may have been steady."""
+
+
 @dataclass(frozen=True)
 class Assessment:
-    """A state of a word or two, and a clause with the reason. False if nothing was assessed."""
+    """A state, and a clause with the reason. False if nothing was assessed."""
 
-    state: str = ""
+    state: State = State.NOT_ASSESSED
     reason: str = ""
 
     def __bool__(self) -> bool:
@@ -39,4 +58,4 @@ class Assessment:
     @property
     def text(self) -> str:
         """Return the text of tables: "steady", "not steady: falls from 4 MiB/s ..."."""
-        return f"{self.state}: {self.reason}" if self.reason else self.state
+        return f"{self.state}: {self.reason}" if self.reason else self.state.value

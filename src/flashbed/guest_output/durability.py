@@ -24,13 +24,11 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from flashbed.guest_output import medium_counters
-from flashbed.guest_output.assessment import Assessment
-
-DURABLE, NOT_DURABLE, COMMITS_NOT_KNOWN = "durable", "not durable", "not known"
+from flashbed.guest_output.assessment import Assessment, State
 
 
 class Durability(Assessment):
-    """Whether commits were carried out: DURABLE, NOT_DURABLE or COMMITS_NOT_KNOWN. Empty if no commit was requested, or
+    """Whether commits were carried out: DURABLE, NOT_DURABLE or NOT_KNOWN. Empty if no commit was requested, or
     none needs a flush.
     """
 
@@ -73,14 +71,14 @@ def durability(commits: Commits, out: Mapping[str, bytes], medium: Mapping[str, 
     if not commits.asked or not _has_volatile_cache(medium, out):
         return Durability()
     if medium.get("flush_ignored"):
-        return Durability(NOT_DURABLE, "the medium ignores flushes")
+        return Durability(State.NOT_DURABLE, "the medium ignores flushes")
     flushes = _flushes(out)
     if flushes * commits.at_a_time >= commits.asked:
-        return Durability(DURABLE)
+        return Durability(State.DURABLE)
     counted = f"{_count(flushes, 'flush', 'flushes')} for {_count(commits.asked, 'commit', 'commits')}"
     if commits.may_be_empty:
-        return Durability(COMMITS_NOT_KNOWN, f"{counted}, some of which may be of files without new data")
-    return Durability(NOT_DURABLE, counted)
+        return Durability(State.NOT_KNOWN, f"{counted}, some of which may be of files without new data")
+    return Durability(State.NOT_DURABLE, counted)
 
 
 def _has_volatile_cache(medium: Mapping[str, Any], out: Mapping[str, bytes]) -> bool:

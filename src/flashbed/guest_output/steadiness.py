@@ -28,15 +28,13 @@ from itertools import pairwise
 from math import fsum
 
 from flashbed.guest_output import medium_counters
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, State
 
 MOST_APART = 0.20
 """The largest difference between the halves, as a share of the mean."""
 
 SERIES_PARTS = 20
 """A series keeps the bytes of this many parts of its time, of equal length."""
-
-STEADY, NOT_STEADY, NOT_KNOWN = "steady", "not steady", "not known"
 
 
 class Steadiness(Assessment):
@@ -93,11 +91,13 @@ def steadiness(moved: Sequence[Series], silent: str) -> Steadiness:
     is NOT_KNOWN if there is no series, for the tool's reason `silent`, or if the steps of one are too large.
     """
     if not moved:
-        return Steadiness(NOT_KNOWN, silent)
+        return Steadiness(State.NOT_KNOWN, silent)
     verdicts = [_judged(series) for series in moved]
-    if unsteady := next((verdict for verdict in verdicts if verdict.state == NOT_STEADY), None):
+    if unsteady := next((verdict for verdict in verdicts if verdict.state == State.NOT_STEADY), None):
         return unsteady
-    return Steadiness(STEADY) if all(verdicts) else Steadiness(NOT_KNOWN, "it moved in too few steps to tell")
+    return (
+        Steadiness(State.STEADY) if all(verdicts) else Steadiness(State.NOT_KNOWN, "it moved in too few steps to tell")
+    )
 
 
 def _judged(moved: Series) -> Steadiness:
@@ -110,14 +110,14 @@ def _judged(moved: Series) -> Steadiness:
     if chance > allowed:
         return Steadiness()
     if apart <= allowed:
-        return Steadiness(STEADY)
+        return Steadiness(State.STEADY)
     if apart - chance <= allowed:
         return Steadiness()
     half_s = moved.seconds / 2
     why = "rises" if second > first else "falls"
     rates = f"from {_rate(first, half_s)} MiB/s in its first half to {_rate(second, half_s)} in its second"
     whose = f"{moved.name}: " if moved.name else ""
-    return Steadiness(NOT_STEADY, f"{whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean")
+    return Steadiness(State.NOT_STEADY, f"{whose}{why} {rates}, {100 * apart / mean:.0f} % of its mean")
 
 
 def _rate(moved: float, seconds: float) -> str:
@@ -125,8 +125,6 @@ def _rate(moved: float, seconds: float) -> str:
 
 
 PROGRAMMED_NOTES = "programmed.bin"
-
-SETTLED, NOT_SETTLED = "settled", "not settled"
 
 _MOMENT = struct.Struct("<2Q")
 PROGRAMMED_PAGES = "flash_programmed_pages"
@@ -168,9 +166,9 @@ def settling(flash: Series | None, load: Sequence[Series]) -> Settling:
     chance = 2 * (flash.grain / fsum(flash.parts) + fsum(series.grain for series in load) / fsum(moved)) * 2 * mean
     apart, allowed = abs(second - first), MOST_APART * mean
     if apart - chance <= allowed:
-        return Settling(SETTLED) if apart <= allowed and chance <= allowed else Settling()
+        return Settling(State.SETTLED) if apart <= allowed and chance <= allowed else Settling()
     return Settling(
-        NOT_SETTLED,
+        State.NOT_SETTLED,
         f"write amplification {'rises' if second > first else 'falls'} by "
         f"{100 * apart / max(first, second):.0f} % from its first half to its second",
     )

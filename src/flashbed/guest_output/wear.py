@@ -37,7 +37,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flashbed.guest_output import medium_counters
-from flashbed.guest_output.assessment import Assessment
+from flashbed.guest_output.assessment import Assessment, State
 
 WEAR_SYNCED, WEAR_FINISHED = "wear.synced", "wear.finished"
 """Moments, as in medium_counters. Only media that wear have these files."""
@@ -116,9 +116,6 @@ class Freshness(Assessment):
     """FRESH if the flash was still new; empty for other media."""
 
 
-FRESH = "fresh"
-
-
 def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, Any]) -> Freshness:
     """Return FRESH and the written share if the flash was programmed with less than its capacity over its whole life,
     by the medium's counters. Such flash may not have collected garbage: its figures are those of a new device. `medium`
@@ -130,7 +127,7 @@ def freshness(counters: Mapping[str, Mapping[str, int]], medium: Mapping[str, An
     written, holds = programmed * medium["page_bytes"], medium["capacity_bytes"]
     if written >= holds:
         return Freshness()
-    return Freshness(FRESH, f"{100 * written // holds} % of its capacity was ever programmed")
+    return Freshness(State.FRESH, f"{100 * written // holds} % of its capacity was ever programmed")
 
 
 def years(metrics: Mapping[str, float], bytes_per_day: int | None) -> dict[str, float]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from flashbed.analysis import Flow
 from flashbed.analysis.decisive import AMPLIFICATION
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
-from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.durability import COMMITS_NOT_KNOWN
+from flashbed.guest_output.assessment import State, Status
 from flashbed.report import conditions, evidence, lifetimes, limits
 from flashbed.report.model import Report
 from flashbed.study.questions import AFTER_CUT
@@ -72,7 +71,7 @@ def _not_durable(report: Report) -> Iterator[Caution]:
 
 def _commits_not_known(report: Report) -> Iterator[Caution]:
     """Warn of stacks that may have lost what the load committed."""
-    rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == COMMITS_NOT_KNOWN]
+    rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == State.NOT_KNOWN]
     if open_ := list(dict.fromkeys(row.combination for row in rows)):
         yield Caution(
             f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: fewer flushes reached the "

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from flashbed.guest_output import limit, steadiness, wear
-from flashbed.guest_output.assessment import Assessment, Status
+from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.program_calls import CallSummary
@@ -250,23 +250,25 @@ def compared_texts(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compared_assessments(row: Mapping[str, Any]) -> dict[str, Assessment]:
-    """Return the assessments of a row of results.json by which two reports are compared. Raises KeyError, TypeError or
-    AttributeError if the row lacks one, or has something else.
+    """Return the assessments of a row of results.json by which two reports are compared. Raises KeyError, TypeError,
+    ValueError or AttributeError if the row lacks one, or has something else.
     """
     compared = [column for column in COLUMNS if column.compared and column.is_assessment]
     if ASSESSMENTS in row:
-        found = {column.name: Assessment(**row[ASSESSMENTS].get(column.name, {})) for column in compared}
-    else:
-        found = {
-            column.name: _from_text(row.get(column.name, "") if column.optional else row[column.name])
-            for column in compared
-        }
-    if not all(isinstance(part, str) for value in found.values() for part in (value.state, value.reason)):
-        raise TypeError("an assessment is no text")
-    return found
+        return {column.name: _assessment(**row[ASSESSMENTS].get(column.name, {})) for column in compared}
+    return {
+        column.name: _from_text(row.get(column.name, "") if column.optional else row[column.name])
+        for column in compared
+    }
 
 
 def _from_text(text: str) -> Assessment:
     """Return the assessment of a text: a results.json of flashbed 0.2.0 and before has only the texts of tables."""
     state, _, reason = text.partition(": ")
-    return Assessment(state, reason)
+    return _assessment(state, reason)
+
+
+def _assessment(state: str = "", reason: str = "") -> Assessment:
+    if not isinstance(reason, str):
+        raise TypeError("a reason is no text")
+    return Assessment(State(state), reason)

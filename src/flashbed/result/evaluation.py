@@ -33,8 +33,8 @@ from flashbed.guest_output import (
     steadiness,
     wear,
 )
-from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.steadiness import NOT_SETTLED, Series, Settling
+from flashbed.guest_output.assessment import State, Status
+from flashbed.guest_output.steadiness import Series, Settling
 from flashbed.guest_output.system_calls import CALL_NOTES
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.result.result import CellInputs, Measurement, Result, ResultError
@@ -255,7 +255,7 @@ def _medium_and_metrics(
             programmed_blocks,
             numbers.get("pages_per_block", 0) * (page_bytes or 0),
             _with_warm_up(of_tool),
-            settled=settled.state != NOT_SETTLED,
+            settled=settled.state != State.NOT_SETTLED,
         ),
     }
     return {**medium, **marked}, metrics

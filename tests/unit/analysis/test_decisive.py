@@ -19,8 +19,8 @@ from flashbed.analysis import (
     sentence,
     unsteady,
 )
-from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.durability import COMMITS_NOT_KNOWN, Durability
+from flashbed.guest_output.assessment import State, Status
+from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.result.columns import ResultRow
@@ -69,7 +69,7 @@ def test_a_stack_that_lost_data_in_power_cuts_wins_nothing_but_their_count() -> 
     assert "3 of 30" in doubt.text
     unharmed = replace(row, metrics={**row.metrics, "cuts_lost": 0.0, "cuts_refused": 0.0})
     assert kind(unharmed, "bandwidth") == ""
-    flushed_less = replace(unharmed, durable=Durability(COMMITS_NOT_KNOWN, "1 flush for 2 commits"))
+    flushed_less = replace(unharmed, durable=Durability(State.NOT_KNOWN, "1 flush for 2 commits"))
     assert kind(flushed_less, "bandwidth") == "commits not known"
     assert kind(flushed_less, "cuts_survived") == ""
 

@@ -9,9 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from flashbed.analysis.decisive import doubt_of
-from flashbed.guest_output.assessment import Status
+from flashbed.guest_output.assessment import State, Status
 from flashbed.guest_output.steadiness import (
-    NOT_SETTLED,
     PROGRAMMED_NOTES,
     Series,
     Settling,
@@ -63,14 +62,14 @@ def test_writes_at_the_beginning_only_have_not_settled() -> None:
     assert [settled.state, settled.reason] == ["not settled", Facts("write amplification falls by 38 %")]
     # In six times the time 3,000 pages are a tenth of the first half
     longer = guest(first_blocks, seconds=120)
-    assert settling(programmed(longer), load(evenly, 120)) == Settling("settled")
+    assert settling(programmed(longer), load(evenly, 120)) == Settling(State.SETTLED)
 
 
 def test_a_load_that_slows_down_has_settled_if_its_flash_does_too() -> None:
     def slower(at: float) -> float:
         return 500 * min(at, 10) + 200 * max(at - 10, 0)
 
-    assert settling(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == Settling("settled")
+    assert settling(programmed(guest(slower)), load(lambda at: 4096 * slower(at))) == Settling(State.SETTLED)
     assert settling(programmed(guest(slower)), load(evenly)).text.startswith(
         "not settled: write amplification falls by 60 %"
     )
@@ -96,7 +95,7 @@ def test_torn_notes_are_told() -> None:
 
 
 def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
-    settled = Settling(NOT_SETTLED, "write amplification falls by 38 % from its first half to its second")
+    settled = Settling(State.NOT_SETTLED, "write amplification falls by 38 % from its first half to its second")
     row = ResultRow(
         (), 1, Status.MEASURED, metrics={"total_write_amplification": 3.4, "bandwidth": 1.0}, settled=settled
     )

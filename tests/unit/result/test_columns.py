@@ -13,7 +13,7 @@ import pytest
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
 from flashbed.execution import frames
-from flashbed.guest_output.assessment import Assessment, Status
+from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.result import columns
 from flashbed.result.columns import Column
 from pages import columns_table
@@ -54,7 +54,7 @@ def test_a_report_of_before_may_lack_a_later_column() -> None:
     row = dict.fromkeys(("outcome", "check", "mounted", "limit", "writes"), "")
     assessed = {"steady": "not steady: falls by 4: 1", "fresh": ""}
     assert columns.compared_texts(row) == row
-    falls = Assessment("not steady", "falls by 4: 1")
+    falls = Assessment(State.NOT_STEADY, "falls by 4: 1")
     expected = {"durable": Assessment(), "steady": falls, "fresh": Assessment()}
     assert columns.compared_assessments(assessed) == expected
     with pytest.raises(KeyError):
@@ -76,10 +76,12 @@ def test_an_assessment_is_exported_as_state_and_reason(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps({**document, "repetitions": changed}))
     (read,) = result_set.read_all(str(tmp_path)).values()
     steady = {seed.assessments["steady"] for seeds in read.cells.values() for seed in seeds.values()}
-    assert steady == {Assessment("not steady", "falls by 4: 1")}
+    assert steady == {Assessment(State.NOT_STEADY, "falls by 4: 1")}
 
 
-@pytest.mark.parametrize("wrong", [[], 5, {"steady": 5}, {"steady": {"state": 5}}, {"steady": {"text": ""}}])
+@pytest.mark.parametrize(
+    "wrong", [[], 5, {"steady": 5}, {"steady": {"state": 5}}, {"steady": {"state": "shaky"}}, {"steady": {"text": ""}}]
+)
 def test_assessments_that_are_none_are_no_set_of_results(wrong: object, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a set of results"):
         result_set.read_all(str(write(tmp_path / "a", lambda row: row.update(assessments=wrong))))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from flashbed.guest_output.assessment import State
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
 from flashbed.guest_output.steadiness import Series, Settling
@@ -19,8 +20,8 @@ from tests.unit.result.test_result import DOCUMENT
 
 MEASURED = Measurement(
     mounted="ext2 rw",
-    durable=Durability("not durable", "1 flush for 2 commits"),
-    settled=Settling("settled"),
+    durable=Durability(State.NOT_DURABLE, "1 flush for 2 commits"),
+    settled=Settling(State.SETTLED),
     metrics={"bandwidth": 0.1 + 0.2, "iops": math.nextafter(1e9, 2e9), "lat": 5e-324},
     medium={"synced": {"flash_programmed_pages": 1 << 60}},
     counted={"cpu_ns": 7},
