@@ -112,8 +112,8 @@ def find(key: str, study: str | None = None) -> Record:
     for candidate in [load_study(find_study(study))] if study is not None else _with_cuts():
         host_commands.check(candidate)
         for wanted in run.prepare(candidate, only_built=True):
-            if wanted.key == whole and (found := scheduler.stored(store, wanted)) is not None:
-                return found
+            if wanted.key == whole and (record := scheduler.stored(store, wanted)) is not None:
+                return record
     where = study or "no study of this directory, and no shipped one,"
     raise InputError(
         f"{whole[:12]}: {where} has this repetition with power cuts; name its study with --study, as it was when it ran"

@@ -174,16 +174,16 @@ class Campaign:
             why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"
             raise CampaignError(replace(first, status=Status.FAILED, reason=why))
         cut_ns = int(first.files[FATES].split(b"\n")[0].removeprefix(b"cut_ns:"))
-        told = power_cuts.until(lines, cut_ns)
+        acknowledged = power_cuts.until(lines, cut_ns)
         after.mkdir()
         for name in (STATE, DATA):
             (before / name).rename(after / name)
         tool, parameters = _tool(self.cell), self.cell.workload.parameters
-        text = b"".join(line.line + b"\n" for line in told)
+        text = b"".join(line.line + b"\n" for line in acknowledged)
         files = guest_job.after_cut(self.cell, self.job, tool.check_files(parameters, self.cell.seed), text)
         second = self.guests.after_cut(files, after)
         _must_end(second)
-        return Pulled(cut_ns, told, first, second)
+        return Pulled(cut_ns, acknowledged, first, second)
 
 
 def recovery_files(cell: Cell, job: Job) -> dict[str, bytes]:
@@ -219,11 +219,11 @@ def judged(after: Outcome) -> tuple[CutOutcome, str]:
         return CutOutcome.REFUSED, after.reason
     if guest_job.MOUNTED_AS not in files:
         return CutOutcome.REFUSED, _last_line(files.get(guest_job.MOUNT_LOG, b""))
-    status, said = files.get(guest_job.CHECK_STATUS, b"").strip(), _last_line(files.get(guest_job.CHECK_LOG, b""))
+    status, note = files.get(guest_job.CHECK_STATUS, b"").strip(), _last_line(files.get(guest_job.CHECK_LOG, b""))
     number = int(status) if status.isdigit() else -1
     if number != base.INTACT:
-        undecided = f"exit status {status.decode(errors='replace')}: {said}"
-        return (_BY_STATUS[number], said) if number in _BY_STATUS else (CutOutcome.UNDECIDED, undecided)
+        undecided = f"exit status {status.decode(errors='replace')}: {note}"
+        return (_BY_STATUS[number], note) if number in _BY_STATUS else (CutOutcome.UNDECIDED, undecided)
     was = files[guest_job.MOUNTED_AS]
     return (CutOutcome.REPAIRED if was == guest_job.REPAIRED else CutOutcome.SURVIVED), ""
 

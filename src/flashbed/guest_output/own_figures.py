@@ -76,7 +76,7 @@ def hint(metric: str) -> str:
 
 def figures(out: Mapping[str, bytes]) -> dict[str, float]:
     """Return the figures by metric; {} if the program reports none. Raises ValueError for a line that is none."""
-    found: dict[str, float] = {}
+    own: dict[str, float] = {}
     for number, line in enumerate(out.get(FIGURES, b"").decode(errors="replace").splitlines(), start=1):
         if not line.strip():
             continue
@@ -84,12 +84,12 @@ def figures(out: Mapping[str, bytes]) -> dict[str, float]:
         if value is None or not is_name(f"{OWN_PREFIX}{name}"):
             shown = foreign.line(line, 60)
             raise ValueError(f'{FIGURES}:{number}: "{shown}" is no figure: a name of a-z, 0-9 and _, and a number')
-        if f"{OWN_PREFIX}{name}" in found:
+        if f"{OWN_PREFIX}{name}" in own:
             raise ValueError(f"{FIGURES}:{number}: {name} is there twice")
-        found[f"{OWN_PREFIX}{name}"] = value
-        if len(found) > MOST_OWN_FIGURES:
+        own[f"{OWN_PREFIX}{name}"] = value
+        if len(own) > MOST_OWN_FIGURES:
             raise ValueError(f"{FIGURES}: has more than {MOST_OWN_FIGURES} figures")
-    return found
+    return own
 
 
 def _figure(line: str) -> tuple[str, float | None]:

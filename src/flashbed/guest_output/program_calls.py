@@ -290,10 +290,10 @@ class _Costs:
         """By the thread's identity: of programs only."""
         self._others: set[int] = set()
         """The runner and its parents."""
-        one: Process | None = runner
-        while one is not None:
-            self._others.add(id(one))
-            one = one.parent
+        ancestor: Process | None = runner
+        while ancestor is not None:
+            self._others.add(id(ancestor))
+            ancestor = ancestor.parent
 
     def of(self, followed: processes.Followed) -> ProgramCalls:
         window = self._window
@@ -405,6 +405,6 @@ def _spent(call: SystemCall, operation: Operation | None, file: GuestFile | None
         return Spent.CHILDREN
     if number in _WAITS or (number in _MOVES and file is not None and file.kind in _WAITED_ON):
         return Spent.WAITING
-    if number in _NAMES and any(one.is_on_medium for one in call.files):
+    if number in _NAMES and any(file.is_on_medium for file in call.files):
         return Spent.NAMES
     return Spent.OTHER

@@ -234,9 +234,10 @@ class UserProgram(SinglePhase):
         """
         launched = list(_launched(out))
         return {
-            "runtime_s": (max(one.end_ns for one in launched) - min(one.begin_ns for one in launched)) / 1e9,
-            "program_cpu_s": sum(one.cpu_us for one in launched) / 1e6,
-            "program_memory_bytes": 1024.0 * max(one.memory_kib for one in launched),
+            "runtime_s": (max(process.end_ns for process in launched) - min(process.begin_ns for process in launched))
+            / 1e9,
+            "program_cpu_s": sum(process.cpu_us for process in launched) / 1e6,
+            "program_memory_bytes": 1024.0 * max(process.memory_kib for process in launched),
             **figures(out),
         }
 
