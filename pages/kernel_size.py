@@ -19,7 +19,7 @@ from functools import partial
 
 from flashbed.common.errors import FlashbedError
 from flashbed.common.page import PageTable
-from flashbed.execution import inputs
+from flashbed.execution import pinning
 from flashbed.image import command, debian_kernel, guest_image
 from flashbed.profiles.kernel_choice import NAS_KERNELS
 from flashbed_appliance.shrinking import architecture, building, comparison, fragment, packing, prices, tables
@@ -87,7 +87,7 @@ def _page(priced: dict[str, list[Price]]) -> str:
 
 def _compared(version: str) -> tuple[str, ...]:
     """Return the row of a kernel of the lab: its bytes, unpacked and packed."""
-    sets = inputs.sets_of_guests(version)
+    sets = pinning.sets_of_guests(version)
     kernel = guest_image.build(version, sets).kernel
     of_study = (
         {file.source for program_set in sets for file in debian_kernel.loaded(kernel, program_set)}

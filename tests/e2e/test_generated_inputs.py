@@ -32,7 +32,7 @@ from flashbed.guest_output.assessment import Status
 from flashbed.image import guest_image
 from flashbed.image.apt import Apt
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement

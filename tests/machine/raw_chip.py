@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import paths
-from flashbed.image import modules, programs, toolchain
+from flashbed.image import guest_programs, modules, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import mtd_test_programs
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
@@ -72,7 +72,7 @@ def own_program(name: str) -> bytes:
     """A program of tests/guest, as /job/NAME: a script has to make it executable."""
     root = paths.cache_root()
     archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
-    return programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
+    return guest_programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
 
 
 def of_the_kernel(rig: Rig, *names: str) -> dict[str, bytes]:

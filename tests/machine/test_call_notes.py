@@ -10,7 +10,7 @@ import pytest
 from flashbed.guest_output import processes, program_calls, system_calls
 from flashbed.guest_output.program_calls import FileCosts, Operation, ProgramCalls, Spent
 from flashbed.guest_output.system_calls import CALL_NOTES, Number
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs
 from tests.machine import raw_chip

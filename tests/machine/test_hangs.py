@@ -14,7 +14,7 @@ import pytest
 from flashbed.common import paths, programs
 from flashbed.execution import repetition
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import base
+from flashbed.machine import outcomes
 from flashbed.study.plan import Cell
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
@@ -75,7 +75,7 @@ def test_a_cpu_that_hangs_is_told(
     before = programs.cpu_s()
     outcome = guest_rig.outcome_of(rig, measure=f"insmod /lib/flashbed/hang.ko how={how}\nsleep 3600\n")
     spent = programs.cpu_s() - before
-    outcome = base.with_functions(outcome, rig.planned.image.kernel.symbols)
+    outcome = outcomes.with_functions(outcome, rig.planned.image.kernel.symbols)
     assert outcome.status == "failed", outcome.reason
     assert spent < TOLD_WITHIN_S
     assert re.search(HANGS[how].format(last=cpus - 1, last_but_one=cpus - 2, lock=LOCK), outcome.reason), outcome.reason

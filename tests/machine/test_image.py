@@ -10,7 +10,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.image import hosttools, initramfs, kernel, modules, programs
+from flashbed.image import guest_programs, hosttools, initramfs, kernel, modules
 from flashbed.image.cache import MANIFEST, Cache
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import Kernel
@@ -31,9 +31,9 @@ def built(archive: Archive) -> Kernel:
 def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
     """Everything but the kernel and fio, which take minutes: digests by part."""
     module = modules.build(cache, built, "media_blk")
-    ours = programs.of_each_guest(cache, archive)
-    tools = programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
-    busybox = programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
+    ours = guest_programs.of_each_guest(cache, archive)
+    tools = guest_programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])
+    busybox = guest_programs.from_packages(cache, archive, ["busybox-static"], ["/bin/busybox"])
     made = {name: entry.path(name) for name, entry in ours.items()}
     files = initramfs.base_files(busybox.path("root/bin/busybox"), made)
     base = initramfs.archive(cache, "base", files, system=True)
@@ -55,8 +55,8 @@ def test_two_builds_of_the_kernel_are_the_same_bytes(archive: Archive, built: Ke
 
 @pytest.mark.long
 def test_two_builds_of_fio_are_the_same_bytes(archive: Archive, tmp_path: Path) -> None:
-    there = programs.fio(Cache(paths.cache_root() / "image"), archive)
-    assert programs.fio(Cache(tmp_path / "elsewhere"), archive).digests == there.digests
+    there = guest_programs.fio(Cache(paths.cache_root() / "image"), archive)
+    assert guest_programs.fio(Cache(tmp_path / "elsewhere"), archive).digests == there.digests
 
 
 def test_a_broken_entry_is_built_again(archive: Archive, built: Kernel, tmp_path: Path) -> None:

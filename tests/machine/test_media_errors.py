@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import raw_chip
 from tests.machine.raw_chip import NOTHING
 from tests.support.fixture_types import NewChip, StudyWriter

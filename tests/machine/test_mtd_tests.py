@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from flashbed.common import paths
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import raw_chip
 from tests.machine.raw_chip import marked_blocks, mtd_modules, mtd_programs
 from tests.support.fixture_types import NewChip

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import raw_chip
 from tests.machine.nand_dump import Entry, Tree, of_folder, of_jffs2, of_ubifs, used_blocks
 from tests.support.fixture_types import NewChip

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import paths
-from flashbed.image import programs, toolchain
+from flashbed.image import guest_programs, toolchain
 from flashbed.image.cache import Cache
 from flashbed.image.debian import Archive
 from tests.support.fixture_types import StudyWriter
@@ -74,7 +74,7 @@ wait
 def datagrams() -> bytes:
     archive = Archive(paths.cache_root() / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
     source = REPOSITORY / "tests/guest" / "datagrams.c"
-    return programs.own(Cache(paths.cache_root() / "image"), archive, source).path("datagrams").read_bytes()
+    return guest_programs.own(Cache(paths.cache_root() / "image"), archive, source).path("datagrams").read_bytes()
 
 
 def rig_of(study_file: StudyWriter, folder: Path, mbit: int, latency: int = 20, queue: int = 1000) -> Rig:

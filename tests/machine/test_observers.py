@@ -9,7 +9,7 @@ import pytest
 
 from flashbed.guest_output import cpu_samples
 from flashbed.machine import process
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Unpack
 
 import pytest
 
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.support import guest_rig
 from tests.support.fixture_types import StudyWriter
 from tests.support.guest_rig import Rig, Scripts

@@ -23,7 +23,7 @@ from flashbed.execution import repetition, run
 from flashbed.guest_output import program_calls
 from flashbed.image import program_root, stores
 from flashbed.image.guest_parts import PartError
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.packs import image_file
 from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS

@@ -23,9 +23,9 @@ from flashbed.execution import attempt, repetition, run
 from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished, Repetition
 from flashbed.machine import process, qemu
-from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
+from flashbed.machine.outcomes import Outcome
 from flashbed.study.loading import load_study
 from tests.machine.same_bytes import bytes_of, differing
 from tests.support.fixture_types import Measure, StudyWriter

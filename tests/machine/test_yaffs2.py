@@ -11,7 +11,7 @@ from typing import Unpack
 
 import pytest
 
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import raw_chip
 from tests.machine.raw_chip import LARGE, NOTHING, SMALL
 from tests.support.fixture_types import StudyWriter

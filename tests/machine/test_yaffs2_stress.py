@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.machine import raw_chip
 from tests.machine.raw_chip import LARGE, NOTHING, SMALL, WORN
 from tests.support.fixture_types import StudyWriter

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.image import cpio, loading
+from flashbed.image import cpio, module_order
 from flashbed_appliance.nas import building as appliance_building
 from flashbed_appliance.nas import compiling, disks, kernels, qemu, settings
 from flashbed_appliance.shrinking import architecture, building
@@ -48,12 +48,12 @@ def debian_kernel(folder: Path) -> Kernel:
 def small_kernel(more: Path) -> Kernel:
     """Return the appliance's own kernel with the options of the fragment `more`. The first build takes minutes."""
     built = building.build("x86_64", [*building.nas_fragments("x86_64"), more])
-    return Kernel(built.image, {loading.plain(name): path for name, path in built.modules.items()}, MICROVM)
+    return Kernel(built.image, {module_order.plain(name): path for name, path in built.modules.items()}, MICROVM)
 
 
 def client_archive(kernel: Kernel, program: bytes, files: Iterable[cpio.Node], words: Sequence[str]) -> bytes:
     """Return the client's first file system. `words` is the command on its console, and `files` what it needs."""
-    order = loading.in_order(kernel.modules, MODULES)
+    order = module_order.in_order(kernel.modules, MODULES)
     loads = []
     for name in order:
         ports = f" nlm_tcpport={compiling.LOCKD_PORT} nlm_udpport={compiling.LOCKD_PORT}" if name == "lockd" else ""

@@ -21,7 +21,7 @@ from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image import emulator
 from flashbed.image.hosttools import MediaTool
 from flashbed.machine import qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flashbed.execution import cell_medium
 from flashbed.guest_output.assessment import Status
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.study.plan import Cell
 
 

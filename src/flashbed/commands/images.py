@@ -14,7 +14,7 @@ from flashbed.common import atomic, paths
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
-from flashbed.execution import inputs, run
+from flashbed.execution import pinning, run
 from flashbed.execution.cell_medium import check_command
 from flashbed.image import emulator, guest_image, hosttools, lockfile, stores, toolchain
 from flashbed.image.cache import noting
@@ -36,7 +36,7 @@ def check_kernel(version: str) -> None:
 
 def build(version: str) -> Rows:
     """Build the guest with all parts that may go with this kernel. Return the names and digests of its parts."""
-    built = guest_image.build(version, inputs.sets_of_guests(version), thorough=True)
+    built = guest_image.build(version, pinning.sets_of_guests(version), thorough=True)
     return [
         ("emulator", f"QEMU {emulator.VERSION}, {emulator.program()}"),
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
@@ -48,7 +48,7 @@ def is_built(version: str) -> bool:
     """Return True if `build` would fetch nothing. Builds nothing."""
     try:
         return paths.cache_root().is_dir() and bool(
-            guest_image.build(version, inputs.sets_of_guests(version), only_built=True)
+            guest_image.build(version, pinning.sets_of_guests(version), only_built=True)
         )
     except FlashbedError:
         return False
@@ -59,7 +59,7 @@ def write_lock(study: str | None) -> str:
     repository's own studies: they share one lock.
     """
     own = None if study is None else load_study(_of_the_user(find_study(study)))
-    lock = inputs.lock_shipped() if own is None else inputs.lock_study(own)
+    lock = pinning.lock_shipped() if own is None else pinning.lock_study(own)
     lockfile.write(lock)
     files = {file.name for requests in lock.requests.values() for files in requests.values() for file in files}
     return f"{lock.path}: {len(files)} files of Debian {lock.suite}, {len(lock.profiles)} profiles, the lab's sources"
@@ -77,7 +77,7 @@ def update_packages() -> str:
     """Forget the noted versions of packages, and update the repository's lock to today's versions. If that fails, leave
     both as they were.
     """
-    lockfile.choose_pins(inputs.without_packages())
+    lockfile.choose_pins(pinning.without_packages())
     archive = stores.open_archive()
     with archive.without_versions(), archive.of(toolchain.HOST).without_versions():
         return write_lock(None)
@@ -95,7 +95,7 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
                 run.prepare(study, lines=False)
             commands = [check_command(cell, Path()) for study in studies for cell in plan(study)]
         else:
-            guest_image.build(kernel, inputs.sets_of_guests(kernel), thorough=True)
+            guest_image.build(kernel, pinning.sets_of_guests(kernel), thorough=True)
             library = Library((paths.profiles(),))
             commands = [library.filesystem(name).check_command(Path()) for name in library.names("filesystem")]
         emulator.program()

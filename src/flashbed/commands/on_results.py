@@ -48,7 +48,7 @@ def compare_command(
     Exit status: 0 the same, or no worse than the limits; 5 worse (with --exact: not the same); 2 a set or a limit is
     wrong; 6 the two have nothing to compare. docs/compare.md says more.
     """
-    from flashbed.comparing import limits, presentation, result_set
+    from flashbed.comparing import presentation, regression_limits, result_set
     from flashbed.comparing.cells import compare
 
     check_page(html)
@@ -57,23 +57,23 @@ def compare_command(
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
     compared = [compare(mine[name], theirs[name]) for name in mine if name in theirs]
     if not any(pair.cells for pair in compared):
-        raise limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
+        raise regression_limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
     if not any(pair.figures for pair in compared):
-        raise limits.NotComparable(f"{a} and {b} have no cell that was measured in both")
-    chosen_limits = limits.parse(limit or ())
-    limits.check(chosen_limits, compared)
-    chosen_limits = chosen_limits or limits.default(compared)
+        raise regression_limits.NotComparable(f"{a} and {b} have no cell that was measured in both")
+    chosen_limits = regression_limits.parse(limit or ())
+    regression_limits.check(chosen_limits, compared)
+    chosen_limits = chosen_limits or regression_limits.default(compared)
     shown = [presentation.presented(pair, chosen_limits) for pair in compared]
     for comparison in shown:
         _show(comparison)
     if html is not None:
         _write_page(html, [(pair.a.study, part) for pair, part in zip(compared, shown, strict=True)])
     if any(comparison.is_worse for comparison in shown):
-        raise limits.Regression(presentation.failure(shown))
+        raise regression_limits.Regression(presentation.failure(shown))
     if exact and not all(cell.is_same for pair in compared for cell in pair.cells):
-        raise limits.Regression("not the same")
+        raise regression_limits.Regression("not the same")
     if exact and any(pair.only_a or pair.only_b for pair in compared):
-        raise limits.Regression("not the same: one set has repetitions that the other has not")
+        raise regression_limits.Regression("not the same: one set has repetitions that the other has not")
 
 
 def _write_page(file: Path, shown: Sequence[tuple[str, Presented]]) -> None:

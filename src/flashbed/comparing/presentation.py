@@ -13,7 +13,7 @@ from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
 from flashbed.comparing.cells import Compared, ComparedCell, Defect, NewDefect, TextChange
 from flashbed.comparing.change import BeginsWith, Cause, Change, FlushChange
-from flashbed.comparing.limits import SPEED, Broken, ChangeLimit, broken, worse_by
+from flashbed.comparing.regression_limits import SPEED, Broken, ChangeLimit, broken, worse_by
 from flashbed.comparing.result_set import CHECK_COLUMN, Place, other_inputs
 from flashbed.result.metrics import CPU_LAYER, Better
 

@@ -20,8 +20,8 @@ from typing import Generic, TypeVar
 from flashbed.common.errors import FlashbedError, HostResourceError, InterruptedByUser
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
-from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.machine.outcomes import Outcome
 from flashbed.machine.process import STOP_POLL_S
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from flashbed.common import paths
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.image.guest_image import GuestImage
 from flashbed.machine import checker
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.medium import conditioning
 from flashbed.profiles import stored_medium
 from flashbed.profiles.stored_medium import StoredMedium

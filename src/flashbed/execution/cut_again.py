@@ -25,7 +25,7 @@ from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import Cut
 from flashbed.guest_output.request_log import REQUEST_LOG, Request
 from flashbed.machine import guest_job
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.result.evaluation import OutFiles
 from flashbed.result.store import open_store
 from flashbed.study import host_commands

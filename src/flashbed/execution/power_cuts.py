@@ -20,8 +20,8 @@ from flashbed.guest_output import power_cuts
 from flashbed.guest_output.assessment import HOST_DECIDED, Status
 from flashbed.guest_output.power_cuts import CUTS, Acknowledged, Cut, CutOutcome
 from flashbed.machine import guest_job
-from flashbed.machine.base import Outcome
 from flashbed.machine.guest_job import Job
+from flashbed.machine.outcomes import Outcome
 from flashbed.profiles.stored_medium import DATA, STATE
 from flashbed.study.plan import Cell
 from flashbed.workload import WORKLOADS, base

@@ -26,10 +26,10 @@ from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import base, guest_job, interfaces, process, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine import guest_job, interfaces, outcomes, process, qemu
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
+from flashbed.machine.outcomes import Outcome
 from flashbed.machine.qemu import Cpus
 from flashbed.medium import conditioning
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
@@ -222,12 +222,12 @@ def _executed(
     folder: Path,
 ) -> Finished:
     if isinstance(begun, Outcome):
-        return _finished(repetition, base.with_functions(begun, repetition.image.kernel.symbols))
+        return _finished(repetition, outcomes.with_functions(begun, repetition.image.kernel.symbols))
     try:
         outcome = _outcome(repetition, limit_s, stop, begun, folder)
     except InputError as error:  # it was right when the study was read, so this is no reason to stop the others
         return failed(repetition, error.message)
-    outcome = base.with_functions(outcome, repetition.image.kernel.symbols)
+    outcome = outcomes.with_functions(outcome, repetition.image.kernel.symbols)
     if outcome.status == Status.MEASURED:
         outcome = cell_medium.checked(repetition.cell, outcome, folder / DATA)
     return _finished(repetition, outcome)

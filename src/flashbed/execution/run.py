@@ -17,7 +17,7 @@ from flashbed.common import programs
 from flashbed.common.errors import InputError, several
 from flashbed.common.progress import Stage, stage
 from flashbed.common.tomlfile import Keys, TomlFile
-from flashbed.execution import attempt, cell_medium, coverage, inputs, repetition, scheduler
+from flashbed.execution import attempt, cell_medium, coverage, pinning, repetition, scheduler
 from flashbed.execution.attempt import Site
 from flashbed.execution.coverage import LineCoverage
 from flashbed.execution.failures import check_beforehand
@@ -68,7 +68,7 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
     no guest can have; SetupError for what is not as locked; with `only_built`, NotBuilt in place of fetching or
     building anything of the guest.
     """
-    inputs.keep_to(study, strict=locked, quiet=only_built)
+    pinning.keep_to(study, strict=locked, quiet=only_built)
     parameter_list.check_study(study, hosttools.media_tool())
     with _noted(f"Planning {study.count} repetitions", study.count):
         cells = plan(study)

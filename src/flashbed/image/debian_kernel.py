@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provide Debian's kernel from its binary package, and the modules that a cell loads.
 
-Nothing is compiled. Each guest gets the modules that its cell needs (loading.py).
+Nothing is compiled. Each guest gets the modules that its cell needs (module_order.py).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image import loading
+from flashbed.image import module_order
 from flashbed.image.cache import Cache
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.guest_parts import PartError, ProgramSet
 from flashbed.image.initramfs import InitramfsFile
 from flashbed.image.kernel import CONFIG, IMAGE, SYSTEM_MAP, Kernel
-from flashbed.image.loading import FILESYSTEM_ALIAS, SCHEDULER_ALIAS, ModuleFiles
+from flashbed.image.module_order import FILESYSTEM_ALIAS, SCHEDULER_ALIAS, ModuleFiles
 
 KERNEL_PACKAGE = "linux-image-arm64"
 """The package that users install. It is empty, and depends on the package of the current kernel."""
@@ -35,7 +35,7 @@ def build(cache: Cache, archive: Archive) -> Kernel:
     """Return the kernel that Debian installs."""
     package = wanted(archive)
     resolved = archive.resolve([package], alone=True)
-    recipe = {"packages": resolved.files, "version": [RECIPE_VERSION, loading.RECIPE_VERSION]}
+    recipe = {"packages": resolved.files, "version": [RECIPE_VERSION, module_order.RECIPE_VERSION]}
 
     def fill(folder: Path) -> None:
         with stage("Fetching Debian's own kernel"):
@@ -45,7 +45,7 @@ def build(cache: Cache, archive: Archive) -> Kernel:
             shutil.rmtree(unpacked)
 
     entry = cache.entry("linux-debian", recipe, fill, products=[IMAGE, CONFIG, NAMES])
-    modules = ModuleFiles(loading.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
+    modules = ModuleFiles(module_order.found_in(entry.folder / MODULES), json.loads(entry.path(NAMES).read_text()))
     return Kernel(entry, resolved.version(package), modules=modules)
 
 
@@ -67,7 +67,7 @@ def _keep(unpacked: Path, folder: Path) -> None:
         shutil.copy(file, folder / to)
     (folder / SYSTEM_MAP).write_text("")  # Debian has the symbols in a package of 700 MB
     shutil.copytree(modules / "kernel", folder / MODULES)
-    names = loading.names_of(modules)
+    names = module_order.names_of(modules)
     (folder / NAMES).write_text(json.dumps(names, indent=1, sort_keys=True))
 
 
@@ -77,7 +77,7 @@ def loaded(kernel: Kernel, program_set: ProgramSet) -> list[InitramfsFile]:
     """
     assert kernel.modules is not None
     try:
-        return loading.files(kernel.modules, program_set.of_kernel, program_set.of_kernel_for_tool)
+        return module_order.files(kernel.modules, program_set.of_kernel, program_set.of_kernel_for_tool)
     except LookupError as error:
         raise _lacking(kernel, str(error.args[0])) from None
 

@@ -19,13 +19,13 @@ from flashbed.image import (
     debian_kernel,
     emulator,
     guest_parts,
+    guest_programs,
     hosttools,
     initramfs,
     kernel,
     modules,
     own_kernel,
     program_root,
-    programs,
     stores,
 )
 from flashbed.image.cache import Cache, Entry
@@ -135,7 +135,8 @@ def _tools(cache: Cache, archive: Archive, wanted_sets: Sequence[ProgramSet]) ->
     tools: dict[str, list[InitramfsFile]] = {}
     for program_set in wanted_sets:
         files = [
-            InitramfsFile(f"/bin/{name}", programs.BUILT[name](cache, archive).path(name)) for name in program_set.built
+            InitramfsFile(f"/bin/{name}", guest_programs.BUILT[name](cache, archive).path(name))
+            for name in program_set.built
         ]
         if program_set.programs:
             tree = _from_packages(cache, archive, program_set).folder / "root"
@@ -158,10 +159,10 @@ def _guest(
         **modules.build_chosen(cache, built, wanted_modules),
         **{name: _own_module(cache, built, name, folder) for name, folder in own_modules.items()},
     }
-    busybox = programs.from_packages(cache, archive, programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
+    busybox = guest_programs.from_packages(cache, archive, guest_programs.BUSYBOX_PACKAGES, ["/bin/busybox"]).path(
         "root/bin/busybox"
     )
-    ours = {name: entry.path(name) for name, entry in programs.of_each_guest(cache, archive).items()}
+    ours = {name: entry.path(name) for name, entry in guest_programs.of_each_guest(cache, archive).items()}
     base = initramfs.archive(cache, "base", initramfs.base_files(busybox, ours), system=True)
     digests = {"kernel": built.entry.digests[kernel.IMAGE], "base": base.digests[initramfs.ARCHIVE]}
     contents = dict(tools)
@@ -227,13 +228,13 @@ def _from_packages(cache: Cache, archive: Archive, program_set: ProgramSet) -> E
     and for a program that is missing or is not for arm64.
     """
     try:
-        return programs.from_packages(cache, archive, program_set.packages, program_set.programs)
+        return guest_programs.from_packages(cache, archive, program_set.packages, program_set.programs)
     except (ELFError, UnicodeDecodeError):  # to find which program it is, each is tried alone
         for name in program_set.programs if len(program_set.programs) > 1 else ():
             _from_packages(cache, archive, program_set._replace(programs=(name,)))
         why = "is no program for arm64 (ELF): a script needs its interpreter as a program, too"
         raise PartError(f"{program_set.programs[0]} {why}", "programs", program_set.programs[0]) from None
-    except programs.NoProgramError as error:
+    except guest_programs.NoProgramError as error:
         raise PartError(error.message, "programs", error.program) from None
     except SetupError as error:
         raise (_without_package(error) or error) from None

@@ -22,7 +22,7 @@ from flashbed.image.cache import Cache, Entry
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
-from flashbed.image.loading import ModuleFiles
+from flashbed.image.module_order import ModuleFiles
 from flashbed.image.toolchain import Environment
 from flashbed.profiles.kernel_choice import PROGRAM_SUFFIX
 

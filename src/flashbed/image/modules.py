@@ -19,13 +19,13 @@ from typing import NamedTuple
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
-from flashbed.image import loading, own_module, toolchain
+from flashbed.image import module_order, own_module, toolchain
 from flashbed.image.cache import Cache, Entry, digest_tree
 from flashbed.image.changed_code import lies_in
 from flashbed.image.command import run
 from flashbed.image.initramfs import InitramfsFile
 from flashbed.image.kernel import Kernel
-from flashbed.image.loading import ModuleFiles, found_in, plain, plain_name
+from flashbed.image.module_order import ModuleFiles, found_in, plain, plain_name
 from flashbed.profiles.kernel_choice import KERNELS
 
 
@@ -191,12 +191,12 @@ def loaded(cache: Cache, kernel: Kernel, wanted: Iterable[str], chosen: Iterable
         for name, entry in OF_THE_KERNEL.items()
         for module in (*(entry.makes or (name,)), *entry.aliases)
     }
-    names = [*wanted, *(name for file in chosen for name in loading.needs(file))]
+    names = [*wanted, *(name for file in chosen for name in module_order.needs(file))]
     asked = dict.fromkeys(makes[module] for name in names if (module := plain(plain_name(name))) in makes)
     built = _with_needs(cache, kernel, asked)
     files = {module: file for entry in built.values() for module, file in found_in(entry.folder).items()}
-    known = dict.fromkeys(map(plain, names), loading.BUILT_IN) | loading.aliases(files)
-    return loading.files(ModuleFiles(files, known | {name: name for name in files}), names)
+    known = dict.fromkeys(map(plain, names), module_order.BUILT_IN) | module_order.aliases(files)
+    return module_order.files(ModuleFiles(files, known | {name: name for name in files}), names)
 
 
 def _with_needs(cache: Cache, kernel: Kernel, wanted: Iterable[str]) -> dict[str, Entry]:

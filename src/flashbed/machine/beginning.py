@@ -18,7 +18,7 @@ from pathlib import Path
 
 from flashbed.common import sparse
 from flashbed.machine import process, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.machine.process import End
 from flashbed.machine.qemu import NO_OBSERVERS, Observers
 

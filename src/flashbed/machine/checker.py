@@ -17,7 +17,7 @@ from pathlib import Path
 from flashbed.common import programs
 from flashbed.common.errors import SetupError
 from flashbed.guest_output.assessment import Status
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that come from outside, and not from a fault of the program."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from flashbed.common import paths
 from flashbed.guest_output.filesystem import AGING_NOTES
 from flashbed.guest_output.processes import MOUNT_POINT
-from flashbed.image.loading import FILESYSTEM_ALIAS, SCHEDULER_ALIAS
+from flashbed.image.module_order import FILESYSTEM_ALIAS, SCHEDULER_ALIAS
 from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL

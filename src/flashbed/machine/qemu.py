@@ -24,7 +24,7 @@ from flashbed.guest_output import system_calls
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.cpu_samples import RAW_SAMPLES
 from flashbed.machine import deaths, outbox, process
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 
 MOST_OF_GIC_2 = 8
 """The most CPUs of Arm's Generic Interrupt Controller version 2 (its architecture specification, IHI 0048)."""

@@ -16,7 +16,7 @@ from typing import Any
 from flashbed.common import paths, programs
 from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import SetupError
-from flashbed.execution import cell_medium, inputs, repetition
+from flashbed.execution import cell_medium, pinning, repetition
 from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, guest_parts, initramfs, kernel, lockfile, own_module
 from flashbed.image.kernel import Kernel
@@ -236,14 +236,14 @@ The texts of the licences are in LICENSES/; Debian's packages have theirs in /us
 def study_files(study: Study) -> dict[str, Path]:
     """Return the study, profiles, sources and licences, by path in the pack."""
     members = {f"{STUDY}/{study.path.name}": study.path}
-    members |= {f"{STUDY}/profiles/{name}.toml": path for name, path in inputs.profiles_of(study)}
+    members |= {f"{STUDY}/profiles/{name}.toml": path for name, path in pinning.profiles_of(study)}
     members |= {f"{SOURCES}/lab/{name}": path for name, path in lockfile.own_source_files().items()}
     members |= {f"{SOURCES}/own/{name}": path for name, path in _of_modules(study)}
     return members | {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
 
 
 def _of_modules(study: Study) -> Iterator[tuple[str, Path]]:
-    for module, folder in inputs.modules_of(study):
+    for module, folder in pinning.modules_of(study):
         for file in own_module.files(folder):
             yield f"{module}/{file.as_posix()}", folder / file
 
@@ -255,7 +255,7 @@ def study_texts(study: Study, of_host: Iterable[Path], kernels: Iterable[Kernel]
     lock = f"{study.name}.lock"
     members = {
         f"{SOURCES}/README.txt": _ABOUT.format(lock=lock, blank=""),
-        f"{SOURCES}/{lock}": lockfile.text(inputs.lock_study(study)),
+        f"{SOURCES}/{lock}": lockfile.text(pinning.lock_study(study)),
         f"{SOURCES}/packages-of-host.txt": "".join(f"{line}\n" for line in packages(of_host)),
     }
     if own := own_kernels(kernels):

@@ -198,7 +198,7 @@ TRAVELS = (
     "guest_output/cpu_samples.py",
     "guest_output/system_calls.py",
     "machine/__init__.py",
-    "machine/base.py",
+    "machine/outcomes.py",
     "machine/beginning.py",
     "machine/checker.py",
     "machine/deaths.py",

@@ -17,9 +17,9 @@ from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution.beginnings import Beginnings, Begun, Guest
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
-from flashbed.machine import base, checker, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine import checker, outcomes, qemu
 from flashbed.machine.beginning import Beginning
+from flashbed.machine.outcomes import Outcome
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack, Program
 from flashbed.replay.recipe import QEMU_PROGRAM, Check, Recipe
@@ -136,7 +136,7 @@ def _played(
     else:
         started = _written(recipe, files, folder, load)
         outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
-    outcome = base.with_functions(outcome, files.file(recipe.symbols) if recipe.symbols else None)
+    outcome = outcomes.with_functions(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == Status.MEASURED and recipe.check is not None:
         data = folder / DATA
         outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)

@@ -26,7 +26,7 @@ from flashbed.execution import memory
 from flashbed.execution.beginnings import Beginnings, GroupedQueue
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import HOST_DECIDED
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.replay import pack_file, playing
 from flashbed.replay.pack_file import Pack
 from flashbed.replay.playing import Unpacked

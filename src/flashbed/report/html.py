@@ -28,7 +28,7 @@ from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.common.page import PageTable
 from flashbed.common.units import rough_size
 from flashbed.guest_output.assessment import Status
-from flashbed.report import claims, conditions, evidence, lifetimes, programs, request_figures, tables
+from flashbed.report import claims, conditions, evidence, lifetimes, program_costs, request_figures, tables
 from flashbed.report.answers import Question, questions
 from flashbed.report.cautions import Caution, cautions
 from flashbed.report.claims import ShownClaim
@@ -151,7 +151,9 @@ def _page(report: Report, digest: str, command: str) -> _Page:
             *((drawing, request_figures.table(drawing)) for drawing in drawn_requests),
         ],
         tables=tables.study_tables(report),
-        programs=[table for table in (programs.where_time_goes(report), programs.costly_files(report)) if table],
+        programs=[
+            table for table in (program_costs.where_time_goes(report), program_costs.costly_files(report)) if table
+        ],
         elsewhere=tables.elsewhere_table(report) if report.elsewhere else None,
         left_out=report.left_out,
         evidence=_evidence(report, flows_),

@@ -206,7 +206,7 @@ class Workload(Protocol):
 
     parameters: type[ToolParameters]
     built: tuple[str, ...]
-    """The programs that the lab builds for the guest (image/programs.py)."""
+    """The programs that the lab builds for the guest (image/guest_programs.py)."""
     begins_with: tuple[str, ...]
     """The files that `prepare` needs, besides itself. The guest gets all others just before `measure`, so they do not
     affect the preparation.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flashbed.common import atomic
 from flashbed.common.errors import InputError, host_refusal
-from flashbed.image import cpio, loading, stores
+from flashbed.image import cpio, module_order, stores
 from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import compiling, kernels, linking, programs
 from flashbed_appliance.nas.kernels import ApplianceKernel
@@ -126,7 +126,7 @@ def _archive(contents: Mapping[str, list[cpio.Node]]) -> bytes:
 def _contents(settings: Settings, kernel: ApplianceKernel) -> dict[str, list[cpio.Node]]:
     """Return the files of the initramfs, by the part that they belong to."""
     cache, target = stores.open_cache(), kernel.architecture
-    order = loading.in_order(kernel.modules, compiling.modules_wanted(settings))
+    order = module_order.in_order(kernel.modules, compiling.modules_wanted(settings))
     program = programs.own(cache, target).read_bytes()
     parts = {
         "folders": [cpio.folder(path) for path in FOLDERS] + [cpio.character_device("/dev/console", 5, 1)],

@@ -18,7 +18,7 @@ from flashbed.common import locks
 from flashbed.common.errors import InputError, SetupError
 from flashbed.common.progress import stage
 from flashbed.common.tomlfile import nearest
-from flashbed.image import loading
+from flashbed.image import module_order
 from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import compiling, programs
 from flashbed_appliance.nas.settings import Settings, UnsuitableError
@@ -94,7 +94,7 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
 def small(settings: Settings, target: Architecture) -> ApplianceKernel:
     """Build the small kernel for these settings."""
     built = building.build(target.name, fragments(settings, target))
-    modules = {loading.plain(name): path for name, path in built.modules.items()}
+    modules = {module_order.plain(name): path for name, path in built.modules.items()}
     return ApplianceKernel(target, built.image, modules, MACHINES[SMALL, target.name])
 
 
@@ -116,19 +116,19 @@ def debian(target: Architecture) -> ApplianceKernel:
     recipe = {
         "packages": archive.resolve([package]).files,
         "modules": compiling.ALL_MODULES,
-        "version": [RECIPE_VERSION, loading.RECIPE_VERSION],
+        "version": [RECIPE_VERSION, module_order.RECIPE_VERSION],
     }
 
     def fill(folder: Path) -> None:
         kernel, modules = unpacked(target, folder / "unpacked")
         (folder / MODULES).mkdir()
-        for name in loading.in_order(modules, compiling.ALL_MODULES):
+        for name in module_order.in_order(modules, compiling.ALL_MODULES):
             shutil.copy(modules[name], folder / MODULES)
         shutil.copy(kernel, folder / IMAGE)
         locks.remove(folder / "unpacked")
 
     entry = image.open_cache().entry(f"nas-debian-{target.name}", recipe, fill, products=[IMAGE])
-    modules = loading.found_in(entry.path(MODULES))
+    modules = module_order.found_in(entry.path(MODULES))
     return ApplianceKernel(target, entry.path(IMAGE), modules, MACHINES[DEBIAN, target.name], MORE_MB, NO_IPV6)
 
 
@@ -138,7 +138,7 @@ def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]
     with stage(f"Fetching Debian's own kernel for {target.name}"):
         debs = archive.fetch([package], archive.resolve([package]))
         archive.unpack([deb for deb in debs if re.match(r"linux-image-\d", deb.name)], folder)
-    kernels, modules = sorted(folder.glob("boot/vmlinuz-*")), loading.found_in(folder / "lib/modules")
+    kernels, modules = sorted(folder.glob("boot/vmlinuz-*")), module_order.found_in(folder / "lib/modules")
     if not (kernels and modules):
         raise SetupError(f"{package} has no kernel with modules; `flashbed image build --update` looks for another")
     return kernels[0], modules

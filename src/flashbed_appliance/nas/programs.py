@@ -19,7 +19,7 @@ from elftools.elf.segments import InterpSegment
 from flashbed.common import paths
 from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
-from flashbed.image import programs as debian_programs
+from flashbed.image import guest_programs as debian_programs
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import run
 from flashbed.image.debian import Archive

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
-from flashbed.comparing import change, limits, presentation, result_set
+from flashbed.comparing import change, presentation, regression_limits, result_set
 from flashbed.comparing.cells import Compared, TextChange, compare
 from flashbed.comparing.change import BeginsWith, Cause, FlushChange
 from tests.support.facts import Facts
@@ -182,9 +182,9 @@ def test_one_percent_more_cpu_time_is_found_and_named(tmp_path: Path) -> None:
 
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b", slow))
     assert [cell.is_same for cell in comparison.cells] == [True, False]
-    limits_ = limits.default([comparison])
+    limits_ = regression_limits.default([comparison])
     assert [limit.metric for limit in limits_] == ["bandwidth", "latency_mean_us", "cpu_time"]
-    [bad] = limits.broken(limits_, comparison)
+    [bad] = regression_limits.broken(limits_, comparison)
     assert bad.metric == "cpu_time"
     assert bad.share == pytest.approx(0.01, rel=1e-3)
     assert presentation.broken_line(comparison, bad) == ("f2fs: CPU time is worse by 1 % (3 seeds); begins with code")
@@ -199,8 +199,8 @@ def test_other_addresses_of_the_same_code_are_no_regression(tmp_path: Path) -> N
 
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b", rebuilt))
     assert all(change.is_telling for cell in comparison.cells for change in cell.changes.values())
-    assert list(limits.broken(limits.default([comparison]), comparison)) == []
-    assert len(list(limits.broken(limits.parse(["cpu_time=0", "bandwidth=0"]), comparison))) == 4
+    assert list(regression_limits.broken(regression_limits.default([comparison]), comparison)) == []
+    assert len(list(regression_limits.broken(regression_limits.parse(["cpu_time=0", "bandwidth=0"]), comparison))) == 4
 
 
 def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> None:
@@ -209,18 +209,21 @@ def test_a_limit_holds_what_is_better_and_what_is_within_it(tmp_path: Path) -> N
         row["metrics"]["latency_mean_us"] *= 1.01 + row["seed"] / 1e5
 
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b", faster))
-    assert list(limits.broken(limits.parse(["bandwidth=0", "latency_mean_us=2 %"]), comparison)) == []
-    assert len(list(limits.broken(limits.parse(["latency_mean_us=0.5"]), comparison))) == 2
+    assert (
+        list(regression_limits.broken(regression_limits.parse(["bandwidth=0", "latency_mean_us=2 %"]), comparison))
+        == []
+    )
+    assert len(list(regression_limits.broken(regression_limits.parse(["latency_mean_us=0.5"]), comparison))) == 2
 
 
 def test_a_shuffle_breaks_no_limit_and_one_seed_does(tmp_path: Path) -> None:
     def shuffled(row: Row) -> None:
         row["metrics"]["bandwidth"] *= {1: 0.9, 2: 1.1, 3: 0.95}[row["seed"]]
 
-    limits_ = limits.parse(["bandwidth=1"])
-    assert list(limits.broken(limits_, of(write(tmp_path / "a"), write(tmp_path / "b", shuffled)))) == []
+    limits_ = regression_limits.parse(["bandwidth=1"])
+    assert list(regression_limits.broken(limits_, of(write(tmp_path / "a"), write(tmp_path / "b", shuffled)))) == []
     one = of(write(tmp_path / "c", seeds=[1]), write(tmp_path / "d", shuffled, seeds=[1]))
-    assert len(list(limits.broken(limits_, one))) == 2
+    assert len(list(regression_limits.broken(limits_, one))) == 2
 
 
 @pytest.mark.parametrize(
@@ -228,7 +231,7 @@ def test_a_shuffle_breaks_no_limit_and_one_seed_does(tmp_path: Path) -> None:
     [
         ("bandwith=2", InputError, "bandwith: no figure of these results; did you mean"),
         ("requested_bytes=2", InputError, "neither more nor less"),
-        ("flush_max_us=2", limits.NotComparable, "nothing could break it"),
+        ("flush_max_us=2", regression_limits.NotComparable, "nothing could break it"),
     ],
 )
 def test_a_limit_that_nothing_can_break_is_refused(
@@ -236,13 +239,13 @@ def test_a_limit_that_nothing_can_break_is_refused(
 ) -> None:
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b"))
     with pytest.raises(kind, match=message.split(";")[0]):
-        limits.check(limits.parse([text]), [comparison])
+        regression_limits.check(regression_limits.parse([text]), [comparison])
 
 
 @pytest.mark.parametrize("text", ["bandwidth", "bandwidth=", "bandwidth=-1", "bandwidth=nan", "bandwidth=inf"])
 def test_a_limit_wants_a_number(text: str) -> None:
     with pytest.raises(InputError, match="METRIC=PERCENT"):
-        limits.parse([text])
+        regression_limits.parse([text])
 
 
 def test_two_values_of_an_axis_are_two_sets(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from flashbed.comparing import limits, presentation, result_set
+from flashbed.comparing import presentation, regression_limits, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.facts import Facts
 from tests.support.made_up_exports import Row, write
@@ -27,8 +27,8 @@ def flushes_twice(row: Row) -> None:
 
 def test_throughput_and_latency_come_first_and_the_worst_cell_before_others(tmp_path: Path) -> None:
     comparison = of(write(tmp_path / "a"), write(tmp_path / "b", flushes_twice))
-    limits_ = limits.default([comparison])
-    bad = list(limits.broken(limits_, comparison))
+    limits_ = regression_limits.default([comparison])
+    bad = list(regression_limits.broken(limits_, comparison))
     assert [(break_.metric, dict(break_.cell.place)["filesystem"]) for break_ in bad] == [
         ("bandwidth", "f2fs"),
         ("bandwidth", "ext2"),
@@ -57,7 +57,7 @@ def test_a_step_of_a_percentile_breaks_no_limit(tmp_path: Path) -> None:
 
     for share, count in ((1.016, 0), (1.032, 2)):
         comparison = of(write(tmp_path / f"a{share}", p99(1.0)), write(tmp_path / f"b{share}", p99(share)))
-        assert len(list(limits.broken(limits.default([comparison]), comparison))) == count
+        assert len(list(regression_limits.broken(regression_limits.default([comparison]), comparison))) == count
 
 
 def test_a_verdict_that_stays_stands_behind_the_figures_if_only_its_reason_differs(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flashbed.comparing import limits, presentation, result_set
+from flashbed.comparing import presentation, regression_limits, result_set
 from flashbed.comparing.cells import Compared, compare
 from tests.support.facts import Facts
 from tests.support.made_up_exports import Row, write
@@ -16,8 +16,8 @@ def of(a: Path, b: Path) -> Compared:
 
 
 def _lines(comparison: Compared) -> list[str]:
-    limits_ = limits.default([comparison])
-    broken = list(limits.broken(limits_, comparison))
+    limits_ = regression_limits.default([comparison])
+    broken = list(regression_limits.broken(limits_, comparison))
     differences = presentation.differences(comparison, [limit.metric for limit in limits_])
     return [*presentation.lines(comparison, limits_, broken), *(difference.line for difference in differences)]
 

@@ -13,7 +13,7 @@ import pytest
 from flashbed.execution import cell_medium
 from flashbed.guest_output.assessment import Status
 from flashbed.machine import checker
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 
 
 def cell(command: str) -> Any:

@@ -12,7 +12,7 @@ from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CutOutcome
 from flashbed.guest_output.system_calls import CALL_NOTES, trimmed
 from flashbed.machine import guest_job
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.support.made_up_calls import MadeUpCalls
 
 MOUNTED = {guest_job.MOUNTED_AS: guest_job.AS_IT_WAS}

@@ -18,8 +18,8 @@ from flashbed.execution import attempt, memory, repetition
 from flashbed.execution.beginnings import Beginnings
 from flashbed.execution.scheduler import Queue
 from flashbed.guest_output.assessment import Status
-from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.machine.outcomes import Outcome
 from flashbed.result.store import Store
 
 

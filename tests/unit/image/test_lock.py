@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError, SetupError
-from flashbed.execution import inputs
+from flashbed.execution import pinning
 from flashbed.image import apt, debian, emulator, lockfile
 from flashbed.image.apt import Mirrors
 from flashbed.image.debian import Archive
@@ -224,10 +224,10 @@ def test_a_change_of_a_source_or_a_profile_is_told(
     monkeypatch.setattr(lockfile, "shipped_path", lambda: other.path)
     message = "written for other files than are here: guest, kernel/lost (not here), profile boards/arm64-1000"
     try:
-        inputs.keep_to(study, strict=False)
+        pinning.keep_to(study, strict=False)
         assert f"{message}; figures may be others" in caplog.text
         with pytest.raises(SetupError) as error:
-            inputs.keep_to(study, strict=True)
+            pinning.keep_to(study, strict=True)
         assert f"{message}. Take them back" in error.value.message
         assert lockfile.current_pins().strict
     finally:

@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.common.errors import SetupError
-from flashbed.execution import inputs
+from flashbed.execution import pinning
 from flashbed.image import lockfile
 from flashbed.image.lockfile import Lockfile
 from flashbed.study.loading import Study, load_study
@@ -43,10 +43,10 @@ def study(tmp_path: Path) -> Study:
 @pytest.fixture
 def lock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], Lockfile]:
     """Write the lock beside the study, without asking Debian's archive."""
-    monkeypatch.setattr(inputs, "_lock", lambda path, profiles, _studies: Lockfile(path, profiles=profiles))
+    monkeypatch.setattr(pinning, "_lock", lambda path, profiles, _studies: Lockfile(path, profiles=profiles))
 
     def make(of: Study) -> Lockfile:
-        lockfile.write(inputs.lock_study(of))
+        lockfile.write(pinning.lock_study(of))
         return lockfile.read(of.path.with_suffix(lockfile.LOCK_SUFFIX))
 
     return make
@@ -57,17 +57,17 @@ def test_a_changed_module_of_ones_own_is_told(
 ) -> None:
     lock, source = lock_of(study), tmp_path / "my-source"
     assert list(lock.modules) == ["mine"]
-    inputs.keep_to(study, strict=True)
+    pinning.keep_to(study, strict=True)
     write(source / "mine.o", "left by a build")
-    inputs.keep_to(study, strict=True)
+    pinning.keep_to(study, strict=True)
     write(source / "mine.c", "/* 2 */\n")
     message = f"{lock.path}: was written for other files than are here: module mine of {source}"
     with pytest.raises(SetupError) as error:
-        inputs.keep_to(study, strict=True)
+        pinning.keep_to(study, strict=True)
     assert error.value.message.startswith(f"{message}. Take them back")
     assert f"`flashbed image lock {study.path}`" in error.value.message
     assert not caplog.text
-    inputs.keep_to(study, strict=False)
+    pinning.keep_to(study, strict=False)
     assert f"{message}; figures may be others" in caplog.text
 
 
@@ -76,7 +76,7 @@ def test_a_lock_of_before_names_no_modules(study: Study, lock_of: Callable[[Stud
     lockfile.write(lock)
     assert "[modules]" not in lock.path.read_text()
     with pytest.raises(SetupError, match=r"here: module mine of .*my-source \(not in it\)\. "):
-        inputs.keep_to(study, strict=True)
+        pinning.keep_to(study, strict=True)
 
 
 def test_a_module_is_the_same_wherever_it_lies(
@@ -87,28 +87,28 @@ def test_a_module_is_the_same_wherever_it_lies(
         shutil.copytree(tmp_path / name, tmp_path / "elsewhere" / name)
     for file in (study.path, study.path.with_suffix(lockfile.LOCK_SUFFIX)):
         shutil.copy(file, tmp_path / "elsewhere")
-    inputs.keep_to(load_study(tmp_path / "elsewhere" / study.path.name), strict=True)
+    pinning.keep_to(load_study(tmp_path / "elsewhere" / study.path.name), strict=True)
 
 
 def test_the_repository_s_lock_does_not_know_what_a_study_brings(
     study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The exception is a profile that replaces a profile of the lock."""
-    inputs.keep_to(study, strict=True)
+    pinning.keep_to(study, strict=True)
     assert not caplog.text
     write(tmp_path / LABS, f"{(paths.profiles().parent / LABS).read_text()}# mine\n")
     with pytest.raises(SetupError, match=r"than are here: profile schedulers/none\. "):
-        inputs.keep_to(load_study(study.path), strict=True)
+        pinning.keep_to(load_study(study.path), strict=True)
 
 
 def test_a_profile_of_the_lab_s_that_no_lock_names_is_told(study: Study) -> None:
     lock = lockfile.shipped()
     assert lock is not None
     less = {name: digest for name, digest in lock.profiles.items() if name != "schedulers/none"}
-    assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile schedulers/none (not in it)"]
+    assert list(pinning.differences(replace(lock, profiles=less), study)) == ["profile schedulers/none (not in it)"]
 
 
 def test_a_lock_of_its_own_knows_each_profile(study: Study, lock_of: Callable[[Study], Lockfile]) -> None:
     lock = lock_of(study)
     less = {name: digest for name, digest in lock.profiles.items() if name != "filesystems/mine"}
-    assert list(inputs.differences(replace(lock, profiles=less), study)) == ["profile filesystems/mine (not in it)"]
+    assert list(pinning.differences(replace(lock, profiles=less), study)) == ["profile filesystems/mine (not in it)"]

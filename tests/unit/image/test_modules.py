@@ -10,8 +10,8 @@ import pytest
 
 from flashbed.common import paths
 from flashbed.common.errors import InputError
-from flashbed.execution import inputs
-from flashbed.image import guest_image, guest_parts, loading, modules
+from flashbed.execution import pinning
+from flashbed.image import guest_image, guest_parts, module_order, modules
 from flashbed.image.cache import Entry
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL, NAS_KERNEL
 from flashbed.profiles.library import Library
@@ -134,8 +134,10 @@ def test_a_guest_loads_what_it_requests_with_what_that_needs(
         return Entry(tmp_path / name, {})
 
     monkeypatch.setattr(modules, "build_of_the_kernel", build)
-    monkeypatch.setattr(loading, "aliases", lambda files: {f"fs_{name}": name for name in files})
-    monkeypatch.setattr(loading, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else []))
+    monkeypatch.setattr(module_order, "aliases", lambda files: {f"fs_{name}": name for name in files})
+    monkeypatch.setattr(
+        module_order, "needs", lambda file: DEPENDS.get(file.stem, [chosen] if file.stem == "own" else [])
+    )
     kernel: Any = KernelOf(*(f"CONFIG_{option}" for option in options))
     no_cache: Any = None
     archive = modules.loaded(no_cache, kernel, requests, [Path("own.ko")] if chosen else [])
@@ -154,13 +156,13 @@ def test_an_unknown_module_is_refused_before_anything_is_built(monkeypatch: pyte
 
 
 def test_a_server_s_kernel_is_not_to_be_built_for_with_what_it_cannot_have() -> None:
-    sets = inputs.sets_of_guests(NAS_KERNEL)
+    sets = pinning.sets_of_guests(NAS_KERNEL)
     assert sets
     assert all("sfsload" in program_set.built and program_set.modules == () for program_set in sets)
 
 
 def test_what_debian_s_kernel_runs_is_there_with_no_module_built() -> None:
-    sets = inputs.sets_of_guests(DEBIAN_KERNEL)
+    sets = pinning.sets_of_guests(DEBIAN_KERNEL)
     assert {program_set.modules for program_set in sets} == {()}
     assert any("sfsload" in program_set.built for program_set in sets)
     assert "/sbin/mkfs.f2fs" in {program for program_set in sets for program in program_set.programs}
@@ -168,7 +170,7 @@ def test_what_debian_s_kernel_runs_is_there_with_no_module_built() -> None:
 
 def test_any_other_kernel_is_built_for_with_every_module() -> None:
     chosen = modules.to_choose().keys() - {"program_region"}  # it needs a kernel that maps device memory
-    assert {program_set.modules for program_set in inputs.sets_of_guests("6.1")} == {
+    assert {program_set.modules for program_set in pinning.sets_of_guests("6.1")} == {
         (),
         *((module,) for module in chosen),
     }

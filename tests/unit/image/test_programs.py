@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.common import paths
-from flashbed.image import programs, toolchain
+from flashbed.image import guest_programs, toolchain
 
 PATCH = "SPDX-License-Identifier: GPL-2.0-only\n\nbecause\n\n--- a/libfio.c\n"
 
@@ -42,7 +42,7 @@ def recipe_of_fio(_own_guest: None) -> Callable[[str], Any]:
         source = SimpleNamespace(files=["fio.dsc"], version=lambda package: version)
         cache: Any = Recipes()
         archive: Any = SimpleNamespace(resolve=lambda packages, **_: source)
-        programs.fio(cache, archive)
+        guest_programs.fio(cache, archive)
         return cache.noted[0]
 
     return recipe
@@ -60,7 +60,7 @@ def test_each_patch_of_fio_is_in_what_it_is_built_of(recipe_of_fio: Callable[[st
     assert recipe_of_fio("3.39-1") == without
 
 
-@pytest.mark.parametrize("build", [programs.bonnie, programs.fxmark])
+@pytest.mark.parametrize("build", [guest_programs.bonnie, guest_programs.fxmark])
 @pytest.mark.usefixtures("_own_guest")
 def test_a_program_is_made_of_its_source_and_its_header(tmp_path: Path, build: Callable[..., Any]) -> None:
     cache, source, header = Recipes(), tmp_path / f"{build.__name__}.c", tmp_path / "load.h"
@@ -72,11 +72,11 @@ def test_a_program_is_made_of_its_source_and_its_header(tmp_path: Path, build: C
 
 
 def test_patches_of_fio_have_fios_licence() -> None:
-    patches = programs.fio_patches("3.33-3")
+    patches = guest_programs.fio_patches("3.33-3")
     assert patches
     assert all(patch.read_text().startswith("SPDX-License-Identifier: GPL-2.0-only\n") for patch in patches)
 
 
 def test_the_guest_ships_no_program_that_only_tests_use() -> None:
     shipped = {source.stem for source in paths.guest().glob("*.c")}
-    assert shipped == {*programs.BUILT, *programs.OF_EACH_GUEST} - {"fio", "sfsload"}
+    assert shipped == {*guest_programs.BUILT, *guest_programs.OF_EACH_GUEST} - {"fio", "sfsload"}

@@ -16,8 +16,8 @@ from flashbed.execution.attempt import Limits
 from flashbed.execution.repetition import Finished
 from flashbed.guest_output import request_log, system_calls
 from flashbed.guest_output.assessment import Status
-from flashbed.machine import base, process, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine import outcomes, process, qemu
+from flashbed.machine.outcomes import Outcome
 from flashbed.result import evaluation
 from flashbed.result.result import Measurement
 from flashbed.result.store import Store
@@ -151,7 +151,7 @@ def test_symbols_that_are_none(symbols: bytes) -> None:
     outcome = Outcome(
         Status.MEASURED, files={"module_symbols.txt": symbols, "profile.raw": b"1 1 0 9\nffff000000000000 1\n"}
     )
-    assert base.with_functions(outcome, None).status == "failed"
+    assert outcomes.with_functions(outcome, None).status == "failed"
 
 
 def test_a_log_of_requests_with_an_operation_that_there_is_not(tmp_path: Path) -> None:

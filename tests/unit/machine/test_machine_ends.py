@@ -13,7 +13,7 @@ import pytest
 from flashbed.common.errors import InterruptedByUser
 from flashbed.image import emulator
 from flashbed.machine import process, qemu
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from tests.support.facts import Facts
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import SetupError
-from flashbed.machine.base import Outcome
+from flashbed.machine.outcomes import Outcome
 from flashbed.packs import gathering
 from flashbed.replay import verifying
 from flashbed.replay.recipe import Recipe

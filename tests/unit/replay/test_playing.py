@@ -13,8 +13,8 @@ from flashbed.execution import memory
 from flashbed.execution.beginnings import Beginnings
 from flashbed.guest_output.assessment import Status
 from flashbed.machine import qemu
-from flashbed.machine.base import Outcome
 from flashbed.machine.beginning import Beginning
+from flashbed.machine.outcomes import Outcome
 from flashbed.profiles import stored_medium
 from flashbed.replay import pack_file, playing
 from flashbed.replay.playing import Unpacked

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from flashbed.guest_output.program_calls import CallSummary, CostlyFile, Spent
-from flashbed.report import programs, updating
+from flashbed.report import program_costs, updating
 from flashbed.report.inputs import ReportInputs
 from flashbed.report.model import Report, report_of
 from flashbed.result.columns import ResultRow
@@ -40,7 +40,7 @@ def report() -> Report:
 
 
 def test_time_goes_to_flushes_and_the_cpu_and_empty_columns_are_left_out() -> None:
-    table = programs.where_time_goes(report())
+    table = program_costs.where_time_goes(report())
     assert table is not None
     assert table.columns == ["Time (s)", "Flushes", "Own CPU", "Medium at work", "CPU at work"]
     (row,) = table.rows
@@ -50,7 +50,7 @@ def test_time_goes_to_flushes_and_the_cpu_and_empty_columns_are_left_out() -> No
 
 
 def test_the_files_that_cost_most_come_first_and_their_names_are_printable() -> None:
-    table = programs.costly_files(report())
+    table = program_costs.costly_files(report())
     assert table is not None
     assert [row.heads[-1].text for row in table.rows] == ["/mnt/db", "/mnt/db-journal \\x1b[2J"]
     assert [cell.text for cell in table.rows[0].cells] == ["1.20", "60 %", "30", "2.00", "4.00", "7"]
@@ -59,7 +59,7 @@ def test_the_files_that_cost_most_come_first_and_their_names_are_printable() -> 
 def test_a_study_without_notes_of_calls_has_neither_table() -> None:
     study = made_up_study()
     plain = report_of(ReportInputs(study, rows_of_study(study, rows_of(limited(study)))))
-    assert (programs.where_time_goes(plain), programs.costly_files(plain)) == (None, None)
+    assert (program_costs.where_time_goes(plain), program_costs.costly_files(plain)) == (None, None)
 
 
 def test_the_page_shows_both_and_is_written_anew_if_they_change(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ from flashbed.execution import repetition
 from flashbed.image import (
     debian_kernel,
     emulator,
+    guest_programs,
     lockfile,
     modules,
     own_module,
     program_root,
-    programs,
     stores,
     toolchain,
 )
@@ -195,7 +195,7 @@ def requests_of_guests(archive: Archive, kernels: Iterable[str], sets: Iterable[
     """
     requests = [PackageRequest((emulator.SOURCE,), source=True), PackageRequest(toolchain.SYSROOT_PACKAGES)]
     requests.append(PackageRequest(toolchain.COMPILER_PACKAGES, architecture=toolchain.HOST))
-    requests.append(PackageRequest(programs.BUSYBOX_PACKAGES))
+    requests.append(PackageRequest(guest_programs.BUSYBOX_PACKAGES))
     for version in kernels:
         if of_debian := re.match(r"\d+\.\d+", version):
             requests.append(PackageRequest((f"linux-source-{of_debian[0]}",), alone=True))
