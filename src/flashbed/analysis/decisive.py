@@ -49,8 +49,18 @@ def amount_axis(results: Results, apart_by: Collection[str] = ()) -> str | None:
     return axis if axis is not None and axis not in apart_by and sizes(results.axes[axis]) else None
 
 
-def transients(results: Results, axis: str) -> dict[Combination, str]:
-    """Return, by cell, a clause that says why it is a transient; other cells are absent. `axis` is one of amounts."""
+@dataclass(frozen=True)
+class Transient:
+    """A longer cell that speaks against a shorter one."""
+
+    longer: str
+    """The amount of the longer cell."""
+    times_off: float | None = None
+    """How far the shorter one's rate is from the longer one's steady rate; None if the longer one is not steady."""
+
+
+def transients(results: Results, axis: str) -> dict[Combination, Transient]:
+    """Return the cells that are transients; other cells are absent. `axis` is one of amounts."""
     place = list(results.axes).index(axis)
     steady = _steadiness(results)
     rates = {cell: median(numbers.values()) for cell, numbers in results.numbers(RATE).items()}
@@ -58,36 +68,31 @@ def transients(results: Results, axis: str) -> dict[Combination, str]:
     alike: dict[Combination, list[Combination]] = {}
     for cell in steady:
         alike.setdefault((*cell[:place], *cell[place + 1 :]), []).append(cell)
-    why_of = {}
+    transient_of = {}
     for cells in alike.values():
         cells.sort(key=lambda cell: order[cell[place]])
         for rank, cell in enumerate(cells):
-            clause = _why_transient(cell, cells[rank + 1 :], steady, rates, place)
-            if clause:
-                why_of[cell] = clause
-    return why_of
+            if transient := _transient(cell, cells[rank + 1 :], steady, rates, place):
+                transient_of[cell] = transient
+    return transient_of
 
 
-def _why_transient(
+def _transient(
     cell: Combination,
     longer: Collection[Combination],
     steady: Mapping[Combination, State],
     rates: Mapping[Combination, float],
     place: int,
-) -> str:
-    """Return a clause that says which longer cell speaks against `cell`; "" if none does."""
+) -> Transient | None:
+    """Return the longer cell that speaks against `cell`; None if none does."""
     for longer_cell in longer:
         if steady[longer_cell] == State.NOT_STEADY:
-            return f"it is only the beginning of the same over {longer_cell[place]}, whose rate was not steady"
+            return Transient(longer_cell[place])
     known = [longer_cell for longer_cell in longer if steady[longer_cell] == State.STEADY]
     if steady[cell] != State.NOT_KNOWN or not known or not {cell, known[-1]} <= rates.keys():
-        return ""
+        return None
     far = apart(rates[cell] / rates[known[-1]]) if rates[cell] and rates[known[-1]] else 1.0
-    if far <= AGREES:
-        return ""
-    return (
-        f"it is too short to tell its rate, {factor(far)} times off the steady one of the same over {known[-1][place]}"
-    )
+    return Transient(known[-1][place], far) if far > AGREES else None
 
 
 def _steadiness(results: Results) -> dict[Combination, State]:
@@ -211,6 +216,15 @@ def _lost_commits(durable: Durability) -> Doubt:
     return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
 
 
+def _too_short(transient: Transient) -> Doubt:
+    if transient.times_off is None:
+        text = f"it is only the beginning of the same over {transient.longer}, whose rate was not steady"
+    else:
+        off = f"{factor(transient.times_off)} times off the steady one of the same over {transient.longer}"
+        text = f"it is too short to tell its rate, {off}"
+    return Doubt("too short", text)
+
+
 def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
     """Return the doubt about a stack that lost data in power cuts; None if it lost none, or if no power was cut."""
     lost = fsum(repetition.metrics.get(power_cuts.METRIC_OF[outcome], 0.0) for outcome in power_cuts.LOSSES)
@@ -280,9 +294,9 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 decided[cell] = several[0]
                 break
     if amount is not None and is_timed(metric):
-        for cell, clause in transients(results, amount).items():
+        for cell, too_short in transients(results, amount).items():
             if cell in measured and not (cell in decided and decided[cell].bars):
-                decided[cell] = Doubt("too short", clause)
+                decided[cell] = _too_short(too_short)
     if _counts_cuts(metric):
         return decided
     open_ = {cell: _open_commits(durable) for cell, durable in _first(results, State.NOT_KNOWN).items()}
