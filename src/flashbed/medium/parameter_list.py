@@ -18,6 +18,14 @@ from flashbed.profiles.library import Library, Selector, profile_schema
 from flashbed.profiles.profile import Medium, flash_of
 from flashbed.study.loading import Study
 
+_REFUSAL = re.compile(r"fbmedia: (\w+)(?:=(\S+))?: (.*)", re.DOTALL)
+"""fbmedia's message about a parameter: its name, its value if it has one, and the reason. fbmedia reports a refusal
+only as this text, and its exit status 2 does not say which parameter it refused.
+"""
+
+_MISSING = "missing"
+"""The beginning of the reason if a parameter was not given."""
+
 UNITS = {
     "_ps_per_byte": "ps a byte",
     "_bytes": "bytes",
@@ -152,11 +160,11 @@ def _wrong(medium: Medium, tool: MediaTool) -> Iterator[tuple[Keys, str]]:
     try:
         tool.digest(medium.core_parameters)
     except InputError as error:
-        refusal = re.fullmatch(r"fbmedia: (\w+)(?:=(\S+))?: (.*)", error.message, re.DOTALL)
+        refusal = _REFUSAL.fullmatch(error.message)
         if refusal is None or refusal[1] not in by_name:
             yield (), error.message
         else:
-            meaning = f"; {by_name[refusal[1]].meaning}" if refusal[3].startswith("missing") else ""
+            meaning = f"; {by_name[refusal[1]].meaning}" if refusal[3].startswith(_MISSING) else ""
             yield (refusal[1],), f"{f'{refusal[2]}: ' if refusal[2] else ''}{refusal[3]}{meaning}"
 
 

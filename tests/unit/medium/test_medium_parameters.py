@@ -79,6 +79,8 @@ def test_a_parameter_of_another_kind_is_told_so(tool: MediaTool, tmp_path: Path)
 def test_a_missing_parameter_is_told_with_its_meaning(tool: MediaTool, tmp_path: Path) -> None:
     message = complaint(tmp_path, tool, "mine")
     assert Facts("profiles/media/mine.toml:1: command_ns", "missing", "0", "10000000000").within(message)
+    [parameter] = [parameter for parameter in tool.parameters if parameter.name == "command_ns"]
+    assert message.endswith(f"; {parameter.meaning}")
 
 
 def test_a_value_out_of_range_is_told_where_the_profile_says_it(tool: MediaTool, tmp_path: Path) -> None:
