@@ -81,14 +81,15 @@ def legend(
         for value in values:
             name, label = words.value(axis, value), labels.values.get(axis, {}).get(value)
             if isinstance(label, Label) and label.meaning:
-                meanings[name] = label.meaning
-            elif axis in TITLED_AXES and library is not None and (label is not None or ":" in value):
-                meanings[name] = f"{getattr(library, axis)(value).title} ({value})"
+                if label.meaning != name:
+                    meanings[name] = label.meaning
+            elif axis in TITLED_AXES and library is not None:
+                title, options = getattr(library, axis)(value).title, Selector.options_of(value)
+                if options or (label is not None and title != name):
+                    meanings[name] = f"{title} ({value})"
     for name, others in _followed(words, cells):
         meanings[name] = "; ".join(filter(None, (meanings.get(name), f"with {words.places(others)}")))
-    return [
-        (name, meaning) for name, meaning in meanings.items() if meaning.partition(" (")[0] != name or ":" in meaning
-    ]
+    return list(meanings.items())
 
 
 def _followed(words: Words, cells: Iterable[Sequence[str]]) -> Iterator[tuple[str, dict[str, str]]]:

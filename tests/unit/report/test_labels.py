@@ -105,6 +105,12 @@ def test_labels_stand_everywhere_and_exports_keep_the_studys_words(tmp_path: Pat
     assert inputs_digest(study, rows, MANIFEST) != inputs_digest(made_up_study(), rows, MANIFEST)
 
 
+def test_an_explanation_that_begins_with_the_name_is_in_the_legend() -> None:
+    labels = Labels(values={"file": {"4k": Label(name="small", meaning="small (as on the logger)")}})
+    words = words_of(None, {"file": ("4k",)}, labels)
+    assert legend(None, words, labels) == [("small", "small (as on the logger)")]
+
+
 def test_short_names_have_a_legend() -> None:
     study = replace(made_up_study(), labels=LABELS)
     report = report_of(study, rows_of(made_up_frame(study)))
