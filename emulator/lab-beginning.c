@@ -123,11 +123,10 @@ static void move_files(const char *to)
     g_dir_close(folder);
 }
 
-static void become_forked(const char *folder, pid_t parent)
+void lab_beginning_move(const char *folder, pid_t parent)
 {
     sigset_t none;
 
-    lab.forked = true;
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);  /* the thread was created with all signals blocked */
@@ -135,11 +134,28 @@ static void become_forked(const char *folder, pid_t parent)
         errno = 0;
         give_up("who ordered it is gone");
     }
+    move_mappings(folder);
+    move_files(folder);
+    lab.folder = g_strdup(folder);
+}
+
+static void become_forked(const char *folder, pid_t parent)
+{
+    lab.forked = true;
     close(lab.orders);
     close(lab.ended[0]);
     close(lab.ended[1]);
-    move_mappings(folder);
-    move_files(folder);
+    lab_beginning_move(folder, parent);
+}
+
+bool lab_beginning_is_forked(void)
+{
+    return lab.forked;
+}
+
+const char *lab_beginning_folder(void)
+{
+    return lab.folder;
 }
 
 static void answer(const char *format, ...) G_GNUC_PRINTF(1, 2);
@@ -157,13 +173,16 @@ static void answer(const char *format, ...)
 }
 
 /* Forks a machine. Returns twice, as fork() does. */
-static void begin(const char *folder)
+static void begin(const char *folder, bool other_medium)
 {
     pid_t self = getpid(), pid = fork();
     Machine *machine;
 
     if (pid == 0) {
         become_forked(folder, self);
+        if (other_medium) {
+            lab_medium_power_on();
+        }
         return;
     }
     if (pid < 0) {
@@ -213,7 +232,9 @@ static void carry_out(const char *order)
     const char *folder;
 
     if (strstart(order, "begin ", &folder)) {
-        begin(folder);
+        begin(folder, false);
+    } else if (strstart(order, "boot ", &folder)) {
+        begin(folder, true);
     } else if (strstart(order, "end ", &folder)) {
         kill_machine(folder);
     }

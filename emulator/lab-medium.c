@@ -9,11 +9,13 @@
 #include "qemu/option.h"
 #include "qemu/timer.h"
 #include "block/block_int.h"
+#include "block/lab-cuts.h"
 #include "block/lab-medium.h"
 #include "lab-medium-notes.h"
 #include "media/fb_medium.h"
 #include "media/fb_power.h"
 #include "media/fb_undo.h"
+#include "sysemu/lab-beginning.h"
 #include "sysemu/runstate.h"
 
 typedef struct {
@@ -28,6 +30,8 @@ typedef struct {
     struct fb_undo *undo;       /* NULL: the power is not going to be cut */
     uint64_t cut_seed, requests_until_cut, cut_after_ns;        /* 0: no cut */
     QEMUTimer cut;
+    int64_t armed_ns;           /* when the guest armed a cut after a time */
+    LabCuts *cuts;              /* NULL: there is one cut at most */
     LabChipTold *chip_told;     /* these two are NULL if it is no raw chip */
     LabChipCut *chip_cut;
     void *chip;
@@ -109,6 +113,16 @@ static bool take_up_state(LabMedium *lab, QemuOpts *opts, Error **errp)
     return true;
 }
 
+static void await_next_cut(LabMedium *lab)
+{
+    uint64_t after_ns;
+
+    if (!lab_cuts_next(lab->cuts, &after_ns, &lab->cut_seed) || after_ns > INT64_MAX / 2) {
+        lab_beginning_end();
+    }
+    timer_mod_ns(&lab->cut, lab->armed_ns + after_ns);
+}
+
 static void cut(void *opaque)
 {
     LabMedium *lab = opaque;
@@ -116,6 +130,10 @@ static void cut(void *opaque)
     uint64_t bytes = fb_exposed_bytes(fb_medium_params(lab->medium));
     const char *fault = NULL;
 
+    if (lab->cuts && !lab_cuts_fork(lab->cuts)) {
+        await_next_cut(lab);
+        return;
+    }
     if (lab->chip_cut) {
         lab->chip_cut(lab->chip, now_ns, lab->cut_seed);
     } else {
@@ -294,7 +312,13 @@ static bool arm_off(LabMedium *lab, const char *words, uint64_t now_ns)
         return false;
     }
     lab->cut_seed = seed;
-    timer_mod_ns(&lab->cut, now_ns + after_ns);
+    lab->armed_ns = now_ns;
+    lab->cuts = lab_cuts_open();
+    if (lab->cuts) {
+        await_next_cut(lab);
+    } else {
+        timer_mod_ns(&lab->cut, now_ns + after_ns);
+    }
     return true;
 }
 
@@ -323,6 +347,13 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns)
         return MAX((int64_t)fb_rest(the_medium->medium, now_ns) - now_ns, 0);
     }
     return lab_notes_told(the_medium->notes, text, now_ns, guest_ns) ? 0 : -1;
+}
+
+void lab_medium_power_on(void)
+{
+    if (the_medium) {
+        fb_power_on(the_medium->medium);
+    }
 }
 
 void lab_medium_end(void)

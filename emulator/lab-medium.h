@@ -95,6 +95,9 @@ int64_t lab_medium_told(const char *text, int64_t guest_ns);
 /* True if `words` are two whole numbers separated by a blank. */
 bool lab_two_numbers(const char *words, uint64_t *first, uint64_t *second);
 
+/* The state's file was replaced by that of another medium with the same parameters: its power comes on. */
+void lab_medium_power_on(void);
+
 /* Ends the machine's medium: writes the final notes. */
 void lab_medium_end(void);
 

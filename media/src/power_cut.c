@@ -42,37 +42,16 @@ static struct fb_fated torn(u64 sequence, u64 offset_bytes, u64 length_bytes, en
 	};
 }
 
-/* Each sector is old or new independently; equal neighbours are reported together */
-static void tear_into_sectors(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
-{
-	u64 sector_bytes = cut->m->params.sector_bytes;
-	u64 bits = fb_splitmix(&cut->random);
-	u64 run = 0, at;
-	u32 left = 64;
-
-	for (at = 0; at < part->length_bytes; at += sector_bytes) {
-		enum fb_fate fate = bits & 1 ? FB_KEPT : FB_LOST;
-
-		run += sector_bytes;
-		bits >>= 1;
-		if (!--left) {
-			bits = fb_splitmix(&cut->random);
-			left = 64;
-		}
-		if (at + sector_bytes < part->length_bytes && (bits & 1 ? FB_KEPT : FB_LOST) == fate)
-			continue;
-		tell(cut, torn(sequence, part->offset_bytes + at + sector_bytes - run, run, fate));
-		run = 0;
-	}
-}
-
-/* A half-programmed page: depending on the seed, error correction fails, or returns a mix of old and new sectors */
+/*
+ * A half-programmed page. It is a new place: the sectors' former page is as it was. After the restart the firmware reads
+ * the open block, and takes the page if error correction can read it, or else goes on with the former one. The seed
+ * decides whether it can be read.
+ */
 static void tear_page(struct fb_cut *cut, u64 sequence, const struct fb_pending *part)
 {
-	if (fb_splitmix(&cut->random) & 1 && fb_unreadable_has_room(cut->m, part->length_bytes))
-		tell(cut, torn(sequence, part->offset_bytes, part->length_bytes, FB_UNREADABLE));
-	else
-		tear_into_sectors(cut, sequence, part);
+	enum fb_fate fate = fb_splitmix(&cut->random) & 1 ? FB_KEPT : FB_LOST;
+
+	tell(cut, torn(sequence, part->offset_bytes, part->length_bytes, fate));
 }
 
 /* An upper page is programmed into cells that already hold other pages */

@@ -227,15 +227,17 @@ def test_the_power_fails_at_a_time() -> None:
 
 
 def test_the_power_fails_at_a_request() -> None:
-    """The seed draws the moment within the request, and whether a torn page is readable."""
-    orders = ("--pattern", "sequential", "--request-bytes", 2048, "--cut-at-request", 5)
-    cuts = [replay("--seed", seed, *orders, *FLASH)["cut"] for seed in range(64)]
+    """The seed draws the moment within the request, and whether the lower page survives its upper one."""
+    orders = ("--pattern", "sequential", "--request-bytes", 2048, "--cut-at-request", 6)
+    paired = ("bits_per_cell=2", "paired_page_loss=1")
+    cuts = [replay("--seed", seed, *orders, *FLASH, *paired)["cut"] for seed in range(64)]
     moments = [cut["cut_ns"] for cut in cuts]
-    assert all(804_000 <= moment <= 1_005_000 for moment in moments)
-    assert min(moments) < 850_000 < 950_000 < max(moments)
-    assert all(cut["requests"] == 5 for cut in cuts)
+    assert all(1_005_000 <= moment <= 1_206_000 for moment in moments)
+    assert min(moments) < 1_050_000 < 1_150_000 < max(moments)
+    assert all(cut["requests"] == 6 for cut in cuts)
     assert {cut["unreadable_sectors"] for cut in cuts} == {0, 4}
-    assert replay("--seed", 3, *orders, *FLASH)["cut"] == cuts[3]
+    assert replay("--seed", 3, *orders, *FLASH, *paired)["cut"] == cuts[3]
+    assert all(not replay("--seed", seed, *orders, *FLASH)["cut"]["unreadable_sectors"] for seed in range(8))
 
 
 def test_the_table() -> None:

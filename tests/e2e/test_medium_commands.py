@@ -74,31 +74,25 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
     assert flashbed("medium", "create", "whole", SMALL).returncode == 0
     whole = flashbed("medium", "inspect", "whole").stdout
     assert re.search(r"off +false", whole)
-    # Early on no merge is in the way: a page is programmed most of the time. By seed a torn one is readable or not
-    for seed in range(1, 9):
-        cut = flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", str(seed), "--as", f"cut{seed}")
-        assert cut.returncode == 0, cut.stderr
-        match = re.search(r"power cut at request 3, .*, seed \d: (\d+) parts .* torn, (\d+) sectors unrea", cut.stdout)
-        assert match, cut.stdout
-        assert f"media/cut{seed}: " in cut.stdout
-        if int(match[2]):
-            break
-    else:
-        raise AssertionError("no seed made a page unreadable")
+    cut = flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", "1", "--as", "cut")
+    assert cut.returncode == 0, cut.stderr
+    match = re.search(r"power cut at request 3, .*, seed 1: (\d+) parts .* torn, (\d+) sectors unrea", cut.stdout)
+    assert match, cut.stdout
+    assert int(match[1]) > 0, "early on no merge is in the way: a page is programmed most of the time"
+    assert "media/cut: " in cut.stdout
     assert flashbed("medium", "inspect", "whole").stdout == whole, "the medium itself is as it was"
-    name = f"cut{seed}"
-    inspected = flashbed("medium", "inspect", name).stdout
+    inspected = flashbed("medium", "inspect", "cut").stdout
     assert f"made     {match[0]}" in inspected
     assert re.search(r"off +true", inspected)
     assert re.search(rf"unreadable_sectors +{match[2]} *\n", inspected)
     assert re.search(r"restarts +0 ", inspected)
 
     # By the same seed the same medium
-    assert flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", str(seed)).returncode == 0
+    assert flashbed("medium", "cut", "whole", "--at-request", "3", "--seed", "1").returncode == 0
     for file in ("state.bin", "data.img"):
-        assert (fresh_cache / "media/whole" / file).read_bytes() == (fresh_cache / "media" / name / file).read_bytes()
+        assert (fresh_cache / "media/whole" / file).read_bytes() == (fresh_cache / "media/cut" / file).read_bytes()
 
-    run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from={name}"))
+    run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=cut"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
     assert (

@@ -6,13 +6,13 @@ than those of the command.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from flashbed.common import paths
+from flashbed.common import paths, sparse
 from flashbed.execution import power_cuts as campaign
 from flashbed.execution import repetition, run
 from flashbed.execution.power_cuts import Campaign, CampaignError, Moment, Span
@@ -21,10 +21,11 @@ from flashbed.guest_output import power_cuts, system_calls
 from flashbed.guest_output.power_cuts import Cut, CutOutcome
 from flashbed.guest_output.system_calls import Flag
 from flashbed.machine import guest_job
-from flashbed.machine.beginning import Beginning
+from flashbed.machine.guest_job import Job
 from flashbed.profiles.stored_medium import DATA, STATE
 from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS
+from tests.support import guest_rig
 from tests.support.appender import TOOL, Appender
 from tests.support.fixture_types import Measure, StudyWriter
 
@@ -77,35 +78,34 @@ def test_without_barriers_a_volatile_cache_loses(study_file: StudyWriter, measur
 class Begun:
     """The guests of a cell, its uncut one, and the span of its command."""
 
-    def __init__(self, guests: CellGuests, work: Path) -> None:
+    def __init__(self, wanted: Repetition, guests: CellGuests, work: Path) -> None:
         self.guests = guests
-        self.cell, image = guests.repetition.cell, guests.repetition.image
+        self.cell, image = wanted.cell, wanted.image
         self.job = repetition.plain_job(self.cell, image)
         self.uncut_folder = work / "uncut"
         self.uncut_folder.mkdir()
-        self.uncut = guests.first(guest_job.armed(self.job), self.uncut_folder)
+        load = guest_job.armed(self.job).packed_load()
+        self.uncut = guests.begun.run(load, self.uncut_folder, LIMIT_S, guests.stop)
         assert self.uncut.status == "measured", self.uncut.reason
         self.span = Span.of(self.uncut)
         self.lines = Appender().acknowledged(self.uncut.files)
 
-    def _campaign(self, guests: CellGuests, folder: Path) -> Campaign:
-        return Campaign(self.cell, self.job, guests, self.uncut, folder)
-
-    def once(self, moment: Moment, folder: Path, guests: CellGuests | None = None) -> campaign.Pulled:
-        folder.mkdir()
-        return self._campaign(guests or self.guests, folder).once(moment, self.lines, folder)
+    def cut(self, moments: Sequence[Moment], work: Path) -> list[campaign.Pulled]:
+        """Cut one guest at these moments. The files of each lie in a directory of `work` with its number."""
+        work.mkdir()
+        cuts = Campaign(self.cell, self.job, self.guests, self.uncut, work)
+        pulled = []
+        with cuts.guest() as guest:
+            for number, moment in enumerate(moments):
+                (work / str(number)).mkdir()
+                pulled.append(cuts.once(guest, moment, self.lines, work / str(number)))
+        return pulled
 
 
 @contextmanager
 def begun(wanted: Repetition, work: Path) -> Iterator[Begun]:
-    stop = threading.Event()
-    (work / "beginning").mkdir()
-    made = repetition.begin(wanted, work / "beginning", LIMIT_S, stop)
-    assert isinstance(made, Beginning), made.reason
-    try:
-        yield Begun(CellGuests(wanted, LIMIT_S, stop, made), work)
-    finally:
-        made.close()
+    with repetition.guests_of_cuts(wanted, LIMIT_S, threading.Event(), work) as guests:
+        yield Begun(wanted, guests, work)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -115,50 +115,76 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def test_the_same_cut_gives_the_same_bytes(study_file: StudyWriter, tmp_path: Path) -> None:
     wanted = prepared(study_file, 1, VOLATILE, "ext4", rows=30)
     with begun(wanted, tmp_path) as cell:
-        moment = cell.span.moment(1, 0)
-        shared = cell.once(moment, tmp_path / "shared")
-        alone = cell.once(moment, tmp_path / "alone", CellGuests(wanted, LIMIT_S, threading.Event(), None))
-        assert files_of(tmp_path / "shared") == files_of(tmp_path / "alone")
-        assert shared.first.files == alone.first.files
-        assert shared.after.files == alone.after.files
-        same = [campaign.classified(pulled, cell.span.armed_ns) for pulled in (shared, alone)]
-        assert same[0] == same[1]
-        # Until its cut, a guest does what the uncut one does; they differ in the text of one write, the moment
+        moments = sorted(cell.span.moment(1, number) for number in range(3))
+        shared = cell.cut([Moment(0, 0), *moments, moments[-1]], tmp_path / "shared")[1:]
+        for number, moment in enumerate(moments):
+            (alone,) = cell.cut([moment], tmp_path / f"alone {number}")
+            assert files_of(tmp_path / f"shared/{number + 1}") == files_of(tmp_path / f"alone {number}/0")
+            assert shared[number].first.files == alone.first.files
+            assert shared[number].after.files == alone.after.files
+            same = [campaign.classified(pulled, cell.span.armed_ns) for pulled in (shared[number], alone)]
+            assert same[0] == same[1]
+        assert len({pulled.cut_ns for pulled in shared}) == len(moments)
+        assert shared[-1] == shared[-2]  # two cuts at one moment, of one seed
+        # Until its cut, a guest does what the uncut one does
         cut, uncut = (
-            [note._replace(text=b"") for note in system_calls.notes(data) if note.flags != Flag.OPEN]
+            [note for note in system_calls.notes(data) if note.flags != Flag.OPEN]
             for data in (
                 (folder / system_calls.RAW_CALLS).read_bytes()
-                for folder in (tmp_path / "shared/before", cell.uncut_folder)
+                for folder in (tmp_path / "shared/1/before", cell.uncut_folder)
             )
         )
         assert len(cut) > 1000
         assert cut == uncut[: len(cut)]
 
 
+@pytest.mark.parametrize(("medium", "filesystem"), [(VOLATILE, "ext4"), ("slc-nand-64m", "ubifs")])
+def test_a_guest_that_boots_from_a_shared_beginning_is_as_one_from_power_on(
+    study_file: StudyWriter, tmp_path: Path, medium: str, filesystem: str
+) -> None:
+    wanted = prepared(study_file, 1, medium, filesystem, rows=30)
+    places = [tmp_path / name for name in ("cut", "shared", "alone", "cutting")]
+    for place in places:
+        place.mkdir()
+    taken, shared, alone, work = places
+    with begun(wanted, tmp_path) as cell, cell.guests.cutting(guest_job.armed(cell.job), work) as guest:
+        assert campaign.FATES in guest.cut(cell.span.moment(1, 0), taken).files
+        for place in (shared, alone):
+            for name in (STATE, DATA):
+                sparse.copy(taken / name, place / name)
+        job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1), b"1\n")
+        from_beginning = cell.guests.after_cut(job, shared)
+        from_power_on = guest_rig.powered_on(wanted, job, alone)
+    assert from_beginning.status == "measured", from_beginning.reason
+    assert from_beginning == from_power_on
+    assert [(shared / name).read_bytes() for name in (STATE, DATA)] == [
+        (alone / name).read_bytes() for name in (STATE, DATA)
+    ]
+
+
 def test_cuts_outside_the_command(study_file: StudyWriter, tmp_path: Path) -> None:
     wanted = prepared(study_file, 1, PROTECTED, "ext4", rows=20)
     with begun(wanted, tmp_path) as cell:
         late = cell.span.measured_ns - cell.span.armed_ns + 5_000_000
-        after_end = cell.once(Moment(late, 1), tmp_path / "late")
+        _, after_end = cell.cut([cell.span.moment(1, 0), Moment(late, 1)], tmp_path / "late")
         assert len(after_end.lines) == 20
         assert campaign.classified(after_end, 0).outcome is CutOutcome.SURVIVED
         with pytest.raises(CampaignError, match="ended before its power was cut"):
-            cell.once(Moment(guest_job.NEVER_NS, 1), tmp_path / "never")
+            cell.cut([Moment(guest_job.NEVER_NS, 1)], tmp_path / "never")
 
-        cell.once(cell.span.moment(1, 0), tmp_path / "twice")
-        place = tmp_path / "twice/after"
+        place = tmp_path / "late/0/after"
         for after_ns in (0, 3_000_000):  # before the mount of the guest that boots again, and in it
-            files = dict(guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1)))
-            files["mount"] = f"medium off {after_ns} 1\n".encode() + files["mount"]
-            again = cell.guests.after_cut(files, emptied(place, tmp_path / f"cut at {after_ns}"))
+            job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1))
+            mount = f"medium off {after_ns} 1\n".encode() + job.beginning["mount"]
+            again = cell.guests.after_cut(
+                Job(job.beginning, {**job.load, "mount": mount}), emptied(place, tmp_path / f"cut at {after_ns}")
+            )
             assert campaign.FATES in again.files
             assert campaign.judged(again)[0] is CutOutcome.CRASHED
             place = tmp_path / f"cut at {after_ns}"
-        files = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1), b"1\n")
-        assert campaign.judged(cell.guests.after_cut(files, emptied(place, tmp_path / "last"))) == (
-            CutOutcome.SURVIVED,
-            "",
-        )
+        job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1), b"1\n")
+        last = cell.guests.after_cut(job, emptied(place, tmp_path / "last"))
+        assert campaign.judged(last) == (CutOutcome.SURVIVED, "")
 
 
 def emptied(folder: Path, to: Path) -> Path:

@@ -21,6 +21,7 @@ from flashbed.execution.repetition import Finished, Repetition
 from flashbed.image import emulator
 from flashbed.image.hosttools import MediaTool
 from flashbed.machine import qemu
+from flashbed.machine.guest_job import Job
 from flashbed.machine.outcomes import Outcome
 from flashbed.profiles.stored_medium import DATA, STATE, StoredMedium
 from flashbed.study.loading import load_study
@@ -112,6 +113,14 @@ def outcome_of(
     setup = replace(setup, ram_bytes=ram_bytes or setup.ram_bytes)
     fixed, observers = qemu.fixed_arguments(setup), replace(repetition.observers(rig.cell), calls=calls)
     return qemu.run(fixed, rig.files, rig.folder, limit_s, threading.Event(), observers=observers)
+
+
+def powered_on(wanted: Repetition, job: Job, folder: Path, limit_s: float = LIMIT_S) -> Outcome:
+    """Boot a guest with this job from power-on, with the medium in `folder`, and return its outcome."""
+    files = repetition._files(wanted.cell, wanted.image, folder)
+    wanted.image.write_initramfs(repetition.program_set(wanted.cell), job.beginning, files.initramfs)
+    (folder / qemu.LOAD_ARCHIVE).write_bytes(job.packed_load())
+    return qemu.run(repetition.machine(wanted.cell, wanted.image), files, folder, limit_s, threading.Event())
 
 
 def boot(

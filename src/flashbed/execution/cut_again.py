@@ -18,7 +18,7 @@ from flashbed.common import paths
 from flashbed.common.errors import DifferentResultsError, FlashbedError, InputError, SetupError
 from flashbed.execution import attempt, repetition, run, scheduler
 from flashbed.execution.power_cuts import FATES, Campaign, CampaignError, Moment, Pulled, Span, classified
-from flashbed.execution.repetition import CellGuests, Repetition
+from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record
 from flashbed.guest_output import power_cuts, request_log
 from flashbed.guest_output.assessment import Status
@@ -65,8 +65,7 @@ def again(record: Record, number: int, limits: attempt.Limits, folder: Path) -> 
         raise InputError(f"{record.result.key[:12]}: has no power cut {number}; it has {len(kept)}, numbered from 0")
     span = Span.of(Outcome(Status.MEASURED, files=out))
     try:
-        pulled = _pulled(wanted, out, span.moment(wanted.cell.seed, number), limits, folder / "cut", MOST_RECORDED)
-        begun = _pulled(wanted, out, Moment(0, 0), limits, folder / "begun")
+        begun, pulled = _pulled(wanted, out, span.moment(wanted.cell.seed, number), limits, folder)
     except CampaignError as error:
         raise SetupError(f"power cut {number}: {error.outcome.reason}") from None
     cut = classified(pulled, span.armed_ns)
@@ -90,13 +89,21 @@ def again(record: Record, number: int, limits: attempt.Limits, folder: Path) -> 
 
 
 def _pulled(
-    wanted: Repetition, out: OutFiles, moment: Moment, limits: attempt.Limits, folder: Path, records: int = 0
-) -> Pulled:
-    guests = CellGuests(wanted, limits.host_s, threading.Event(), None, records)
-    folder.mkdir()
+    wanted: Repetition, out: OutFiles, moment: Moment, limits: attempt.Limits, folder: Path
+) -> tuple[Pulled, Pulled]:
+    """Cut the power when the command begins, and at a moment. Raises CampaignError."""
     job = repetition.plain_job(wanted.cell, wanted.image)
-    campaign = Campaign(wanted.cell, job, guests, Outcome(Status.MEASURED, files=out), folder)
-    return campaign.once(moment, campaign.lines(), folder)
+    places = (folder / "begun", folder / "cut")
+    for place in places:
+        place.mkdir()
+    with repetition.guests_of_cuts(wanted, limits.host_s, threading.Event(), folder, records=MOST_RECORDED) as guests:
+        campaign = Campaign(wanted.cell, job, guests, Outcome(Status.MEASURED, files=out), folder)
+        lines = campaign.lines()
+        with campaign.guest() as guest:
+            begun, pulled = (
+                campaign.once(guest, at, lines, place) for at, place in zip((Moment(0, 0), moment), places, strict=True)
+            )
+    return begun, pulled
 
 
 def _text(files: Mapping[str, bytes], name: str) -> str:

@@ -2,14 +2,15 @@
 """Cut the power of a cell's guest at moments that the seed draws, boot from what the medium kept, and say what became
 of the data.
 
-The guests differ in the moment of the cut alone, so each is equal to the uncut one until its power goes. One cut is on
-the host's disk at a time. Must not know how guests are run.
+One guest, equal to the uncut one, is cut at each moment in turn. One cut is on the host's disk at a time. Must not know
+how guests are run.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -39,13 +40,22 @@ _BY_STATUS = {base.LOST: CutOutcome.LOST, base.UNREADABLE: CutOutcome.UNREADABLE
 
 
 class Guests(Protocol):
-    """What runs the guests of a cell. The directories are empty, and keep the medium."""
+    """What runs the guests of a cell."""
 
-    def first(self, job: Job, folder: Path) -> Outcome:
-        """Run a guest with a new medium and the load of this job."""
+    def cutting(self, job: Job, folder: Path) -> AbstractContextManager[CutGuest]:
+        """Start a guest with a new medium and the load of this job, in an empty directory."""
 
-    def after_cut(self, files: Mapping[str, bytes], folder: Path) -> Outcome:
-        """Boot a guest from the medium in `folder`, with these files of /job."""
+    def after_cut(self, job: Job, folder: Path) -> Outcome:
+        """Boot a guest from the medium in `folder`."""
+
+
+class CutGuest(Protocol):
+    """A guest that is cut at moments that do not decrease."""
+
+    def cut(self, moment: Moment, folder: Path) -> Outcome:
+        """Leave in an empty directory what remains of the guest if its power fails at a moment, and return the outcome
+        of that; or the outcome of the guest if it ends before.
+        """
 
 
 class CampaignError(Exception):
@@ -133,16 +143,28 @@ class Campaign:
         long, or was not cut, return that.
         """
         try:
-            cuts = list(self.cuts())
+            cuts = self.cuts()
         except CampaignError as error:
             return error.outcome
         return replace(self.uncut, files={**self.uncut.files, CUTS: power_cuts.to_json(cuts)})
 
-    def cuts(self) -> Iterator[Cut]:
-        """Carry out the cuts of the cell, and yield each. Raises CampaignError."""
+    def cuts(self) -> list[Cut]:
+        """Carry out the cuts of the cell, and return them by number. Raises CampaignError."""
         span, lines = Span.of(self.uncut), self.lines()
-        for number in range(self.cell.power_cuts):
-            yield self._cut(number, span, lines)
+        moments = [span.moment(self.cell.seed, number) for number in range(self.cell.power_cuts)]
+        done: dict[int, Cut] = {}
+        with self.guest() as guest:
+            for number in sorted(range(len(moments)), key=moments.__getitem__):
+                done[number] = self._cut(number, guest, moments[number], span, lines)
+        return [cut for _, cut in sorted(done.items())]
+
+    @contextmanager
+    def guest(self) -> Iterator[CutGuest]:
+        """Start the guest that is cut."""
+        folder = self.work / "cutting"
+        folder.mkdir()
+        with self.guests.cutting(guest_job.armed(self.job), folder) as guest:
+            yield guest
 
     def lines(self) -> Sequence[Acknowledged]:
         """Return what the uncut guest acknowledged. Raises CampaignError."""
@@ -152,23 +174,22 @@ class Campaign:
             why = f"what it acknowledged cannot be read: {foreign.line(str(error))}"
             raise CampaignError(replace(self.uncut, status=Status.FAILED, reason=why)) from None
 
-    def _cut(self, number: int, span: Span, lines: Sequence[Acknowledged]) -> Cut:
-        moment = span.moment(self.cell.seed, number)
+    def _cut(self, number: int, guest: CutGuest, moment: Moment, span: Span, lines: Sequence[Acknowledged]) -> Cut:
         folder = self.work / "cut"
         folder.mkdir()
         try:
-            return classified(self.once(moment, lines, folder), span.armed_ns)
+            return classified(self.once(guest, moment, lines, folder), span.armed_ns)
         except CampaignError as error:
             reason = f"power cut {number}: {error.outcome.reason}"
             raise CampaignError(replace(error.outcome, reason=reason)) from None
         finally:
             shutil.rmtree(folder)
 
-    def once(self, moment: Moment, lines: Sequence[Acknowledged], folder: Path) -> Pulled:
+    def once(self, guest: CutGuest, moment: Moment, lines: Sequence[Acknowledged], folder: Path) -> Pulled:
         """Cut the power at a moment and boot again, in the empty directory `folder`. Raises CampaignError."""
         before, after = folder / "before", folder / "after"
         before.mkdir()
-        first = self.guests.first(guest_job.armed(self.job, *moment), before)
+        first = guest.cut(moment, before)
         _must_end(first)
         if FATES not in first.files:
             why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"
@@ -180,14 +201,14 @@ class Campaign:
             (before / name).rename(after / name)
         tool, parameters = _tool(self.cell), self.cell.workload.parameters
         text = b"".join(line.line + b"\n" for line in acknowledged)
-        files = guest_job.after_cut(self.cell, self.job, tool.check_files(parameters, self.cell.seed), text)
-        second = self.guests.after_cut(files, after)
+        job = guest_job.after_cut(self.cell, self.job, tool.check_files(parameters, self.cell.seed), text)
+        second = self.guests.after_cut(job, after)
         _must_end(second)
         return Pulled(cut_ns, acknowledged, first, second)
 
 
-def recovery_files(cell: Cell, job: Job) -> dict[str, bytes]:
-    """Return the files of /job of the guest after a cut, without acknowledged lines. They are part of the key."""
+def recovery(cell: Cell, job: Job) -> Job:
+    """Return the job of the guest after a cut, without acknowledged lines. It is part of the key."""
     return guest_job.after_cut(cell, job, _tool(cell).check_files(cell.workload.parameters, cell.seed))
 
 

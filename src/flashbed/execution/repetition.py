@@ -20,14 +20,14 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory, power_cuts
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
-from flashbed.execution.power_cuts import Campaign, CampaignError
+from flashbed.execution.power_cuts import Campaign, CampaignError, CutGuest, Moment
 from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import guest_job, interfaces, outcomes, process, qemu
-from flashbed.machine.beginning import Beginning
+from flashbed.machine import beginning, guest_job, interfaces, outcomes, process, qemu
+from flashbed.machine.beginning import Beginning, Cutting
 from flashbed.machine.guest_job import Job
 from flashbed.machine.outcomes import Outcome
 from flashbed.machine.qemu import Cpus
@@ -110,7 +110,11 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
         "job": _digest(files.files),
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **(
-            {"recovery": _digest(power_cuts.recovery_files(cell, files)), "moments": power_cuts.MOMENTS}
+            {
+                "recovery": _digest(power_cuts.recovery(cell, files).files),
+                "moments": power_cuts.MOMENTS,
+                "cuts": emulator.cuts_digest(),
+            }
             if cell.power_cuts
             else {}
         ),
@@ -151,9 +155,9 @@ def guest(repetition: Repetition) -> Guest:
 
 def _at_a_time(cell: Cell) -> int:
     """Return how many guests of the cell the host has at a time, at most. If its power is cut, these are its beginning,
-    the uncut one, whose medium stays, and the one that is cut or boots after that.
+    the uncut one, whose medium stays, the one that is cut, the beginning of those after a cut, and one of these.
     """
-    return 3 if cell.power_cuts else 1
+    return 5 if cell.power_cuts else 1
 
 
 def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
@@ -161,13 +165,29 @@ def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.
     far within `limit_s` seconds of the host's time. Raises InputError for a kept medium that has changed,
     TooLargeError, HostResourceError, and InterruptedByUser.
     """
-    cell, image = repetition.cell, repetition.image
+    cell = repetition.cell
+    return _begun(cell, repetition.image, job(cell, repetition.image), observers(cell), folder, limit_s, stop)
+
+
+def _begun(
+    cell: Cell,
+    image: GuestImage,
+    of_cell: Job,
+    noted: qemu.Observers,
+    folder: Path,
+    limit_s: float,
+    stop: threading.Event,
+    medium_options: str = "",
+) -> Beginning | Outcome:
+    """Do as `begin`, for a guest with this job. The emulator's medium gets `medium_options` after its own."""
     _need_room(cell.medium.size_bytes, folder)
     files = _files(cell, image, folder)
-    image.write_initramfs(program_set(cell), job(cell, image).beginning, files.initramfs)
+    image.write_initramfs(program_set(cell), of_cell.beginning, files.initramfs)
     (folder / qemu.LOAD_ARCHIVE).touch()
     cell_medium.make_medium(cell, image, StoredMedium(folder))
-    begun = Beginning(machine(cell, image), files, folder, observers=observers(cell))
+    setup = machine_setup(cell, image)
+    fixed = qemu.fixed_arguments(replace(setup, medium_options=setup.medium_options + medium_options))
+    begun = Beginning(fixed, files, folder, observers=noted)
     return begun.reach(limit_s, stop) or begun
 
 
@@ -262,43 +282,73 @@ def campaign(
     """Run the uncut guest of a repetition whose power is cut, in the empty directory `folder`, and yield its campaign.
     Raises CampaignError if that guest fails, and InputError for a kept medium that has changed.
     """
-    with ExitStack() as held:
-        if begun is None and repetition.beginning:
-            place = folder / "beginning"
-            place.mkdir()
-            made = begin(repetition, place, limit_s, stop)
-            if isinstance(made, Outcome):
-                raise CampaignError(made)
-            held.callback(made.close)
-            begun = made
-        guests = CellGuests(repetition, limit_s, stop, begun)
-        of_cell = plain_job(repetition.cell, repetition.image)
-        outcome = guests.first(guest_job.armed(of_cell), folder)
+    of_cell = plain_job(repetition.cell, repetition.image)
+    with guests_of_cuts(repetition, limit_s, stop, folder, begun) as guests:
+        # If the run of changed code is watched, this guest runs from power-on
+        shared = guests.begun if repetition.beginning else None
+        outcome = _first(repetition, guest_job.armed(of_cell), limit_s, stop, shared, folder)
         if outcome.status != Status.MEASURED:
             raise CampaignError(outcome)
         yield Campaign(repetition.cell, of_cell, guests, outcome, folder)
 
 
+@contextmanager
+def guests_of_cuts(
+    repetition: Repetition,
+    limit_s: float,
+    stop: threading.Event,
+    folder: Path,
+    begun: Beginning | None = None,
+    records: int = 0,
+) -> Iterator[CellGuests]:
+    """Make the beginnings of the guests of a repetition whose power is cut, in the directory `folder`, and yield what
+    runs them. The emulator records so many requests of the medium. Raises CampaignError if a beginning fails.
+    """
+    cell, image = repetition.cell, repetition.image
+    with ExitStack() as held:
+
+        def made(name: str, of_cell: Job, noted: qemu.Observers, options: str = "") -> Beginning:
+            place = folder / name
+            place.mkdir()
+            begins = _begun(cell, image, of_cell, noted, place, limit_s, stop, options)
+            if isinstance(begins, Outcome):
+                raise CampaignError(begins)
+            held.callback(begins.close)
+            return begins
+
+        of_cell = job(cell, image)
+        options = f",record={records}" if records else ""
+        first = begun or made("beginning", of_cell, observers(cell), options)
+        again = made("beginning of those after a cut", power_cuts.recovery(cell, of_cell), qemu.NO_OBSERVERS)
+        yield CellGuests(limit_s, stop, first, again)
+
+
 @dataclass(frozen=True)
 class CellGuests:
-    """What runs the guests of a cell whose power is cut: from the shared beginning, or from power-on."""
+    """What runs the guests of a cell whose power is cut, from the beginnings of those before and after a cut."""
 
-    repetition: Repetition
     limit_s: float
     stop: threading.Event
-    begun: Beginning | None
-    records: int = 0
-    """Record so many requests of the medium, in guests from power-on."""
+    begun: Beginning
+    again: Beginning
 
-    def first(self, job: Job, folder: Path) -> Outcome:
-        more = f",record={self.records}" if self.records else ""
-        return _first(self.repetition, job, self.limit_s, self.stop, self.begun, folder, more)
+    @contextmanager
+    def cutting(self, job: Job, folder: Path) -> Iterator[CutGuest]:
+        with beginning.cutting(self.begun, job.packed_load(), folder) as guest:
+            yield _CutGuest(guest, self.limit_s, self.stop)
 
-    def after_cut(self, files: Mapping[str, bytes], folder: Path) -> Outcome:
-        cell, image = self.repetition.cell, self.repetition.image
-        of_machine = _files(cell, image, folder)
-        image.write_initramfs(program_set(cell), files, of_machine.initramfs)
-        return qemu.run(machine(cell, image), replace(of_machine, load=None), folder, self.limit_s, self.stop)
+    def after_cut(self, job: Job, folder: Path) -> Outcome:
+        return self.again.boot(job.packed_load(), folder, self.limit_s, self.stop)
+
+
+@dataclass(frozen=True)
+class _CutGuest:
+    guest: Cutting
+    limit_s: float
+    stop: threading.Event
+
+    def cut(self, moment: Moment, folder: Path) -> Outcome:
+        return self.guest.cut(*moment, folder, self.limit_s, self.stop)
 
 
 def _first(
@@ -308,11 +358,8 @@ def _first(
     stop: threading.Event,
     begun: Beginning | None,
     folder: Path,
-    medium_options: str = "",
 ) -> Outcome:
-    """Run a guest of a cell with a new medium. If it runs from power-on, the emulator's medium gets `medium_options`
-    after its own. Raises InputError for a kept medium that has changed.
-    """
+    """Run a guest of a cell with a new medium. Raises InputError for a kept medium that has changed."""
     cell, image = repetition.cell, repetition.image
     if begun is not None:
         return begun.run(of_cell.packed_load(), folder, limit_s, stop)
@@ -321,9 +368,7 @@ def _first(
     (folder / qemu.LOAD_ARCHIVE).write_bytes(of_cell.packed_load())
     cell_medium.make_medium(cell, image, StoredMedium(folder))
     watched = changed.watched if changed else ()
-    setup = machine_setup(cell, image)
-    fixed = qemu.fixed_arguments(replace(setup, medium_options=setup.medium_options + medium_options))
-    outcome = qemu.run(fixed, files, folder, limit_s, stop, watched, observers=observers(cell))
+    outcome = qemu.run(machine(cell, image), files, folder, limit_s, stop, watched, observers=observers(cell))
     if changed is not None:
         coverage.keep(repetition.key, changed, folder / process.RAN)
     return outcome

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -71,6 +71,8 @@ EMULATOR_FILES = {
     "lab-lines.c": "softmmu/lab-lines.c",
     "lab-lines.h": "include/sysemu/lab-lines.h",
     "lab-target.h": "include/exec/lab-target.h",
+    "lab-cuts.c": "block/lab-cuts.c",
+    "lab-cuts.h": "include/block/lab-cuts.h",
     "lab-medium.c": "block/lab-medium.c",
     "lab-medium.h": "include/block/lab-medium.h",
     "lab-medium-notes.c": "block/lab-medium-notes.c",
@@ -126,10 +128,11 @@ PKG_CONFIG = {"glib.h": "glib-2.0", "pixman.h": "pixman-1"}
 @cache
 def digest() -> str:
     """Return the digest of all that decides what the emulator does, for the keys of results: tarball, own files,
-    patches, media core, options. Observers are left out. So is the host's compiler: it does not affect a guest.
+    patches, media core, options. Observers are left out, and what only guests with power cuts execute. So is the host's
+    compiler: it does not affect a guest.
     """
-    seen = {file for name in OBSERVERS for file in _files_of(name)}
-    return _digest_of(file for file in paths.emulator().rglob("*") if file not in seen)
+    left_out = {*(file for name in OBSERVERS for file in _files_of(name)), *_files_of_cuts()}
+    return _digest_of(left_out)
 
 
 @cache
@@ -138,16 +141,26 @@ def observer_digest(name: str) -> str:
     return digest_tree(*_files_of(name))
 
 
+@cache
+def cuts_digest() -> str:
+    """Return the digest of what decides what remains of a medium whose power is cut."""
+    return digest_tree(*_files_of_cuts())
+
+
+def _files_of_cuts() -> list[Path]:
+    return [*sorted(paths.emulator().glob("lab-cuts.[ch]")), paths.media() / "src/power_cut.c"]
+
+
 def _files_of(observer: str) -> list[Path]:
     root = paths.emulator()
     return [*sorted(root.glob(f"lab-{observer}.[ch]")), *root.glob(f"patches/[0-9][0-9]-{observer}.patch")]
 
 
-def _digest_of(files: Iterable[Path]) -> str:
-    """Return the digest of an emulator with these files of emulator/."""
-    own = digest_tree(*sorted(file for file in files if file.is_file()))
-    core = (digest_tree(paths.media() / part) for part in ("src", "include"))
-    return digest_bytes("\n".join((TARBALL, own, *core, *CONFIGURE_OPTIONS)).encode())
+def _digest_of(left_out: Collection[Path] = ()) -> str:
+    """Return the digest of an emulator without these files."""
+    parts = (paths.emulator(), paths.media() / "src", paths.media() / "include")
+    files = (sorted(file for file in part.rglob("*") if file.is_file() and file not in left_out) for part in parts)
+    return digest_bytes("\n".join((TARBALL, *(digest_tree(*part) for part in files), *CONFIGURE_OPTIONS)).encode())
 
 
 def program() -> Path:
@@ -191,7 +204,7 @@ _known: dict[Path, Path] = {}
 
 def _program(root: Path, fetched: Callable[[], object] = lambda: None) -> Path:
     if root not in _known:
-        recipe = {"emulator": _digest_of(paths.emulator().rglob("*")), "flags": NO_PATHS}
+        recipe = {"emulator": _digest_of(), "flags": NO_PATHS}
         entry = Cache(root / "image").entry(
             "emulator", recipe, lambda folder: _fill(root, folder, fetched), products=[QEMU_PROGRAM], of_host=of_host
         )

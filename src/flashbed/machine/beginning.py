@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Share a beginning between guests: one emulator boots a guest until it asks for its load, and forks there for each
-guest (emulator/lab-beginning.h).
+guest (emulator/lab-beginning.h). A forked guest can be cut at several moments: it is forked again at each, and the new
+guest loses its power (emulator/lab-cuts.h).
 
 Knows no cell. A forked guest leaves the same bytes as a guest that ran from power-on.
 """
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,12 +27,18 @@ from flashbed.machine.qemu import NO_OBSERVERS, Observers
 
 READY = "ready"
 
+BEGIN, BOOT = "begin", "boot"
+"""Orders: fork a guest that goes on with this medium, or one whose medium is another."""
+
+CUT_ORDERS, CUT_ANSWERS = "cuts.orders", "cuts.answers"
+"""The pipes of a guest that is cut at several moments (emulator/lab-cuts.h)."""
+
 EMULATOR_LOST = -9
 """The status of a forked guest whose emulator is gone, so that nothing is known of it."""
 
 
 @dataclass
-class _Forked:
+class Forked:
     """A guest that was forked at the end of the beginning."""
 
     folder: Path
@@ -49,7 +58,7 @@ class _ControlSocket:
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._lock = line, threading.Lock()
-        self._forked: dict[str, _Forked] = {}
+        self._forked: dict[str, Forked] = {}
         self.is_gone = False
         self.is_ready = False
         self.moved = threading.Event()
@@ -60,13 +69,13 @@ class _ControlSocket:
         with self._lock, suppress(OSError):  # if the emulator is gone, so are its guests
             self._line.sendall(f"{order}\n".encode())
 
-    def begin(self, folder: Path) -> _Forked:
-        forked = _Forked(folder, self)
+    def begin(self, folder: Path, order: str) -> Forked:
+        forked = Forked(folder, self)
         with self._lock:
             if self.is_gone:
                 forked.ended.set()
             self._forked[str(folder)] = forked
-        self.give(f"begin {folder}")
+        self.give(f"{order} {folder}")
         return forked
 
     def _listen(self) -> None:
@@ -144,7 +153,7 @@ class Beginning:
         end = process.watch(_Opening(self._orders, emulator), self._folder, stop, limit_s)
         if end is End.ITS_OWN and self._orders.is_ready:
             return None
-        return qemu.outcome_of(self._files, self._folder, _status(end, emulator.wait), limit_s)
+        return qemu.outcome_of(self._files, self._folder, status_of(end, emulator.wait), limit_s)
 
     @property
     def is_gone(self) -> bool:
@@ -156,31 +165,118 @@ class Beginning:
         host's time, and return its outcome. Its medium stays in `folder`. Raises HostResourceError, InterruptedByUser,
         OSError.
         """
-        files = self._copied(folder)
-        (folder / qemu.LOAD_ARCHIVE).write_bytes(load)
-        forked = self._orders.begin(folder)
-        try:
-            end = process.watch(forked, folder, stop, limit_s)
-        except BaseException:
-            forked.end()
-            forked.has_ended(process.KILL_GUEST_AFTER_S)  # it writes to the folder until then
-            raise
-        return qemu.outcome_of(files, folder, _status(end, lambda: forked.status), limit_s)
+        return _watched(*self.fork(load, folder), limit_s, stop)
 
-    def _copied(self, folder: Path) -> qemu.Files:
-        """Copy every file that the emulator writes. The forked guest continues at the same positions in them."""
-        for path in self._folder.iterdir():
-            if path.is_dir():
-                shutil.copytree(path, folder / path.name)
-            elif path not in (self._files.initramfs, self._files.load):
-                sparse.copy(path, folder / path.name)
-        own = {name: folder / getattr(self._files, name).name for name in ("state", "data")}
-        return replace(self._files, **own, load=folder / qemu.LOAD_ARCHIVE)
+    def boot(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+        """Do as `run`, in a directory that holds the state and the content of another medium with the same parameters.
+        Its power comes on. The beginning must not have used its medium.
+        """
+        return _watched(*self.fork(load, folder, order=BOOT), limit_s, stop)
+
+    def fork(self, load: bytes, folder: Path, order: str = BEGIN) -> tuple[Forked, qemu.Files]:
+        """Fork a guest in `folder`, and return it with its files. Raises OSError."""
+        files = copied(self._files, self._folder, folder)
+        (folder / qemu.LOAD_ARCHIVE).write_bytes(load)
+        return self._orders.begin(folder, order), files
 
     def close(self) -> None:
         """End the emulator, and with it all guests forked from it."""
         self._held.close()
 
 
-def _status(end: End, own: Callable[[], int]) -> int:
+@dataclass(frozen=True)
+class _Answer:
+    """The next answer of a guest, which can be waited for as for a guest's end."""
+
+    guest: Forked
+    answers: int
+    """A file descriptor."""
+
+    def has_ended(self, within_s: float) -> bool:
+        return bool(select.select([self.answers], [], [], within_s)[0]) or self.guest.has_ended(0)
+
+    def end(self) -> None:
+        self.guest.end()
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """A guest that stops at moments. `orders` and `answers` are file descriptors."""
+
+    guest: Forked
+    files: qemu.Files
+    orders: int
+    answers: int
+
+    def cut(self, after_ns: int, seed: int, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+        """Leave in the empty directory `folder` what remains if the power fails `after_ns` after the guest armed the
+        cut, and return the outcome of that. `after_ns` must not decrease from cut to cut. If the guest ends before,
+        return its own outcome. Both run for at most `limit_s` seconds of the host's time. Raises HostResourceError,
+        InterruptedByUser, OSError.
+        """
+        end, reached = self._answered(f"{after_ns} {seed}", limit_s, stop)
+        if not reached:
+            return self._outcome(end, limit_s)
+        files = copied(self.files, self.guest.folder, folder)
+        end, status = self._answered(str(folder), limit_s, stop)
+        if not status:
+            return self._outcome(end, limit_s)
+        return qemu.outcome_of(files, folder, int(status), limit_s)
+
+    def _answered(self, order: str, limit_s: float, stop: threading.Event) -> tuple[End, str]:
+        """Give an order and return the answer. It is "" if none comes, with how the guest ended."""
+        os.write(self.orders, f"{order}\n".encode())
+        waited = process.watch(_Answer(self.guest, self.answers), self.guest.folder, stop, limit_s)
+        line = b""
+        while waited is End.ITS_OWN and not line.endswith(b"\n") and (more := os.read(self.answers, 64)):
+            line += more
+        return waited, line.decode().rstrip("\n")
+
+    def _outcome(self, end: End, limit_s: float) -> Outcome:
+        self.guest.has_ended(process.KILL_GUEST_AFTER_S)
+        return qemu.outcome_of(self.files, self.guest.folder, status_of(end, lambda: self.guest.status), limit_s)
+
+
+@contextmanager
+def cutting(beginning: Beginning, load: bytes, folder: Path) -> Iterator[Cutting]:
+    """Fork a guest of this beginning in the empty directory `folder`, and yield it. It waits where it arms the cut.
+    Raises HostResourceError, OSError.
+    """
+    with ExitStack() as held:
+        pipes = []
+        for name, flags in ((CUT_ORDERS, os.O_RDWR), (CUT_ANSWERS, os.O_RDONLY | os.O_NONBLOCK)):
+            os.mkfifo(folder / name)
+            pipes.append(os.open(folder / name, flags))
+            held.callback(os.close, pipes[-1])
+        guest, files = beginning.fork(load, folder)
+        held.callback(guest.has_ended, process.KILL_GUEST_AFTER_S)  # it writes to the folder until then
+        held.callback(guest.end)
+        yield Cutting(guest, files, *pipes)
+
+
+def copied(files: qemu.Files, source: Path, folder: Path) -> qemu.Files:
+    """Copy every file that the emulator writes in `source`, except those that `folder` has, and return those of
+    `folder`. A forked guest continues at the same positions in them. Raises OSError.
+    """
+    for path in source.iterdir():
+        if path.is_dir():
+            shutil.copytree(path, folder / path.name)
+        elif path.is_file() and path != files.initramfs and not (folder / path.name).exists():
+            sparse.copy(path, folder / path.name)
+    own = {name: folder / getattr(files, name).name for name in ("state", "data")}
+    return replace(files, **own, load=folder / qemu.LOAD_ARCHIVE)
+
+
+def _watched(guest: Forked, files: qemu.Files, limit_s: float, stop: threading.Event) -> Outcome:
+    """Run a forked guest to its end."""
+    try:
+        end = process.watch(guest, guest.folder, stop, limit_s)
+    except BaseException:
+        guest.end()
+        guest.has_ended(process.KILL_GUEST_AFTER_S)  # it writes to the folder until then
+        raise
+    return qemu.outcome_of(files, guest.folder, status_of(end, lambda: guest.status), limit_s)
+
+
+def status_of(end: End, own: Callable[[], int]) -> int:
     return {End.LATE: process.TIMED_OUT, End.BROKEN: 0}[end] if end is not End.ITS_OWN else own()

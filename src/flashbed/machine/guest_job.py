@@ -42,7 +42,7 @@ RECOVERY_MARK, RECOVERED_MARK = "recovery", "recovered"
 """Marks before the first mount after the cut, and after the last."""
 
 NEVER_NS = 10**18
-"""A power cut 31 years away."""
+"""A power cut 31 years away. Earlier ones come from the emulator's pipes (machine/beginning.py)."""
 
 MOUNTED_AS = "mounted_as"
 """The file of /out that says how the file system mounted after the cut: as it was, or repaired; none if it did not."""
@@ -81,6 +81,7 @@ check() {{
 	echo $? >/out/{CHECK_STATUS}
 }}
 
+step load load
 step medium load_medium
 medium mark {RECOVERY_MARK}
 step translation load_translation
@@ -257,23 +258,19 @@ def _chip_options(cell: Cell) -> str:
     return " ".join(word for word, value in options.items() if value)
 
 
-def armed(job: Job, after_ns: int = NEVER_NS, seed: int = 0) -> Job:
-    """Return the job with a power cut so long after its measurement begins. `seed` decides what is left of the requests
-    that were under way.
-    """
-    begins = f"medium mark {ARMING_MARK}\nmedium off {after_ns:020d} {seed:020d} || exit 1\nmedium mark {ARMED_MARK}\n"
+def armed(job: Job) -> Job:
+    """Return the job that arms the power cut before its measurement."""
+    begins = f"medium mark {ARMING_MARK}\nmedium off {NEVER_NS} 0 || exit 1\nmedium mark {ARMED_MARK}\n"
     return job.changed({MEASURE_FUNCTION: begins.encode() + job.load[MEASURE_FUNCTION]})
 
 
-def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes], acknowledged: bytes = b"") -> dict[str, bytes]:
-    """Return the files of /job of the guest that boots again: those that the first one began with, those of its check,
-    and the acknowledged lines.
+def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes], acknowledged: bytes = b"") -> Job:
+    """Return the job of the guest that boots again. It begins with the files that the first one began with. Its load is
+    the check and the acknowledged lines.
     """
-    return {
-        **job.beginning,
-        **checks,
+    again = {
         "module": script(module_commands(cell)),
         "repair": script(cell.filesystem.repair_commands(device(cell))),
         "cell": _AFTER_CUT.encode(),
-        ACKNOWLEDGED: acknowledged,
     }
+    return Job({**job.beginning, **again}, {**checks, ACKNOWLEDGED: acknowledged})

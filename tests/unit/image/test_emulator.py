@@ -86,7 +86,7 @@ class Digests(NamedTuple):
 
 def digests() -> Digests:
     observers = {name: emulator.observer_digest.__wrapped__(name) for name in emulator.OBSERVERS}
-    return Digests(emulator.digest.__wrapped__(), observers, emulator._digest_of(paths.emulator().rglob("*")))
+    return Digests(emulator.digest.__wrapped__(), observers, emulator._digest_of())
 
 
 def after_change(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digests:
@@ -122,6 +122,16 @@ def test_a_part_that_only_observes_is_built_anew_and_moves_no_other_key(
     assert {
         observer_ for observer_ in emulator.OBSERVERS if after.observers[observer_] != before.observers[observer_]
     } == {observer}
+
+
+def test_what_remains_after_a_cut_is_in_the_keys_of_cells_with_cuts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (digests(), emulator.cuts_digest.__wrapped__())
+    after = (after_change("lab-cuts.c", tmp_path, monkeypatch), emulator.cuts_digest.__wrapped__())
+    assert after[0].keys == before[0].keys
+    assert after[0].built != before[0].built
+    assert after[1] != before[1]
 
 
 Fill = Callable[[Path, Callable[[], object], list[str]], None]
