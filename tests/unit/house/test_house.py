@@ -25,6 +25,8 @@ def rooms_on_the_map(package: str) -> dict[str, set[str]]:
     """Return the rows of the table of rooms: a room, and the modules in its last column."""
     text = (REPOSITORY / "docs/design.md").read_text().partition(f"{PACKAGES[package]}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([\w./]+)` \| .* \| ([^|]*)\|$", text, re.MULTILINE)
+    begun = re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
+    assert [room for room, _ in rows] == list(dict.fromkeys(begun)) == begun, "each room has one row of three columns"
     return {room.rstrip("/"): set(re.findall(r"`([\w/]+)`", modules)) for room, modules in rows}
 
 
