@@ -218,9 +218,6 @@ ADDED = (
     "*What follows is this lab's own: no sentence of the paper, or one under a condition that the paper leaves open.*"
 )
 
-BEHIND_STUDIES = "**This page is behind its studies**, which have changed since their results were measured."
-"""An author adds this line to the page by hand. `make papers` removes it when it writes the page from new results."""
-
 NOT_EXPLAINED = "*Why is not explained yet.*"
 
 PAGE_HEAD = """\
