@@ -35,9 +35,9 @@ def test_it_boots_in_a_machine_of_24_mib(name: str) -> None:
     target = architecture.named(name)
     if memory.machine(target) is None:
         pytest.skip("no QEMU here for this architecture; Debian's package qemu-system-x86 has it")
-    left = memory.left(target, building.build(name).image)
-    assert left is not None
-    assert 12 << 10 < left.free_kib < left.total_kib < memory.RAM_MIB << 10
+    free_kib = memory.free_kib(target, building.build(name).image)
+    assert free_kib is not None
+    assert 12 << 10 < free_kib < memory.RAM_MIB << 10
 
 
 @pytest.mark.parametrize("name", NAMES)

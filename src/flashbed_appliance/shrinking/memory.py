@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common import programs
@@ -34,7 +33,7 @@ instructions that it executes at 1 ns.
 LIMIT_S = 240
 """Host seconds after which a kernel counts as one that does not boot."""
 
-_FIELD = re.compile(r"^(MemTotal|MemFree):\s+(\d+) kB", re.MULTILINE)
+_MEM_FREE = re.compile(r"^MemFree:\s+(\d+) kB", re.MULTILINE)
 
 _LISTED = re.compile(r"^ +count: +(\d+)", re.MULTILINE)
 """The number of pages on a list of a CPU."""
@@ -53,16 +52,6 @@ FLAGS = (
     "-no-pie",
     "-Wl,--build-id=none",
 )
-
-
-@dataclass(frozen=True)
-class BootMemory:
-    """Memory in KiB of a machine with RAM_MIB: `total_kib` is MemTotal; `free_kib` is free when programs start (MemFree
-    plus the pages on the per-CPU lists).
-    """
-
-    total_kib: int
-    free_kib: int
 
 
 def machine(target: Architecture) -> list[str] | None:
@@ -98,8 +87,9 @@ def identity(target: Architecture) -> str:
     return " ".join([program, *command[1:], digest_file(_source())])
 
 
-def left(target: Architecture, image: Path) -> BootMemory | None:
-    """Boot `image` (bzImage, Image) and return the memory that it leaves; None if this host has no QEMU for it.
+def free_kib(target: Architecture, image: Path) -> int | None:
+    """Boot `image` (bzImage, Image) in a machine with RAM_MIB and return the memory in KiB that is free when programs
+    start; None if this host has no QEMU for it.
 
     Raises SetupError, with the last lines of the console, if the kernel does not reach its first program.
     """
@@ -124,14 +114,16 @@ def left(target: Architecture, image: Path) -> BootMemory | None:
         return reported(console.read_text(errors="replace"), complaint)
 
 
-def reported(console: str, complaint: str = "") -> BootMemory:
-    """Return the memory that a console reports. Raises SetupError if it reports none."""
-    fields = {match[1]: int(match[2]) for match in _FIELD.finditer(console)}
-    if len(fields) != 2:
+def reported(console: str, complaint: str = "") -> int:
+    """Return the free memory in KiB that a console reports: MemFree plus the pages on the per-CPU lists. Raises
+    SetupError if it reports none.
+    """
+    mem_free = _MEM_FREE.search(console)
+    if mem_free is None:
         last = "\n".join((console or complaint).splitlines()[-12:])
         raise SetupError(f"the kernel did not reach its first program; its last lines:\n{last}")
     listed = sum(int(match[1]) for match in _LISTED.finditer(console))
-    return BootMemory(fields["MemTotal"], fields["MemFree"] + PAGE_KIB * listed)
+    return int(mem_free[1]) + PAGE_KIB * listed
 
 
 def _source() -> Path:

@@ -203,12 +203,12 @@ class Bench:
             return variant
 
         def boot(folder: Path) -> None:
-            left, trouble = None, ""
+            free_kib, trouble = None, ""
             try:
-                left = memory.left(self.target, entry.path(KERNEL))
+                free_kib = memory.free_kib(self.target, entry.path(KERNEL))
             except SetupError as error:
                 trouble = _last(error.message)
-            report = {"free_kib": left.free_kib if left else None, "trouble": trouble}
+            report = {"free_kib": free_kib, "trouble": trouble}
             (folder / MEMORY).write_text(json.dumps(report, indent=1))
 
         run = {"kernel": variant.digest, "machine": self.machine}

@@ -69,8 +69,8 @@ class MadeUpKernel:
         return 5000 + sum(WEIGHT[option] for option in fragment.values(file.read_text()))
 
     @staticmethod
-    def left(_: object, file: Path) -> memory.BootMemory:
-        return memory.BootMemory(20_000, 20_000 - 10 * len(fragment.values(file.read_text())))
+    def free_kib(_: object, file: Path) -> int:
+        return 20_000 - 10 * len(fragment.values(file.read_text()))
 
 
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
@@ -88,7 +88,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     monkeypatch.setattr(distilling, "check", lambda *_: distilling.HostCompiler({}, "one"))
     monkeypatch.setattr(command, "packed_bytes", made.packed)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")
-    monkeypatch.setattr(memory, "left", made.left)
+    monkeypatch.setattr(memory, "free_kib", made.free_kib)
     monkeypatch.setattr(price_list, "file_of", lambda name: tmp_path / f"{name}.jsonl")
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     return made

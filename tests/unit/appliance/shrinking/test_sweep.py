@@ -126,12 +126,12 @@ def test_a_variant_whose_source_is_not_there_says_so(
 def test_a_variant_that_does_not_boot_has_a_price_in_bytes_only(
     kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(target: object, file: Path) -> memory.BootMemory:
+    def free_kib(target: object, file: Path) -> int:
         if "CONFIG_UNIX=y" not in file.read_text():
             raise SetupError("the kernel did not come to its first program; the last that it said:\nno init")
-        return kernel.left(target, file)
+        return kernel.free_kib(target, file)
 
-    monkeypatch.setattr(memory, "left", left)
+    monkeypatch.setattr(memory, "free_kib", free_kib)
     priced = _by_option(prices.sweep(TARGET, wanted_options))
     one = priced["CONFIG_UNIX"].figures
     assert (one.image, one.ram_kib, one.why_not) == (50, None, "")
@@ -146,7 +146,7 @@ def test_memory_is_measured_again_without_a_build(
     monkeypatch.setattr(building, "compile_kernel", None)
     assert prices.sweep(TARGET, wanted_options) == first
     monkeypatch.setattr(memory, "identity", lambda _: "another")
-    monkeypatch.setattr(memory, "left", lambda *_: memory.BootMemory(20_000, 7_000))
+    monkeypatch.setattr(memory, "free_kib", lambda *_: 7_000)
     assert all(price.figures.ram_kib is None for price in prices.sweep(TARGET, wanted_options, stored=True))
     assert {price.figures.ram_kib for price in prices.sweep(TARGET, wanted_options)} == {0, None}
 
@@ -154,10 +154,10 @@ def test_memory_is_measured_again_without_a_build(
 def test_if_the_kernel_itself_does_not_boot_nothing_is_compared(
     kernel: MadeUpKernel, wanted_options: Fragment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(*_: object) -> memory.BootMemory:
+    def free_kib(*_: object) -> int:
         raise SetupError("the last that it said:\nno init")
 
-    monkeypatch.setattr(memory, "left", left)
+    monkeypatch.setattr(memory, "free_kib", free_kib)
     with pytest.raises(SetupError, match="does not boot: no init"):
         prices.sweep(TARGET, wanted_options)
 
