@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.analysis.words import ONLY_CELL, count
@@ -14,7 +15,7 @@ from flashbed.common.page import PageTable
 from flashbed.comparing.cells import Compared, ComparedCell, Defect, NewDefect, TextChange
 from flashbed.comparing.change import BeginsWith, Cause, Change, FlushChange
 from flashbed.comparing.regression_limits import SPEED, Broken, ChangeLimit, broken, worse_by
-from flashbed.comparing.result_set import CHECK_COLUMN, Place, other_inputs
+from flashbed.comparing.result_set import CHECK_COLUMN, Place, ResultSet
 from flashbed.result.metrics import CPU_LAYER, Better
 
 
@@ -54,6 +55,9 @@ _FLUSHED = {
     FlushChange.FEWER: "the medium is told to flush less often",
     FlushChange.MIXED: "the medium is told to flush more often with some seeds and less often with others",
 }
+
+MOST_OPTIONS = 10
+"""The most options of a kernel that are listed. Others are counted."""
 
 MOST_OPEN_ROWS = 12
 """Rows that a page shows at once."""
@@ -124,6 +128,44 @@ def lines(compared: Compared, limits: Sequence[ChangeLimit], beyond: Sequence[Br
         limit_texts = ", ".join(f"{limit.metric} {_percent(limit.share)}" for limit in limits)
         yield f"Limits, worse by: {limit_texts}"
         yield _held(len(beyond), tested)
+
+
+def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
+    """Yield a sentence for each input in which the two sets differ."""
+    for axis in sorted({**a.fixed, **b.fixed}):
+        of_a, of_b = a.fixed.get(axis), b.fixed.get(axis)
+        if of_a != of_b and of_a is not None and of_b is not None:
+            yield f"{axis}: {of_a} / {of_b}"
+    for name in dict.fromkeys([*a.inputs, *b.inputs]):
+        yield from _other(name, a.inputs.get(name), b.inputs.get(name))
+    for kernel in a.options:
+        if kernel in b.options:
+            yield from _other_options(kernel, a.options[kernel], b.options[kernel])
+
+
+def _other_options(kernel: str, of_a: Mapping[str, str], of_b: Mapping[str, str]) -> Iterator[str]:
+    differ = [name for name in sorted({**of_a, **of_b}) if of_a.get(name) != of_b.get(name)]
+    for name in differ[:MOST_OPTIONS]:
+        yield f"{kernel}, {name}: {of_a.get(name, 'not set')} / {of_b.get(name, 'not set')}"
+    if differ[MOST_OPTIONS:]:
+        yield f"{kernel}: {len(differ) - MOST_OPTIONS} more options"
+
+
+def _other(name: str, of_a: Any, of_b: Any) -> Iterator[str]:
+    if of_a == of_b:
+        return
+    if isinstance(of_a, Mapping) and isinstance(of_b, Mapping):
+        for key in dict.fromkeys([*of_a, *of_b]):
+            yield from _other(f"{name}, {key}", of_a.get(key), of_b.get(key))
+    elif of_a is None or of_b is None:
+        yield f"{name}: only in {'B' if of_a is None else 'A'}"
+    else:
+        yield f"{name}: {_short(of_a)} / {_short(of_b)}"
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:12]}..."
 
 
 def in_short(compared: Compared, limits: Sequence[ChangeLimit]) -> Iterator[str]:

@@ -6,7 +6,7 @@ REPORT is the directory of a report, its results.json, or a pack, which has such
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,6 @@ RESULTS_JSON = "results.json"
 COMPARED = (
     f"`flashbed compare` reads a report's folder, its {RESULTS_JSON}, a pack, or a folder of several report folders"
 )
-MOST_OPTIONS = 10
-"""The most options of a kernel that are listed. Others are counted."""
-
 Place = tuple[tuple[str, str], ...]
 """The place of a cell: axes and their values, in the order of the axes' names."""
 
@@ -198,41 +195,3 @@ def _repetition(row: Mapping[str, Any]) -> StoredRepetition:
     if not all(value is None or isinstance(value, str) for value in texts.values()):
         raise TypeError("a column of text has something else")
     return StoredRepetition(figures, row.get("counted", {}), texts, columns.compared_assessments(row))
-
-
-def other_inputs(a: ResultSet, b: ResultSet) -> Iterator[str]:
-    """Yield a sentence for each input in which the two sets differ."""
-    for axis in sorted({**a.fixed, **b.fixed}):
-        of_a, of_b = a.fixed.get(axis), b.fixed.get(axis)
-        if of_a != of_b and of_a is not None and of_b is not None:
-            yield f"{axis}: {of_a} / {of_b}"
-    for name in dict.fromkeys([*a.inputs, *b.inputs]):
-        yield from _other(name, a.inputs.get(name), b.inputs.get(name))
-    for kernel in a.options:
-        if kernel in b.options:
-            yield from _other_options(kernel, a.options[kernel], b.options[kernel])
-
-
-def _other_options(kernel: str, of_a: Mapping[str, str], of_b: Mapping[str, str]) -> Iterator[str]:
-    differ = [name for name in sorted({**of_a, **of_b}) if of_a.get(name) != of_b.get(name)]
-    for name in differ[:MOST_OPTIONS]:
-        yield f"{kernel}, {name}: {of_a.get(name, 'not set')} / {of_b.get(name, 'not set')}"
-    if differ[MOST_OPTIONS:]:
-        yield f"{kernel}: {len(differ) - MOST_OPTIONS} more options"
-
-
-def _other(name: str, of_a: Any, of_b: Any) -> Iterator[str]:
-    if of_a == of_b:
-        return
-    if isinstance(of_a, Mapping) and isinstance(of_b, Mapping):
-        for key in dict.fromkeys([*of_a, *of_b]):
-            yield from _other(f"{name}, {key}", of_a.get(key), of_b.get(key))
-    elif of_a is None or of_b is None:
-        yield f"{name}: only in {'B' if of_a is None else 'A'}"
-    else:
-        yield f"{name}: {_short(of_a)} / {_short(of_b)}"
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:12]}..."

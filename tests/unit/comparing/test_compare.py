@@ -252,7 +252,7 @@ def test_two_values_of_an_axis_are_two_sets(tmp_path: Path) -> None:
     folder = write(tmp_path / "a")
     comparison = of(f"{folder}@filesystem=ext2", f"{folder}@filesystem=f2fs")
     assert [cell.place for cell in comparison.cells] == [()]
-    assert "filesystem: ext2 / f2fs" in list(result_set.other_inputs(comparison.a, comparison.b))
+    assert "filesystem: ext2 / f2fs" in list(presentation.other_inputs(comparison.a, comparison.b))
 
 
 def test_a_path_and_a_value_may_have_what_parts_them(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_path_and_a_value_may_have_what_parts_them(tmp_path: Path) -> None:
     folder = write(tmp_path / "me@work/a@b", filesystems=kernels)
     comparison = of(f"{folder}@filesystem={kernels[0]}", f"{folder}@filesystem={kernels[1]}")
     assert [cell.place for cell in comparison.cells] == [()]
-    assert "filesystem: {} / {}".format(*kernels) in list(result_set.other_inputs(comparison.a, comparison.b))
+    assert "filesystem: {} / {}".format(*kernels) in list(presentation.other_inputs(comparison.a, comparison.b))
     assert len(of(folder, folder).cells) == 2
 
 
@@ -270,7 +270,7 @@ def test_what_the_sets_were_not_measured_with_alike(tmp_path: Path) -> None:
     b = write(tmp_path / "b", kernel="6.12", inputs={"kernel": "def", "board: b": {"mips": 2000}, "more": 1})
     comparison = of(a, b)
     assert len(comparison.cells) == 2
-    assert list(result_set.other_inputs(comparison.a, comparison.b)) == [
+    assert list(presentation.other_inputs(comparison.a, comparison.b)) == [
         "kernel: 6.1 / 6.12",
         "kernel: abc / def",
         "board: b, mips: 1000 / 2000",
