@@ -131,10 +131,11 @@ def _programs(root: Path) -> Iterator[tuple[Path, Path]]:
     for folder in ("usr/bin", INNER, "usr/aarch64-linux-gnu/bin"):
         for path in sorted((root / folder).iterdir()):
             target = path.resolve()
-            if target.is_file() and os.access(target, os.X_OK) and target.suffix != ".so" and _is_elf(target):
+            if target.is_file() and os.access(target, os.X_OK) and target.suffix != ".so" and is_elf(target):
                 yield path, target
 
 
-def _is_elf(path: Path) -> bool:
+def is_elf(path: Path) -> bool:
+    """Return True if a file begins as ELF files do."""
     with path.open("rb") as file:
         return file.read(4) == b"\x7fELF"

@@ -23,7 +23,7 @@ from flashbed.common import atomic, paths
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.progress import stage
-from flashbed.image import lockfile
+from flashbed.image import lockfile, toolchain
 from flashbed.image.cache import LISTING, MANIFEST, AskedEntry, Cache, name_of
 from flashbed.image.debian import REQUEST_NOTES
 from flashbed.packs import gathering, making
@@ -109,7 +109,7 @@ class _Maker:
         """Add an entry of this host's cache. Raises SetupError for a program that lacks a library."""
         manifest = json.loads((entry.folder / MANIFEST).read_text())
         products = tuple(manifest["products"])
-        if entry.of_host and any(_is_elf(entry.folder / name) for name in products):
+        if entry.of_host and any(toolchain.is_elf(entry.folder / name) for name in products):
             self._add_programs(entry.name, entry.recipe, [entry.folder / name for name in products], "")
             return
         names = {*products, *(name for name in ALWAYS if (entry.folder / name).is_file())}
@@ -150,11 +150,6 @@ class _Maker:
 
     def _put(self, entry: _Entry) -> None:
         self.entries[entry.folder] = entry
-
-
-def _is_elf(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 def write(
