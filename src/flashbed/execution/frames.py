@@ -42,7 +42,9 @@ def results(study: object) -> pandas.DataFrame:
     commands. Raises InputError.
     """
     if not isinstance(study, str | os.PathLike) or not (name := os.fspath(study)) or not isinstance(name, str):
-        raise InputError(f'results({_said(study)}): wants the name of a study or its file, such as results("quick")')
+        raise InputError(
+            f'results({_shown_repr(study)}): wants the name of a study or its file, such as results("quick")'
+        )
     read = load_study(find_study(name))
     return _frame(run.rows(run.stored(read)), read.axes)
 
@@ -88,7 +90,7 @@ def requests(key: object) -> pandas.DataFrame:
     """
     if not isinstance(key, str):
         raise InputError(
-            f"requests({_said(key)}): wants the key of a repetition as a text; the column key of results() has it"
+            f"requests({_shown_repr(key)}): wants the key of a repetition as a text; the column key of results() has it"
         )
     stored = open_store().find(key)
     try:
@@ -100,5 +102,5 @@ def requests(key: object) -> pandas.DataFrame:
     return pandas.DataFrame(map(asdict, log.requests), columns=list(_REQUEST)).astype(_REQUEST)
 
 
-def _said(value: object) -> str:
+def _shown_repr(value: object) -> str:
     return shown(repr(value))

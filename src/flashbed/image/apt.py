@@ -135,12 +135,12 @@ class Apt:
         if first_time:
             self._update()
         try:
-            files = self._told(packages, source=source, alone=alone)
+            files = self._files_of(packages, source=source, alone=alone)
         except SetupError:
             if first_time:
                 raise
             self._update()  # the lists may be damaged, or older than the package
-            files = self._told(packages, source=source, alone=alone)
+            files = self._files_of(packages, source=source, alone=alone)
         if not files:
             raise SetupError(f"the Debian archive did not offer {' '.join(packages)}")
         return files
@@ -174,7 +174,7 @@ class Apt:
         """Delete the lists, so that the next request asks the mirror."""
         locks.remove(self._root / "state/lists")
 
-    def _told(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
+    def _files_of(self, packages: Sequence[str], *, source: bool, alone: bool) -> tuple[ArchiveFile, ...]:
         subcommand = ["source", "--download-only"] if source else ["download"] if alone else ["install", "-y"]
         with locks.scratch(self._root / "tmp") as empty:  # apt omits files that it finds downloaded
             out = self._apt(*subcommand, "--print-uris", "-o", f"Dir::Cache::archives={empty}", *packages)

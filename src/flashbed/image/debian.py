@@ -28,8 +28,8 @@ _log = logging.getLogger("flashbed")
 REQUEST_NOTES = "packages.json"
 """The file that notes the result of each request."""
 
-_told: set[str] = set()
-"""Requests about which this process has warned."""
+_warned: set[str] = set()
+"""Requests and note files about which this process has warned."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,8 @@ class Archive:
             return noted
         if self._pins.strict:
             return None
-        if pinned is not None and request not in _told:
-            _told.add(request)
+        if pinned is not None and request not in _warned:
+            _warned.add(request)
             warning = "%s: names %s; `--locked` takes what it names"
             _log.warning(warning, lock.path, _difference(request, pinned, noted))
         return noted
@@ -213,9 +213,9 @@ class Archive:
         except FileNotFoundError:
             pass
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
-            if str(self._notes) not in _told:
+            if str(self._notes) not in _warned:
                 _log.warning("%s: damaged; the versions are noted again", self._notes)
-            _told.add(str(self._notes))
+            _warned.add(str(self._notes))
         return {}
 
     def _note(self, request: str, files_of_request: Sequence[ArchiveFile]) -> None:

@@ -143,15 +143,16 @@ def source(archive: Archive, choice: KernelChoice) -> KernelSource:
 
         unpatched = sources.of_package(package, resolved.version(package), unpack)
     for note in unpatched.notes:
-        if note not in _told:
+        if note not in _warned_notes:
             _log.warning("%s", note)
-        _told.add(note)
+        _warned_notes.add(note)
     of_the_lab = sorted((paths.kernel() / "patches" / supported(choice.version)).glob("*.patch"))
     with_ours = sources.patched(unpatched, [Patch(path, path.read_bytes()) for path in of_the_lab])
     return sources.patched(with_ours, choice.patches)
 
 
-_told: set[str] = set()
+_warned_notes: set[str] = set()
+"""Notes on sources of which this process has warned."""
 
 
 def supported(version: str) -> str:

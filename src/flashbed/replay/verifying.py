@@ -90,7 +90,7 @@ def _all(kept: Mapping[str, bytes], result: Mapping[str, Any], outcome: Outcome)
     if outcome.status != result["outcome"]:
         yield f"was {result['outcome']}, and is {outcome.status} here: {outcome.reason}"
     elif outcome.medium_check != result["check"]:
-        yield f"the checker said {_said(result['check'])}, and says {_said(outcome.medium_check)}"
+        yield f"the checker said {_check_words(result['check'])}, and says {_check_words(outcome.medium_check)}"
     kept_files = {name: data for name, data in kept.items() if name != RESULT}
     new_files = {CONSOLE: outcome.console, **{f"{OUT}{name}": data for name, data in outcome.files.items()}}
     for name in sorted(kept_files.keys() | new_files.keys()):
@@ -100,7 +100,7 @@ def _all(kept: Mapping[str, bytes], result: Mapping[str, Any], outcome: Outcome)
             yield f"{name}: {_first(kept_files[name], new_files[name])}"
 
 
-def _said(check: str | None) -> str:
+def _check_words(check: str | None) -> str:
     return "nothing (not checked)" if check is None else f'"{_short(check)}"' if check else "clean"
 
 

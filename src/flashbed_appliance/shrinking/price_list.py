@@ -79,10 +79,10 @@ def write(file: Path, recipe: BuildInputs, machine: str, figures: Mapping[str, F
     """Write the list, sorted by option. Empty values are left out of a line."""
     digests = {"made_of": digest_json(recipe), "settings": digest_json(recipe["config"])}
     first: dict[str, object] = {"format": FORMAT, **digests, "machine": machine}
-    rows = [{"option": option, **_told(asdict(figures[option]))} for option in sorted(figures)]
+    rows = [{"option": option, **_without_empty(asdict(figures[option]))} for option in sorted(figures)]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *rows)))
 
 
-def _told(row: dict[str, object]) -> dict[str, object]:
+def _without_empty(row: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in row.items() if value not in (None, (), "")}

@@ -91,7 +91,7 @@ def test_the_version_of_a_file(name: str, version: str) -> None:
         (f'{FILES}"../a_1.deb" = {{ version = "1", {REST} }}', r"is no name of a file of Debian's archive$"),
     ],
 )
-def test_what_is_no_lock_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_lock_is_warned_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "the.lock").write_text(text)
     with pytest.raises(InputError, match=message):
         lockfile.read(tmp_path / "the.lock")
@@ -104,7 +104,7 @@ def test_what_is_locked_is_fetched_without_asking_what_there_is(archive_of: Arch
     assert not [line for line in apt_log.read_text().splitlines() if line.split()[0] in ("update", "install")]
 
 
-def test_what_is_locked_and_gone_is_told_with_where_it_was_from(archive_of: ArchiveOf) -> None:
+def test_what_is_locked_and_gone_is_warned_with_where_it_was_from(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (package("a"), package("gone"))}, strict=True)
     with pytest.raises(SetupError, match=r"the\.lock: a: .*gone_1_arm64\.deb .*debian pool/gone_1\.deb"):
         archive.resolve(["a"])
@@ -135,7 +135,7 @@ def test_what_was_taken_stays_until_it_must_be_as_locked(
     assert archive_of({"c": locked}).resolve(["c"]).in_archive == locked
 
 
-def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
+def test_files_of_one_version_are_warned_apart(archive_of: ArchiveOf, caplog: pytest.LogCaptureFixture) -> None:
     archive_of({}).resolve(["e"])
     digest = package("e").sha256[:16]
     for change, message in (
@@ -147,13 +147,13 @@ def test_files_of_one_version_are_told_apart(archive_of: ArchiveOf, caplog: pyte
         ),
         ({"name": "d_1_arm64.deb"}, "d_1_arm64.deb (not here), e_1_arm64.deb (here only)"),
     ):
-        debian._told.clear()
+        debian._warned.clear()
         archive_of({"e": (replace(package("e"), **change),)}).resolve(["e"])
         words = "names the same versions for e as are used here, but other files: "
         assert f"the.lock: {words}{message}; `--locked`" in caplog.text
 
 
-def test_a_size_that_is_not_the_file_s_is_told(archive_of: ArchiveOf) -> None:
+def test_a_size_that_is_not_the_file_s_is_warned(archive_of: ArchiveOf) -> None:
     archive = archive_of({"a": (replace(package("a"), size=1),)}, strict=True)
     message = r'the\.lock: files\."a_1_arm64\.deb"\.bytes: is 1, and the file with that SHA-256 has 9 bytes$'
     with pytest.raises(InputError, match=message):
@@ -177,7 +177,7 @@ def test_mirrors_of_another_release_serve_the_lock_s(monkeypatch: pytest.MonkeyP
     assert known.origin("http://a.example/debian/pool/x.deb") == "debian pool/x.deb"
 
 
-def test_a_host_that_is_no_debian_is_told_how_to_name_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_is_no_debian_is_warned_how_to_name_a_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apt, "run", lambda *_: "Ubuntu|noble|http://u.example/ubuntu/\n")
     monkeypatch.delenv(apt.MIRRORS_VARIABLE, raising=False)
     with pytest.raises(SetupError, match=apt.MIRRORS_VARIABLE):
@@ -208,7 +208,7 @@ def test_the_repository_s_lock_names_the_emulator_s_source() -> None:
     assert emulator.TARBALL in {file.sha256 for file in files}
 
 
-def test_a_change_of_a_source_or_a_profile_is_told(
+def test_a_change_of_a_source_or_a_profile_is_warned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     study = load_study(paths.studies() / "quick.toml")
