@@ -30,14 +30,15 @@ PAGE = REPOSITORY / "docs/generated/accuracy.md"
 SECTIONS: Sequence[tuple[str, str, Section]] = (
     (
         "Single operations of flash",
-        "Exact. Page-mapped, without write buffer, planes and cache operations: one operation by itself.",
+        "Each row is one operation by itself, on page-mapped flash without write buffer, planes and cache operations.\n"
+        "The model must be exact.",
         as_rows(flash_paths.operations),
     ),
     (
         "Sequential rates of flash without planes, buffer and caches",
-        "In one request, a page at a time on each die, against the slowest part of the path; within 1 %. It is the\n"
-        "arithmetic of the path and no device's rate: what the shipped profiles do, with planes, buffer and caches,\n"
-        "is in the part above.",
+        "One request reads or writes a page at a time on each die. Its rate must be within 1 % of the rate of the\n"
+        "slowest part of the path. This is the arithmetic of the path, and no device's rate. The part above has the\n"
+        "rates of the shipped profiles, with planes, buffer and caches.",
         as_rows(flash_paths.sequential),
     ),
     ("Write amplification of greedy collection", amplification.GREEDY_TEXT, amplification.greedily),
@@ -49,10 +50,14 @@ SECTIONS: Sequence[tuple[str, str, Section]] = (
     ("Random overwrites in steady state", steady_state.TEXT, steady_state.overwrites),
     ("Random writes beyond the logs", log_blocks.COLLAPSE_TEXT, log_blocks.collapse),
     ("Random writes up to the erase group", log_blocks.SWEEP_TEXT, log_blocks.sweep),
-    ("Disks against their data sheets", "Within 1 %.", as_rows(disks.against_sheets)),
+    (
+        "Disks against their data sheets",
+        "Each figure must be within 1 % of the expected one.",
+        as_rows(disks.against_sheets),
+    ),
     (
         "Zones of disks",
-        "Against cylinder bytes / (head switches + cylinder change + revolutions); within 1 %.",
+        "Each rate must be within 1 % of cylinder bytes / (head switches + cylinder change + revolutions).",
         as_rows(disks.zones),
     ),
     ("Power cuts", power_cuts.TEXT, power_cuts.on_every_medium),
@@ -62,24 +67,24 @@ SECTIONS: Sequence[tuple[str, str, Section]] = (
 HEAD = """\
 # How accurate the models are
 
-Written by `make accuracy`; do not edit. The first part tells how like the devices the shipped profiles are: read it to
-know how far to believe a figure of a study. The second tells that the models compute what they should, by arithmetic
-and data sheets: read it to know that a difference between two figures is not the model's mistake. Each figure is of
-virtual time and the same on every host. How fast the models run is another matter: `make bench`.
+Written by `make accuracy`; do not edit. The first part compares the shipped profiles with measured devices. Read it to
+know how far to believe a figure of a study. The second part compares the models with arithmetic and data sheets. Read
+it to know that a difference between two figures is not the model's mistake. Each figure is in virtual time, and is the
+same on every host. `make bench` measures how fast the models run.
 """
 
 ARITHMETIC = """\
 ## What the models compute, against arithmetic
-Parts of the models by themselves, mostly with other parts taken away so that a formula fits, each against that formula,
-a closed form or a data sheet. An error here is a mistake in the code.
+This part compares single parts of the models with a formula, a closed form or a data sheet. Most checks take away the
+other parts of the model, so that the formula fits. An error here is a mistake in the code.
 """
 
 SAME_ANSWERS = """\
 ### Guest against host
-Random fio phases on the block device, beside an ext2: every request that the emulator's medium got, replayed by
-`flashbed-replay` from the same state. The time at which each is done is the same to the nanosecond, and the state left
-behind to the byte. `make test` does it for each medium with more than 500 requests, `make test-long` with many more.
-How many requests a guest makes depends on its kernel, so no count is given here.
+A guest runs random fio phases on the block device, beside an ext2. `flashbed-replay` then replays every request that
+the emulator's medium got, from the same state. Each request completes at the same nanosecond, and the final state is
+the same to the byte. `make test` checks this for each medium with more than 500 requests, `make test-long` with many
+more. The number of requests depends on the guest's kernel, so this page gives no count.
 """
 
 

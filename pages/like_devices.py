@@ -29,46 +29,51 @@ paths.
 PERCENT = (NEEDS_A_REASON - 1) * 100
 
 TEXT = f"""\
-The shipped profiles, nothing taken away, against what was published of real devices of their class. *Ratio* is the
-model's figure over the nearest of the published ones, so 1 anywhere between the least and the largest of them: devices
-of one class differ by more than a model may be off. *Each* is the model's rate over each published one, the least and
-the largest, above 1 where the model is faster: what to expect of another device of the class. Behind a range stands
-how many figures it is of. A row that is off by more than {PERCENT:.0f} % says why below the tables, and none of the
-first two tables may be off by more than {NEVER:g} times: then `make accuracy` fails. A row is *fitted* where a number
-of the profile was set by that very figure: it shows that the profile does what it was set to, and is no evidence. A row
-is *wide* where the published figures are more than {WIDE:g} times apart: few models would miss it. The figures and what
-is run for each are in `pages/devices.toml`.
-They were chosen by what was published, not by what the models meet. Many come from people who ran iozone, fio,
+This part compares the shipped profiles, with nothing taken away, with published figures of real devices of their class.
+
+- *Measured* is the published figure. Of several figures it is the smallest and the largest, with their number in
+  brackets.
+- *Ratio* is the model's figure over the nearest published figure. It is 1 anywhere between the smallest and the largest
+  published figure, because devices of one class differ by more than a model may be off.
+- *Each* is the model's rate over each published rate, the smallest and the largest of these ratios. Above 1 the model
+  is faster. It shows what to expect of another device of the class.
+- A row is *fitted* if a number of the profile was set by that very figure. The row shows that the profile does what it
+  was set to, and is no evidence.
+- A row is *wide* if the published figures are more than {WIDE:g} times apart. Few models would miss such a range.
+
+If a row is off by more than {PERCENT:.0f} %, the reason is below the tables. If a row of the first two tables is off by
+more than {NEVER:g} times, `make accuracy` fails. `pages/devices.toml` has the figures, and the measurement of each row.
+Rows were chosen by what was published, not by what the models meet. Many figures come from people who ran iozone, fio,
 CrystalDiskMark or flashbench on a device of theirs, so the second digit of a row says nothing.
 """
 
 COUNTS = f"""\
 ### How many are close
-*By the nearest* counts rows, each by the nearest figure that was published for it. *One by one* counts the published
-figures, each by itself: what to expect of another device. Fitted rows are left out of both, limits (at most so many ms)
-of the second. Close is within {PERCENT:.0f} %.
+*Rows, by the nearest* counts each row once, by the published figure that is nearest to the model's. *Figures, one by
+one* counts each published figure by itself, and shows what to expect of another device. Both counts leave out fitted
+rows. The second also leaves out limits ("ms at most"). Close means within {PERCENT:.0f} %.
 """
 
-OTHERS = """\
+OTHERS = f"""\
 ### Other devices, each by itself
-Devices that no profile describes, each against the nearest profile. *Faster* is the model's rate over the published
-one: above 1 the model is faster. A row here may be off by any factor. A row is *held out* while no profile names its
-source or its device, so that no number of a profile can have been chosen by it. If no profile is of the device's class,
-the class follows in brackets, and the package's `analysis/model_error.toml` leaves the row out. *Run* says whether the
-medium was asked alone or in a guest.
+Each row compares a device that no profile describes with the nearest profile. *Faster* is the model's rate over the
+published rate; above 1 the model is faster. A row here may be off by any factor. A row is *held out* while no profile
+names its source or its device, so that no number of a profile can have been chosen by it. If no profile is of the
+device's class, the class follows in brackets, and the package's `analysis/model_error.toml` leaves the row out. *Run*
+is "alone" if no kernel took part, else "{GUEST}".
 """
 
 KEPT_BACK = """\
 ### Kept back
-Half of the held-out rows, chosen by a hash of their names. The page prints them, and nobody may use them to change a
-model: `make accuracy` complains of none of them. If you change a model, look at the tables above, and at this one when
-the model is finished.
+This table has half of the held-out rows, chosen by a hash of their names. Nobody may use them to change a model, and
+`make accuracy` complains of none of them. If you change a model, look at the tables above, and at this table when the
+model is finished.
 """
 
 ALONE = """\
 ### Alone
-`flashbed-replay` puts the requests to a new medium as large as its profile says: no kernel and no CPU is in it. The
-same on every host.
+`flashbed-replay` sends the requests to a new medium as large as its profile says. No kernel and no CPU takes part. The
+figures are the same on every host.
 """
 
 
@@ -121,9 +126,9 @@ def told(rows: Sequence[DeviceRow], figures: Mapping[str, float], package: str) 
 
 def _guest_text(package: str) -> str:
     return (
-        "A cell of a study, or the kernel's own speed test on a raw chip, on a shipped board: the whole path of a "
-        "request is in it. The kernel's code is in these figures, so another package of it moves them a little; a test "
-        f"allows {GUESTS_MAY_DIFFER:.0%}.\n\nThese are of the kernel from {package}.\n"
+        "Each row is a cell of a study, or the kernel's own speed test on a raw chip, on a shipped board. The figures "
+        "include the whole path of a request. The kernel's code is part of it, so another package of the kernel moves "
+        f"them a little; a test allows {GUESTS_MAY_DIFFER:.0%}.\n\nThese figures are of the kernel from {package}.\n"
     )
 
 

@@ -47,8 +47,8 @@ SENTENCES_HEAD = """\
 | --- | --- | --- | --- | --- |"""
 
 EXPLAINED = """\
-A number in brackets is that of the claim below. The paper leaves open what the last column names; the verdict before it
-is that of the first way in which the study takes the sentence. What this lab adds of its own is not in the table.
+A number in brackets is that of the claim below. "Verdict" is that of the first claim that judges the sentence. The last
+column has its verdicts under other conditions that the paper leaves open. This lab's own sentences are left out.
 """
 
 
@@ -215,21 +215,22 @@ decides.
 """
 
 ADDED = (
-    "*What follows is this lab's own: no sentence of the paper, or one under a condition that the paper leaves open.*"
+    "*The next claims are this lab's own. Each judges no sentence of the paper, or a sentence under a condition that "
+    "the paper leaves open.*"
 )
 
 NOT_EXPLAINED = "*Why is not explained yet.*"
 
 PAGE_HEAD = """\
-# What papers say, and what comes out here
+# What papers say, and what this lab measures
 
 Written by `make papers` from the results; do not edit. Times are virtual: the page is the same on every host.
 
-Each claim is held to what its sentence says, by one set of words for all studies ([studies.md](../studies.md#claim)).
-It *holds*, *does not hold*, is *within the model's error* ([the rule](../studies.md#the-models-error-in-a-verdict)), is
-*undecided* (the seeds disagree) or *cannot be decided* (something is not measured). Under "Paper" stand its figures as
-printed. A ratio is of the first to the second. What a study says on why a claim came to its verdict stands below it,
-and only as long as that is the verdict.
+Each claim is judged by the words of its sentence. All studies use the same words ([studies.md](../studies.md#claim)). A
+claim *holds*, *does not hold*, is *within the model's error* ([the rule](../studies.md#the-models-error-in-a-verdict)),
+is *undecided* (the seeds disagree) or *cannot be decided* (something is not measured). The column "Paper" has the
+paper's figures as printed. A ratio is that of the first figure to the second. If the study explains the verdict, the
+explanation is below the claim. It is left out as soon as the verdict changes.
 """
 
 

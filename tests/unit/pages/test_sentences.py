@@ -135,7 +135,7 @@ def test_the_page_opens_with_the_sentences_and_keeps_our_own_apart() -> None:
     assert "too." not in opening
     order = [text.index(f"### {number}. ") for number in (1, 3, 5, 2, 4)]
     assert order == sorted(order)
-    assert order[2] < text.index("*What follows is this lab's own") < order[3]
+    assert order[2] < text.index("*The next claims are this lab's own") < order[3]
     sources = [sentence.source for sentence in shown(report(), report().judgements())]
     assert sources == ["in order", "no sentence of the paper; read again", "", "no sentence of the paper", ""]
 
