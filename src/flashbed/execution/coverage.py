@@ -18,7 +18,8 @@ from pathlib import Path
 from flashbed.common import atomic
 from flashbed.common.errors import host_refusal
 from flashbed.image import own_kernel
-from flashbed.image.changed_code import Changed
+from flashbed.image.changed_code import Changed, NotLocated
+from flashbed.image.kernel_sources import ChangeUnknown
 from flashbed.image.module_code import ExecutedCode
 
 _ADDRESS = re.compile(r"^0x([0-9a-f]+): *$")
@@ -38,10 +39,10 @@ class LineCoverage:
     """The first cell in which any of them ran."""
     never: Sequence[str] = ()
     """Lines that did not run."""
-    not_located: Mapping[str, str] | None = None
+    not_located: Mapping[str, NotLocated] | None = None
     """Maps changed files without code that could be watched to the reason."""
-    unknown: str = ""
-    """Why it is not known which lines are changed."""
+    unknown: ChangeUnknown | None = None
+    """Why it is not known which lines are changed; None if it is known."""
 
 
 def keep(key: str, changed: Changed, log: Path) -> None:

@@ -26,6 +26,7 @@ from flashbed.execution.scheduler import Record as Record
 from flashbed.image import guest_image, hosttools, stores
 from flashbed.image.changed_code import Changed
 from flashbed.image.guest_parts import PartError, ProgramSet
+from flashbed.image.kernel_sources import ChangeUnknown
 from flashbed.medium import conditioning, parameter_list
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import ProfileKind, Selector
@@ -218,7 +219,7 @@ def stored(study: Study) -> Run:
 def _coverage(records: Sequence[Record]) -> list[LineCoverage]:
     """Return for each changed kernel which of its changed lines ran in these guests."""
     kernels: dict[str, tuple[Changed, list[tuple[str, coverage.Ranges]]]] = {}
-    unknown: dict[str, str] = {}
+    unknown: dict[str, ChangeUnknown] = {}
     for record in records:
         kernel = record.repetition.image.kernel
         if kernel.changed is None:

@@ -14,7 +14,8 @@ import posixpath
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from flashbed.image import toolchain
 from flashbed.image.command import run
 from flashbed.image.module_code import ModuleSection
 
-RECIPE_VERSION = 3
+RECIPE_VERSION = 4
 """Raise it if `locate` or `Changed.as_json` gives something else for the same kernel and lines."""
 
 MOST_OBJECTS = 40
@@ -53,6 +54,25 @@ _SET_ADDRESS = 2
 _COMMAND = re.compile(r"^(?:saved)?cmd_(\S+) := (.*)$", re.MULTILINE)
 
 
+class Obstacle(StrEnum):
+    """Why a changed file or line has no known address. The values are in cache entries."""
+
+    NOT_IN_KERNEL = "not in kernel"
+    TOO_MANY_OBJECTS = "too many objects"
+    NOT_COMPILED = "not compiled"
+    """The object cannot be compiled with line numbers."""
+    NO_CODE = "no code"
+
+
+@dataclass(frozen=True)
+class NotLocated:
+    """Why a changed file or line has no known address."""
+
+    why: Obstacle
+    objects: int = 0
+    """For TOO_MANY_OBJECTS, the number of objects that the file is part of."""
+
+
 @dataclass(frozen=True)
 class Changed:
     """The changed lines of a kernel. A line is named "fs/ext2/inode.c:787"."""
@@ -61,7 +81,7 @@ class Changed:
     """The addresses of each line's instructions. A line without its own has those of a line beside it (`with_code`)."""
     functions: Sequence[tuple[int, int]] = ()
     """The begin and end of each function that contains any of these instructions."""
-    not_located: Mapping[str, str] = field(default_factory=dict)
+    not_located: Mapping[str, NotLocated] = field(default_factory=dict)
     """Maps changed files and lines that have no known address to the reason."""
     modules: Sequence[ModuleSection] = ()
     """The sections of modules that contain changed lines, with addresses of their own."""
@@ -84,7 +104,7 @@ class Changed:
         return {
             "code": self.code,
             "functions": self.functions,
-            "not_located": self.not_located,
+            "not_located": {place: asdict(reason) for place, reason in self.not_located.items()},
             "modules": [section.as_json() for section in self.modules],
             "module_area": self.module_area,
         }
@@ -95,7 +115,10 @@ def from_json(text: str) -> Changed:
     fields = json.loads(text)
     functions = [(begin, end) for begin, end in fields["functions"]]
     modules = tuple(ModuleSection.from_json(section) for section in fields["modules"])
-    return Changed(fields["code"], functions, fields["not_located"], modules, tuple(fields["module_area"]))
+    not_located = {
+        place: NotLocated(Obstacle(reason["why"]), reason["objects"]) for place, reason in fields["not_located"].items()
+    }
+    return Changed(fields["code"], functions, not_located, modules, tuple(fields["module_area"]))
 
 
 @dataclass(frozen=True)
@@ -149,14 +172,14 @@ def locate(
     """Locate lines in a kernel and its modules. The kernel was compiled in `tree`, and its System.map is `table`."""
     commands = _commands(tree, lines)
     symbols = _symbols(table.read_text())
-    not_located = {file: why for file in lines if (why := _why_skipped(file, commands[file], modules))}
+    not_located = {file: reason for file in lines if (reason := _why_skipped(file, commands[file], modules))}
     followed = [file for file in lines if file not in not_located]
     located = _Located({file: {} for file in followed})
     objects = {name: command for file in followed for name, command in commands[file].items()}
     for name, command in objects.items():
         compiled = _with_lines(tree, command, name, environment, scratch)
         if compiled is None:
-            not_located[name] = "cannot be compiled with line numbers"
+            not_located[name] = NotLocated(Obstacle.NOT_COMPILED)
         for section in compiled or ():
             if (base := section.base(symbols)) is not None:
                 begins = located.add(section, base)
@@ -174,19 +197,19 @@ def locate(
             if never_code(text, line):
                 continue
             if (beside := with_code(text, line, addresses)) is None:
-                not_located[f"{file}:{line}"] = "became no code"
+                not_located[f"{file}:{line}"] = NotLocated(Obstacle.NO_CODE)
             else:
                 code[f"{file}:{line}"] = sorted(addresses[beside])
     begin = min(symbols.get("_text", [0]))
     return Changed(code, located.holding(code.values()), not_located, used, (begin - MODULE_AREA_BYTES, begin))
 
 
-def _why_skipped(file: str, commands: Collection[str], modules: Iterable[Module]) -> str | None:
+def _why_skipped(file: str, commands: Collection[str], modules: Iterable[Module]) -> NotLocated | None:
     """Return why a file's lines are not located; None if they are."""
     if not commands and not any(module.holds(file) for module in modules):
-        return "is no part of this kernel"
+        return NotLocated(Obstacle.NOT_IN_KERNEL)
     if len(commands) > MOST_OBJECTS:
-        return f"is part of {len(commands)} objects, too many to look at"
+        return NotLocated(Obstacle.TOO_MANY_OBJECTS, len(commands))
     return None
 
 

@@ -22,6 +22,7 @@ from flashbed.image.cache import Cache, Entry
 from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
+from flashbed.image.kernel_sources import ChangeUnknown
 from flashbed.image.module_order import ModuleFiles
 from flashbed.image.toolchain import Environment
 from flashbed.profiles.kernel_choice import PROGRAM_SUFFIX
@@ -81,8 +82,9 @@ class Kernel:
     """For a user's kernel, the version of Linux."""
     changed: Changed | None = None
     """For a user's kernel, its changed lines, if its base is known."""
-    change_unknown: str = ""
-    """For a user's kernel, why its base is unknown; "" if it is known, or if the kernel is not changed."""
+    change_unknown: ChangeUnknown | None = None
+    """For a user's kernel, why its changed lines are unknown; None if they are known, or if the kernel is not changed.
+    """
 
     @property
     def image(self) -> Path:

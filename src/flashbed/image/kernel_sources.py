@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 
@@ -25,14 +26,23 @@ from flashbed.profiles.kernel_choice import Patch, Tree
 HASH_DIGITS = 12
 """The digits of a hash that people see."""
 
-_HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"
-
 _LEFT_BY_A_BUILD = (
     *("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "*.order", "*.symvers", "*.dtb", "*.so", "*.so.dbg", "*.i"),
     *(".tmp_*", "/vmlinux*", "/System.map", "/.config", "/.config.old", "/.version", "/modules.*", "/.git"),
     *("/include/generated/", "/include/config/", "/arch/*/include/generated/", "/arch/*/boot/Image*"),
 )
 """Files that a build leaves, as in .gitignore."""
+
+
+class ChangeUnknown(Enum):
+    """Why it is unknown which lines of a kernel are changed, or where they are."""
+
+    NO_REPOSITORY = auto()
+    IGNORED_BY_GIT = auto()
+    """The .gitignore of the tree leaves out the tree itself, as Debian's does."""
+    NOTHING_COMMITTED = auto()
+    LINES_SKIPPED = auto()
+    """The base is known, but the run had --skip-lines."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +62,8 @@ class KernelSource:
     """The user's object directory, which is needed beside the lab's."""
     notes: tuple[str, ...] = ()
     """Notes on the source for the user."""
-    unknown: str = ""
-    """Why its base is unknown, and what would make it known; "" if it is known, or if the tree is not changed."""
+    unknown: ChangeUnknown | None = None
+    """Why its base is unknown; None if it is known, or if the tree is not changed."""
 
     @property
     def label(self) -> str:
@@ -76,7 +86,7 @@ class Sources:
             name = f"{wanted.folder.resolve().name}@{wanted.revision}"
             return KernelSource(wanted.object_id, name, str(wanted.folder.resolve()), wanted.against_id, objects)
         if user_repository is None or user_repository.top is None:
-            return self._plain(wanted.folder, f"no git repository has it; {_HOW_TO_GET_A_BASE}")
+            return self._plain(wanted.folder, ChangeUnknown.NO_REPOSITORY)
         return self._as_it_is(wanted.folder, user_repository)
 
     def of_package(self, name: str, version: str, unpack: Callable[[Path], None]) -> KernelSource:
@@ -121,7 +131,7 @@ class Sources:
                     ) from None
                 name += f" + {patch.path.name}"
             tree = self._git("write-tree", env=env)
-        return replace(source, tree=tree, name=name, before=source.tree, unknown="")
+        return replace(source, tree=tree, name=name, before=source.tree, unknown=None)
 
     def check_out(self, source: KernelSource, folder: Path, index: Path) -> None:
         """Make `folder` match the source. Files that match already are untouched, as are files of no source. Raises
@@ -177,8 +187,7 @@ class Sources:
                     prefix = [f"--prefix={place.prefix}/"] if place.prefix else []
                     tree = view.git("write-tree", *prefix, env=env)
                 if view.text(tree, "Makefile", env) is None:
-                    why = "its .gitignore leaves out the tree itself, as Debian's does, so git does not have it"
-                    return self._plain(folder, f"{why}; {_HOW_TO_GET_A_BASE}")
+                    return self._plain(folder, ChangeUnknown.IGNORED_BY_GIT)
                 with suppress(GitError):
                     committed = view.tree_of("HEAD", place.prefix)
                 if committed == tree:
@@ -187,10 +196,10 @@ class Sources:
         except GitError as error:
             raise InputError(f"{folder}: git cannot read this tree: {error}") from None
         note = f"{folder}: has changes that are not committed; they are in what is measured"
-        unknown = "" if committed else f"nothing is committed there yet; {_HOW_TO_GET_A_BASE}"
+        unknown = None if committed else ChangeUnknown.NOTHING_COMMITTED
         return KernelSource(tree, f"{name} (not committed)", home, committed, place.objects, (note,), unknown)
 
-    def _plain(self, folder: Path, unknown: str) -> KernelSource:
+    def _plain(self, folder: Path, unknown: ChangeUnknown) -> KernelSource:
         """Return a directory outside of any repository, without files that a build leaves. Its .gitignore is ignored: a
         package's may name the whole tree. `unknown` says why its base is unknown.
         """

@@ -28,7 +28,7 @@ from flashbed.image.changed_code import Changed
 from flashbed.image.command import run
 from flashbed.image.debian import Archive
 from flashbed.image.kernel import BUILT_FILES, KERNEL_STEPS, KINDS, SOURCE_TREE, Kernel
-from flashbed.image.kernel_sources import KernelSource, Sources
+from flashbed.image.kernel_sources import ChangeUnknown, KernelSource, Sources
 from flashbed.profiles.kernel_choice import KERNELS, KernelChoice, Patch
 
 
@@ -115,8 +115,6 @@ LEFT_OUT = ("*.o", "*.a", "*.ko", "*.mod", "*.mod.c", "*.cmd", "dts", "vmlinux",
 MOST_COMPILER_ERRORS = 3
 """The most compiler errors in a message."""
 
-NOT_LOOKED = "nobody looked where they are; a run without --skip-lines does"
-
 _AGAIN = " again, to see where its changed lines are (--skip-lines leaves that out)"
 
 _BUILDING = "building"
@@ -180,7 +178,7 @@ def build(
     if kernel_source.before is None and first is not None and first != choice:
         other = source(archive, first)
         if other.home == kernel_source.home:
-            kernel_source = replace(kernel_source, before=other.tree, unknown="")
+            kernel_source = replace(kernel_source, before=other.tree, unknown=None)
     compiler = toolchain.compiler(cache, archive)
     fragment = _fragment(choice.version)
     recipe = {
@@ -210,7 +208,7 @@ def build(
     if kernel_source.before is None:
         return built
     changed = _changed(cache, built, kernel_source, kernel_source.before, choice, fragment, lines)
-    return replace(built, changed=changed, change_unknown="" if changed else NOT_LOOKED)
+    return replace(built, changed=changed, change_unknown=None if changed else ChangeUnknown.LINES_SKIPPED)
 
 
 def _changed(

@@ -17,6 +17,8 @@ from flashbed.analysis.words import ONLY_CELL, SCALES, Scale, capitalized, listi
 from flashbed.common.foreign import without_controls
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import GOOD, METRIC_OF, CutOutcome
+from flashbed.image.changed_code import NotLocated, Obstacle
+from flashbed.image.kernel_sources import ChangeUnknown
 from flashbed.report.inputs import Manifest
 from flashbed.report.limits import MEDIUM_LIMIT, SHORT
 from flashbed.report.model import Report
@@ -270,11 +272,31 @@ def _metric_cell(value: float | None, scale: Scale) -> TableCell:
     return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value), sort=value)
 
 
+_HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"
+
+_CHANGE_UNKNOWN = {
+    ChangeUnknown.NO_REPOSITORY: f"no git repository has it; {_HOW_TO_GET_A_BASE}",
+    ChangeUnknown.IGNORED_BY_GIT: (
+        "its .gitignore leaves out the tree itself, as Debian's does, so git does not have it; " + _HOW_TO_GET_A_BASE
+    ),
+    ChangeUnknown.NOTHING_COMMITTED: f"nothing is committed there yet; {_HOW_TO_GET_A_BASE}",
+    ChangeUnknown.LINES_SKIPPED: "nobody looked where they are; a run without --skip-lines does",
+}
+
+_OBSTACLES = {
+    Obstacle.NOT_IN_KERNEL: "is no part of this kernel",
+    Obstacle.TOO_MANY_OBJECTS: "is part of {objects} objects, too many to look at",
+    Obstacle.NOT_COMPILED: "cannot be compiled with line numbers",
+    Obstacle.NO_CODE: "became no code",
+}
+
+
 def changed_lines(coverage: LineCoverage) -> str:
     """Return a sentence on how many of a kernel's changed lines ran."""
     kernel = coverage.kernel
     if coverage.unknown:
-        return f"{kernel}: which lines are changed in it, and whether they ran, is not known: {coverage.unknown}."
+        why = _CHANGE_UNKNOWN[coverage.unknown]
+        return f"{kernel}: which lines are changed in it, and whether they ran, is not known: {why}."
     beside = _not_located(coverage)
     if not coverage.lines:
         return f"{kernel}: no changed line became code of this kernel{beside}: no difference means nothing."
@@ -287,10 +309,13 @@ def changed_lines(coverage: LineCoverage) -> str:
 
 def _not_located(coverage: LineCoverage) -> str:
     """Return the changed files that cannot be watched, with the reasons."""
-    places: dict[str, list[str]] = {}
-    for place, why in (coverage.not_located or {}).items():
-        places.setdefault(why, []).append(place)
-    return "".join(f"; {_first_places(of_reason)} {why}" for why, of_reason in places.items())
+    places: dict[NotLocated, list[str]] = {}
+    for place, reason in (coverage.not_located or {}).items():
+        places.setdefault(reason, []).append(place)
+    return "".join(
+        f"; {_first_places(of_reason)} {_OBSTACLES[reason.why].format(objects=reason.objects)}"
+        for reason, of_reason in places.items()
+    )
 
 
 def _first_places(places: Sequence[str]) -> str:

@@ -57,7 +57,7 @@ def main() -> None:
                 board=board,
                 translation=between,
             )
-            image = SimpleNamespace(kernel=SimpleNamespace(changed=None, change_unknown=""))
+            image = SimpleNamespace(kernel=SimpleNamespace(changed=None, change_unknown=None))
             key = hashlib.sha256(name.encode()).hexdigest()
             made.append(SimpleNamespace(key=key, cell=cell, image=image, beginning=""))
         return made

@@ -10,6 +10,8 @@ import pytest
 from flashbed.image.changed_code import (
     MODULE_AREA_BYTES,
     Module,
+    NotLocated,
+    Obstacle,
     Section,
     changed_lines,
     locate,
@@ -166,7 +168,10 @@ def test_where_changed_lines_are_in_a_kernel(tmp_path: Path) -> None:
     table = write(tmp_path / "System.map", "".join(f"{address:x} t {name}\n" for name, address in at.items()))
     lines = {"fs/one.c": [1, 5, 9, 10, 15], "fs/other.c": [1], "include/one.h": [3]}
     changed = locate(tree, table, lines, lambda: os.environ, tmp_path)
-    assert changed.not_located == {"fs/other.c": "is no part of this kernel", "fs/one.c:1": "became no code"}
+    assert changed.not_located == {
+        "fs/other.c": NotLocated(Obstacle.NOT_IN_KERNEL),
+        "fs/one.c:1": NotLocated(Obstacle.NO_CODE),
+    }
     of = {line: {address & ~0xF for address in addresses} for line, addresses in changed.code.items()}
     assert of == {"include/one.h:3": {0x2000}, "fs/one.c:5": {0x9000}, "fs/one.c:10": {0x2010}, "fs/one.c:15": {0x2020}}
     assert [begin for begin, _ in changed.functions] == [0x2000, 0x2010, 0x2020, 0x9000]
@@ -179,7 +184,7 @@ def test_an_object_that_cannot_be_compiled_again_is_told(tmp_path: Path) -> None
     table = write(tmp_path / "System.map", "1000 T _text\n")
     changed = locate(tmp_path, table, {"fs/one.c": [3]}, lambda: os.environ, tmp_path)
     assert (changed.code, changed.functions) == ({}, [])
-    assert changed.not_located["fs/one.o"] == "cannot be compiled with line numbers"
+    assert changed.not_located["fs/one.o"] == NotLocated(Obstacle.NOT_COMPILED)
 
 
 def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: Path) -> None:
@@ -192,7 +197,7 @@ def test_lines_of_a_module_are_told_by_the_addresses_of_its_sections(tmp_path: P
     table = write(tmp_path / "System.map", "1000 T _text\n")
     lines = {"fs/one.c": [3], "fs/left-out.c": [1]}
     located = locate(tmp_path, table, lines, lambda: os.environ, tmp_path, [module])
-    assert located.not_located == {"fs/left-out.c": "is no part of this kernel"}
+    assert located.not_located == {"fs/left-out.c": NotLocated(Obstacle.NOT_IN_KERNEL)}
     assert (located.functions, located.modules) == ([], [text])
     assert {address >> 4 for address in located.code["fs/one.c:3"]} == {1 << 36}
     assert located.watched == [located.module_area]

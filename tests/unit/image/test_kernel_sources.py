@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError
-from flashbed.image.kernel_sources import KernelSource, Sources
+from flashbed.image.kernel_sources import ChangeUnknown, KernelSource, Sources
 from flashbed.profiles.kernel_choice import read
 from tests.support.made_up_kernel import PATCH, SOURCE, commit, everything, git, make
 
@@ -65,7 +65,7 @@ def test_a_folder_without_git_is_the_same_as_one_with_it(tmp_path: Path, sources
 
 def test_why_it_is_not_known_what_a_tree_is_a_change_of(tmp_path: Path, sources: Sources) -> None:
     plain, debian, begun = (make(tmp_path / name) for name in ("plain", "debian", "begun"))
-    assert of(sources, "./plain", tmp_path).unknown.startswith("no git repository has it; `git init`, `git add --force")
+    assert of(sources, "./plain", tmp_path).unknown is ChangeUnknown.NO_REPOSITORY
     (debian / ".gitignore").write_text("/*\n!/debian/\n")
     git(debian, "init", "--quiet")
     git(debian, "add", ".")
@@ -73,14 +73,14 @@ def test_why_it_is_not_known_what_a_tree_is_a_change_of(tmp_path: Path, sources:
     (plain / ".gitignore").write_text((debian / ".gitignore").read_text())
     base = of(sources, "./debian", tmp_path)
     assert base.tree == of(sources, "./plain", tmp_path).tree  # all of it, and not what git has
-    assert "its .gitignore leaves out the tree itself, as Debian's does" in base.unknown
+    assert base.unknown is ChangeUnknown.IGNORED_BY_GIT
     git(begun, "init", "--quiet")
-    assert of(sources, "./begun", tmp_path).unknown.startswith("nothing is committed there yet")
+    assert of(sources, "./begun", tmp_path).unknown is ChangeUnknown.NOTHING_COMMITTED
     git(debian, "add", "--force", ".")
     git(debian, "commit", "--quiet", "--message", "two")
-    assert of(sources, "./debian", tmp_path).unknown == ""
+    assert of(sources, "./debian", tmp_path).unknown is None
     (tmp_path / "x.patch").write_text(PATCH)
-    assert of(sources, "./plain:patch=x.patch", tmp_path).unknown == ""  # of the tree without it
+    assert of(sources, "./plain:patch=x.patch", tmp_path).unknown is None  # of the tree without it
 
 
 def test_the_tree_may_lie_deep_in_a_repository(tmp_path: Path, sources: Sources) -> None:
