@@ -32,7 +32,9 @@ _sum = builtins.sum
 
 
 def _checked_sum(values: Iterable[Any], /, start: Any = 0) -> Any:
-    """Python 3.12 rounds the sum of floats otherwise than 3.11, and results are the same bytes with any Python."""
+    """Raise AssertionError if the lab sums floats: Python 3.12 rounds the sum otherwise than 3.11, and results must be
+    the same bytes with any Python.
+    """
     total = _sum(values, start)
     if isinstance(total, float) and sys._getframe(1).f_globals["__name__"].startswith("flashbed."):
         raise AssertionError("a sum of floats depends on Python's version; math.fsum does not")
@@ -73,7 +75,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """With `--durations N`, print the N tests that took the most CPU time, which a busy host hardly changes."""
+    """Print the N tests that took the most CPU time if `--durations N` is given. A busy host hardly changes it."""
     reports = terminalreporter.getreports("")
     cpu_s = {report.nodeid: value for report in reports for name, value in report.user_properties if name == CPU_S}
     if config.option.durations is None or not cpu_s:
@@ -86,7 +88,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(autouse=True)
 def _signals_as_before() -> Iterator[None]:
-    """Commands that run within a test set what signals do; an ignored one would be ignored by all later children."""
+    """Restore the signal handlers after each test. Commands that run within a test set handlers, and all later children
+    would inherit an ignored signal.
+    """
     before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():
@@ -95,7 +99,7 @@ def _signals_as_before() -> Iterator[None]:
 
 @pytest.fixture
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, without results, that uses the guest built before."""
+    """Return a new cache without results, which uses the guest built before. Make it the cache of this test."""
     cache = empty_cache(tmp_path / "cache")
     monkeypatch.setenv("FLASHBED_CACHE", str(cache))
     return cache
@@ -103,7 +107,9 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def study_file(tmp_path: Path) -> StudyWriter:
-    """Writes a study: `study_file(axes_and_more, name="small", **top_level_values)`; None leaves a value out."""
+    """Return a function that writes a study: `study_file(axes_and_more, name="small", **top_level_values)`. The value
+    None leaves a key out.
+    """
 
     def write(body: str, name: str = "small", **top: object) -> Path:
         values = {"title": "Small", "board": "arm64-1000", "medium": "usb-stick-2g", "seeds": 1, **top}
@@ -118,7 +124,9 @@ def study_file(tmp_path: Path) -> StudyWriter:
 
 @pytest.fixture
 def measure() -> Measure:
-    """`measure(wanted, folder)`: what came of a repetition that was measured, in a folder that is made for it."""
+    """Return a function that measures a repetition: `measure(wanted, folder)`. It makes the folder, and returns the
+    finished repetition.
+    """
 
     def call(planned: Repetition, folder: Path, limit_s: float = 300) -> Finished:
         folder.mkdir(parents=True)

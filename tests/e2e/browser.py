@@ -198,7 +198,7 @@ addEventListener("load", () => {
 
 
 def without_scripts(report: Path, folder: Path) -> Path:
-    """The page as a browser without JavaScript has it."""
+    """Write the page without its scripts, as a browser without JavaScript shows it. Return its path."""
     bare = folder / "bare.html"
     bare.write_text(re.sub(r"<script.*?</script>", "", report.read_text(encoding="utf-8"), flags=re.DOTALL))
     return bare

@@ -14,8 +14,8 @@ from tests.support.fixture_types import FLASHBED, Flashbed, Start
 
 @pytest.fixture
 def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
-    """`flashbed("run", study)`: the finished process. Runs in the test's folder, with a cache without results. Guests
-    leave no trace in the host's memory, unless they are asked to.
+    """Return a function that runs flashbed: `flashbed("run", study)` returns the finished process. It runs in the
+    test's folder, with a cache without results. By default, guests leave no trace in the host's memory.
     """
 
     def call(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,9 @@ def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
 
 @pytest.fixture
 def start(fresh_cache: Path, tmp_path: Path) -> Start:
-    """`start("run", study)`: the same, but the process has only begun; what it says to stderr can be read."""
+    """Return a function that starts flashbed: `start("run", study)` returns the running process, whose stderr can be
+    read.
+    """
 
     def call(*arguments: str | Path, start_new_session: bool = False, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

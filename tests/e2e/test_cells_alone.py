@@ -76,13 +76,15 @@ def unreadable(folder: Path) -> None:
 
 
 def in_a_circle(folder: Path) -> None:
-    """At once, so that no cell finds nothing there."""
+    """Replace state.bin by a link to itself, in one step, so that no cell finds the file missing."""
     (folder / "circle").symlink_to("state.bin")
     (folder / "circle").rename(folder / "state.bin")
 
 
 def gone(folder: Path) -> None:
-    """At once: while a folder is being removed, a cell may find one of its files and not the other."""
+    """Rename the folder, in one step. If the folder were removed file by file, a cell might find only some of its
+    files.
+    """
     folder.rename(folder.with_name("gone"))
 
 

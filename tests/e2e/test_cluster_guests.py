@@ -57,7 +57,7 @@ def emulators(tmp_path: Path) -> CountedEmulators:
 
 @pytest.fixture
 def remote(tmp_path: Path, emulators: CountedEmulators) -> Iterator[str]:
-    """The address of a scheduler with a worker; each has an empty cache of its own."""
+    """Yield the address of a scheduler with a worker. Both have an empty cache of their own."""
     with scheduler(tmp_path / "scheduler") as address:
         worker = plain_worker(address, tmp_path / "worker", "--nthreads", "2", PATH=emulators.path)
         try:

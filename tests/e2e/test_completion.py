@@ -16,7 +16,7 @@ PROGRAMS = Path(sys.executable).parent
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which the completion for bash is installed: the command looks which shell called it."""
+    """Return a home in which bash completion is installed. The command detects which shell called it."""
     folder = tmp_path_factory.mktemp("home")
     assert "bash completion installed" in in_bash(folder, "flashbed --install-completion; exit $?")
     return folder

@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: str) -> list[Block]:
-    """The examples of a page that promise to work."""
+    """Return the examples of a page that are marked as tested."""
     text = (REPOSITORY / page).read_text()
     return [Block(text.count("\n", 0, m.start()) + 2, m["language"], m["text"]) for m in FENCE.finditer(text)]
 

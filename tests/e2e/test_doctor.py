@@ -17,8 +17,8 @@ NO_MIRROR = "http://127.0.0.1:9/debian/"
 
 
 def path_without(program: str, folder: Path) -> str:
-    """A search path with all that this host's has, but for one program. X11's packages bring /usr/bin/X11, a link to
-    its own directory, which two places of the path may name.
+    """Return a search path with all programs of this host except one. X11's packages bring /usr/bin/X11, a link to its
+    own directory, so two entries of the path may have the same program.
     """
     folder.mkdir()
     for place in os.environ["PATH"].split(":"):
@@ -29,7 +29,7 @@ def path_without(program: str, folder: Path) -> str:
 
 
 def findings(output: str) -> dict[str, tuple[str, str, str]]:
-    """By subject: its state, what was found, and the remedy."""
+    """Return the state, the detail and the remedy by subject."""
     by_check: dict[str, tuple[str, str, str]] = {}
     subject = ""
     for line in output.splitlines():

@@ -63,7 +63,7 @@ class Said:
 
 
 def command(*arguments: object) -> Said:
-    """`flashbed ARGUMENTS`, in this process. A traceback is an exception of this test."""
+    """Run `flashbed ARGUMENTS` in this process. A traceback becomes an exception of this test."""
     out, err = io.StringIO(), io.StringIO()
     argv = sys.argv
     sys.argv = ["flashbed", *map(str, arguments)]
@@ -97,13 +97,13 @@ def read_back(_result: object, out: Mapping[str, bytes]) -> Measurement:
 
 
 def no_apt(_: Apt, *arguments: str) -> str:
-    """Debian's archive, which has no package that is not fetched yet."""
+    """Raise the error that apt-get gives for a package that is not fetched yet."""
     raise SetupError(f"`apt-get` failed with exit status 100:\nE: Unable to locate package {arguments[-1]}")
 
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Path]:
-    """A folder and a cache of its own; nothing is fetched, and no guest is run."""
+    """Yield a folder with a cache of its own. Nothing is fetched, and no guest runs."""
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         patched.setenv("FLASHBED_CACHE", str(empty_cache(place / "cache")))
@@ -191,7 +191,7 @@ def import_and_report(bench: Path, generated: tuple[bytes, dict[str, bytes]]) ->
 
 @pytest.fixture(scope="module")
 def exported(bench: Path) -> dict[str, Any]:
-    """The manifest of a study that is measured and exported; its folder is beside it."""
+    """Return the manifest of a measured and exported study. Its folder is `exported` in the bench."""
     (bench / "plain.toml").write_text(toml(PLAIN_STUDY))
     assert command("run", bench / "plain.toml", "--out", bench / "report").status in (0, 1)
     assert command("export", bench / "plain.toml", bench / "exported").status == 0

@@ -99,7 +99,7 @@ class Place:
         )
 
     def check_nothing_moved(self) -> None:
-        """Of the lock, of what is beside it, and of what was noted."""
+        """Check that the lock, the files beside it and the notes on requests are unchanged."""
         ours, theirs = (
             {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (self.studies, paths.studies())
         )
@@ -122,7 +122,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def cache_in(folder: Path) -> Path:
-    """With the guest that is built, and nothing of Debian's archive but notes."""
+    """Return a cache with the guest that is built. Of Debian's archive it has only the notes."""
     (folder / "debian-arm64").mkdir(parents=True)
     (folder / "image").symlink_to(paths.cache_root() / "image")
     (folder / "debian-arm64" / REQUEST_NOTES).write_text(NOTED)
@@ -185,7 +185,7 @@ def test_without_a_mirror_nothing_is_moved(place: Place) -> None:
 
 
 def fill(folder: Path) -> None:
-    """Its disk has no room after that."""
+    """Fill the disk of the folder until no space is left."""
     with (folder / "filling").open("wb", buffering=0) as file:
         try:
             while True:

@@ -37,7 +37,7 @@ flush   = "fsync"
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An image of what the study beside it takes, and the report of the host that made it."""
+    """Return an image with all that the study beside it needs. The report of the exporting host is there, too."""
 
     def make(folder: Path) -> None:
         (folder / "own.toml").write_text(STUDY)

@@ -40,7 +40,7 @@ def results(cache: Path) -> list[Path]:
 
 @contextmanager
 def running(start: Start, study: Path, cache: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run, one guest at a time, that has finished at least one repetition."""
+    """Yield a run with one guest at a time that has finished at least one repetition."""
     process = start("run", study, "--jobs", "1")
     try:
         deadline = time.monotonic() + 120
@@ -55,12 +55,14 @@ def running(start: Start, study: Path, cache: Path) -> Iterator[subprocess.Popen
 
 
 def guests_of(cache: Path) -> list[str]:
-    """The command lines of guests that work below `cache`; not of the emulator asked what CPUs it knows."""
+    """Return the command lines of the guests that work below `cache`, without the emulator that lists the CPUs it
+    knows.
+    """
     return [line for line in command_lines("qemu-system", cache) if "-kernel" in line]
 
 
 def wait_for_a_guest(process: subprocess.Popen[str], below: Path) -> None:
-    """Until a guest of the run works below that folder."""
+    """Wait until a guest of the run works below that folder."""
     while not guests_of(below):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -74,7 +76,7 @@ def no_guest_is_left(cache: Path) -> bool:
 
 
 def goes_on(flashbed: Flashbed, study: Path, cache: Path) -> None:
-    """The next run keeps what there is to the byte, and measures the rest."""
+    """Check that the next run keeps each stored result to the byte, and measures the rest."""
     contents = {path: path.read_bytes() for path in results(cache)}
     assert 1 <= len(contents) < CELLS
     done = flashbed("run", study)
@@ -195,7 +197,7 @@ def test_the_disk_is_full_when_the_guest_is_made(flashbed: Flashbed, study: Path
 
 @pytest.fixture
 def one_mib_a_file() -> Iterator[None]:
-    """Limit the size of files for each process that is started here."""
+    """Limit the size of files for each process that the test starts."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
     yield

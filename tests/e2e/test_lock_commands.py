@@ -14,7 +14,7 @@ from tests.support.fixture_types import Flashbed, StudyWriter
 
 
 def locked(flashbed: Flashbed, study_file: StudyWriter) -> tuple[Path, Path]:
-    """A study, and the lock that the command wrote beside it."""
+    """Return a study, and the lock that the command wrote beside it."""
     study = study_file(WRITE)
     done = flashbed("image", "lock", study)
     assert done.returncode == 0, done.stderr

@@ -61,7 +61,7 @@ NOT_RUN_HERE = {"test", "test-long", "lint", "first-answer"}
 
 
 def run_by_tests() -> set[str]:
-    """Targets that a test makes which is not only for those who have the time: `make("TARGET", ...)`."""
+    """Return the targets that a test calls as `make("TARGET", ...)`, except tests that are marked as long."""
     targets = set()
     for file in sorted((REPOSITORY / "tests").glob("*/test_*.py")):
         for function in ast.parse(file.read_text()).body:

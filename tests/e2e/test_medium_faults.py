@@ -79,7 +79,7 @@ def test_killed_on_the_way(
 
 
 def replays(media: Path) -> list[str]:
-    """The command lines of flashbed-replay that work below `media`."""
+    """Return the command lines of flashbed-replay that work below `media`."""
     return command_lines("flashbed-replay", media)
 
 

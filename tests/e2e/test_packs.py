@@ -50,8 +50,8 @@ Members = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def own_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pack of four repetitions beside its study; a cache that has their results. Of each seed two have the same
-    beginning, and each was measured from power-on, for a run of one cell shares none.
+    """Return a pack of four repetitions beside its study and the cache of their results. Two repetitions of each seed
+    have the same beginning. Each was measured from power-on, because a run of one cell shares no beginning.
     """
 
     def make(folder: Path) -> None:
@@ -70,14 +70,14 @@ def own_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bare(pack: Path, folder: Path, *words: str, path: str = "/usr/bin:/bin") -> subprocess.CompletedProcess[str]:
-    """The pack, started by Python without any package, in an empty environment."""
+    """Run the pack with a Python without any package, in an empty environment."""
     command = [sys.executable, "-I", "-S", str(pack), *words]
     env = {"PATH": path, "TMPDIR": str(folder)}
     return subprocess.run(command, capture_output=True, text=True, cwd="/", env=env, timeout=300)
 
 
 def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> Path:
-    """The pack with something in it exchanged, and all digests written anew: as who wants to deceive would do it."""
+    """Write a changed copy of the pack with correct digests, as an attacker would. Return its path."""
     whole = pack_file.open_pack(pack)
     members = {name: whole.read(name) for name in whole.members}
     contents = {name: value for name, value in whole.contents.items() if name != "members"}

@@ -88,7 +88,7 @@ FAILURES = {
 
 
 def measured_twice(study: Path, folder: Path, measure: Measure) -> Finished:
-    """The study's first cell, which is the same to the byte in a second run."""
+    """Return the study's first cell. Check that a second run gives the same bytes."""
     repetition = run.prepare(load_study(study))[0]
     first, again = (measure(repetition, folder / name) for name in ("first", "again"))
     assert differing(bytes_of(first), bytes_of(again)) == []

@@ -38,7 +38,7 @@ print(json.dumps([str(paths.data_root()), [repetition.key for repetition in want
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of what git has, and beside it a file that nobody has added."""
+    """Return a wheel that is built from a copy of the files that git tracks."""
 
     def make(folder: Path) -> None:
         copy = folder / "source"
@@ -54,8 +54,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made(folder: Path, wheel: Path, *, whole: bool) -> Path:
-    """The programs of a new environment with the wheel; `whole`: with its dependencies from the registry, else with
-    those of this environment, which are many megabytes.
+    """Install the wheel in a new environment, and return the directory of its programs. If `whole`, its dependencies
+    come from the registry; else it borrows those of this environment, which are many megabytes.
     """
     venv.create(folder, with_pip=False)
     python = folder / "bin/python"
@@ -73,8 +73,8 @@ def outside() -> dict[str, str]:
 
 
 def measured(folder: Path, study: Path, flashbed: str | Path) -> Path:
-    """The folder, made, with a copy of the study that this program has measured into a cache beside it, its report and
-    its pack; `flashbed verify` finds the same bytes.
+    """Make the folder with a copy of the study, its report, its pack and a cache, all by this program. Check that
+    `flashbed verify` finds the same bytes. Return the folder.
     """
     folder.mkdir()
     cache = empty_cache(folder / "cache")
@@ -94,7 +94,7 @@ def measured(folder: Path, study: Path, flashbed: str | Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files below it."""
+    """Return the content of each file below the folder, by its relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

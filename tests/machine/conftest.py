@@ -21,7 +21,9 @@ def architecture(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def new_chip(study_file: StudyWriter, tmp_path: Path) -> NewChip:
-    """`new_chip(chip, folder)`: a new chip of the profile `chip`, in the folder, with tools for raw flash."""
+    """Return a function that makes a chip: `new_chip(chip, folder)` makes one of the profile `chip`, in the folder,
+    with tools for raw flash.
+    """
     profiles = tmp_path / "profiles" / "filesystems"
     profiles.mkdir(parents=True)
     (profiles / "tools.toml").write_text(raw_chip.PROFILE)

@@ -32,7 +32,7 @@ LINK_FLAGS = ("-static", "-s", "-Wl,--build-id=none")
 
 
 def mtd(cache: Cache, archive: Archive) -> Entry:
-    """An entry with every program of MTD, by its name."""
+    """Return an entry that has every program of MTD, by its name."""
     resolved = archive.resolve(["mtd-utils"], source=True)
     root, of_suite = toolchain.sysroot(cache, archive), toolchain.compiler(cache, archive)
     recipe = {

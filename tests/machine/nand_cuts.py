@@ -63,8 +63,8 @@ EXT4, UBIFS = ("mbcache", "jbd2", "ext4"), ("ubi", "ubifs")
 
 
 def _translated(layer: str) -> Stack:
-    """Without checksums of metadata: where two pages make a block of the journal, a commit may be torn between them and
-    ext4 calls the journal corrupt.
+    """Return the stack of ext4 on a translation layer, without checksums of metadata. If two pages make a block of the
+    journal, a power cut may tear a commit between them, and ext4 would then call the journal corrupt.
     """
     load = f"insmod /job/media_ftl.ko mtd=0 ftl={layer} spare_percent=10"
     return Stack(
@@ -170,7 +170,7 @@ echo "$cuts cuts, $early of them before anything was written"
 
 
 def _profile(name: str) -> str:
-    """A medium's profile with other parameters, each number with a source."""
+    """Return the profile of a medium with changed parameters. Each number has a source."""
     profile, changes = CHIPS[name]
     text = (paths.profiles() / "media" / f"{profile}.toml").read_text()
     parameters, source = text.split("[source]")
@@ -182,7 +182,7 @@ def _profile(name: str) -> str:
 
 
 def write_profiles(folder: Path, chip: str) -> None:
-    """profiles/ for a study in `folder`: the medium "small" and the file system "rounds"."""
+    """Write profiles/ for a study in `folder`: the medium "small" and the file system "rounds"."""
     for kind, name, text in (("media", "small", _profile(chip)), ("filesystems", "rounds", PROFILE)):
         path = folder / "profiles" / kind / f"{name}.toml"
         path.parent.mkdir(parents=True)
@@ -202,8 +202,9 @@ def _files(repetition: Repetition, stack: Stack, settings: dict[str, object]) ->
 
 
 def run_rounds(repetition: Repetition, folder: Path, stack: Stack, limit_s: float, **settings: object) -> str:
-    """What the rounds in the guest said. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches), LOSE (set:
-    the file system is made to lose files)."""
+    """Return the output of the rounds in the guest. `settings`: CUTS, SEED, FILL (bytes of a file that nobody touches),
+    LOSE (if set, the file system loses files).
+    """
     rig = guest_rig.new(repetition, folder)
     outcome = guest_rig.outcome_of(rig, beside=_files(repetition, stack, settings), limit_s=limit_s)
     output = outcome.files.get("format.txt", b"").decode(errors="replace")

@@ -38,7 +38,7 @@ KINDS = {stat.S_IFREG: "regular file", stat.S_IFDIR: "directory", stat.S_IFLNK: 
 
 
 def entry(mode: int, mtime_s: int, content: bytes) -> Entry:
-    """An entry whose content is known: a file's, or a symbolic link's target."""
+    """Return the entry of a file, a directory or a symbolic link from its content."""
     kind = KINDS[stat.S_IFMT(mode)]
     if kind == "directory":
         return Entry(kind, stat.S_IMODE(mode), mtime_s, 0, "")
@@ -61,7 +61,7 @@ def of_folder(root: Path) -> Tree:
 
 
 def used_blocks(rig: Rig) -> Iterator[bytes]:
-    """The content of each block that is neither bad nor erased, without spare areas."""
+    """Yield the content of each block that is neither bad nor erased, without spare areas."""
     p = rig.cell.medium.numbers()
     shape = (p["blocks_per_die"], p["pages_per_block"], p["page_bytes"] + p["spare_bytes"])
     blocks = np.memmap(rig.files.data, np.uint8, "r", shape=shape)
@@ -88,7 +88,7 @@ def nodes(block: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def of_jffs2(blocks: Iterable[bytes]) -> Tree:
-    """The files of a JFFS2 in these blocks. Every sum of every node must be right."""
+    """Return the files of the JFFS2 in these blocks. Check every checksum of every node."""
     names: dict[tuple[int, bytes], tuple[int, int]] = {}  # (version, inode) by folder and name
     changed: dict[int, tuple[int, int]] = {}  # (version, time in s) of a folder's newest entry
     inodes: dict[int, list[Any]] = {}
@@ -140,7 +140,7 @@ def _of_inode(nodes_of_inode: list[Any], changed: tuple[int, int] | None) -> Ent
 
 
 def of_ubifs(rig: Rig, folder: Path) -> Tree:
-    """The files of the only volume, which are laid below `folder`."""
+    """Extract the files of the only volume below `folder`, and return them."""
     folder.mkdir()
     image = folder / "image"
     with image.open("wb") as out:

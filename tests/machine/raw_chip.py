@@ -55,7 +55,7 @@ WORN = "endurance_erases=1,program_fail_ppb=50000,erase_fail_ppb=2000000"
 def new(
     study_file: StudyWriter, folder: Path, filesystem: str, chip: str, board: str = "arm64-1000", **top: str
 ) -> Rig:
-    """A new chip for a cell of this file system, in the folder."""
+    """Make a new chip in the folder, for a cell of this file system."""
     return guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=chip, board=board, **top), folder)
 
 
@@ -69,25 +69,27 @@ def boot(rig: Rig, **words: Any) -> Outcome:
 
 
 def own_program(name: str) -> bytes:
-    """A program of tests/guest, as /job/NAME: a script has to make it executable."""
+    """Build a program of tests/guest, and return its content. A guest has it as /job/NAME, and its script must make it
+    executable.
+    """
     root = paths.cache_root()
     archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
     return guest_programs.own(Cache(root / "image"), archive, PROGRAMS / f"{name}.c").path(name).read_bytes()
 
 
 def of_the_kernel(rig: Rig, *names: str) -> dict[str, bytes]:
-    """The kernel's own modules with these names, by file name."""
+    """Return the kernel's own modules with these names, by file name."""
     built = modules.build_chosen(Cache(paths.cache_root() / "image"), rig.planned.image.kernel, names)
     return {file.name: file.read_bytes() for file in built.values()}
 
 
 def mtd_modules(rig: Rig) -> dict[str, bytes]:
-    """The kernel's own tests of MTD devices, by file name."""
+    """Return the kernel's own tests of MTD devices, by file name."""
     return of_the_kernel(rig, *modules.OF_THE_KERNEL["mtd_tests"].makes)
 
 
 def mtd_programs(*names: str) -> dict[str, bytes]:
-    """Test programs of mtd-utils, by name."""
+    """Return the test programs of mtd-utils, by name."""
     root = paths.cache_root()
     archive = Archive(root / f"debian-{toolchain.ARCHITECTURE}", toolchain.ARCHITECTURE)
     entry = mtd_test_programs.mtd(Cache(root / "image"), archive)
@@ -95,7 +97,7 @@ def mtd_programs(*names: str) -> dict[str, bytes]:
 
 
 def marked_blocks(rig: Rig) -> list[int]:
-    """Blocks whose first page has the factory's mark in the content of a new chip."""
+    """Return the blocks of a new chip whose first page has the factory's bad-block mark."""
     p = rig.cell.medium.numbers()
     raw_page = p["page_bytes"] + p["spare_bytes"]
     at = p["page_bytes"] + (5 if p["page_bytes"] == 512 else 0)

@@ -36,7 +36,9 @@ class Request(NamedTuple):
 
 
 def random_job(seed: int, size: int, discards: bool) -> str:
-    """Phases of requests of all sorts, on the second half of the device: the file system has the first."""
+    """Return a fio job with phases of many kinds of requests on the second half of the device. The file system has the
+    first half.
+    """
     chance = random.Random(seed)
     sections = []
     for phase in range(4):
@@ -71,7 +73,7 @@ mount -o bind /tmp/medium /bin/medium
 
 
 def check(study: Path, folder: Path) -> int:
-    """The number of requests compared; an AssertionError if one differs."""
+    """Compare the requests of a guest with a replay, and return their number. Raise AssertionError if one differs."""
     rig = guest_rig.new(study, folder)
     fresh, trace, completions, saved = (folder / name for name in ("fresh.bin", "trace", "completions", "saved.bin"))
     fresh.write_bytes(rig.files.state.read_bytes())

@@ -9,10 +9,10 @@ from flashbed.execution.repetition import Finished
 
 
 def bytes_of(finished: Finished) -> dict[str, bytes]:
-    """All that came of a repetition, by file; "result" is what is kept of it and what follows from the files."""
+    """Return all files of a repetition by name. "result" is the stored result, and what follows from the files."""
     return {**finished.files, "result": repr(finished.result).encode()}
 
 
 def differing(first: Mapping[str, bytes], other: Mapping[str, bytes]) -> list[str]:
-    """The files that are not in both, or not the same in both."""
+    """Return the names of files that are missing in one repetition, or that differ."""
     return [name for name in sorted({*first, *other}) if first.get(name) != other.get(name)]

@@ -99,7 +99,7 @@ def test_ext2_is_served_and_after_a_power_cut_too(architecture: str, tmp_path: P
 
 
 def make_tree(folder: Path, dice: random.Random) -> None:
-    """Folders in folders, an empty one, one of many files, names that are not plain; files of all kinds of sizes."""
+    """Make nested folders, an empty folder, a folder with many files, and odd names, with files of many sizes."""
     for name in (".", "a", "a/b", "a/b/c ä", "a/b/c ä/d", "a/empty", "many", "many/more", "x" * 200):
         (folder / name).mkdir()
         for number, size in enumerate((0, 1, 4095, 4096, dice.randrange(20_000))):
@@ -112,7 +112,9 @@ def make_tree(folder: Path, dice: random.Random) -> None:
 
 
 def carry_there(appliance: Appliance, folder: Path, to: str) -> None:
-    """libnfs's programs copy files, and make no folders: those are made by calls of our own."""
+    """Copy a folder to the appliance. libnfs's programs copy files but make no folders, so calls of our own make the
+    folders.
+    """
     status, root = appliance.server.mount_path(b"/data")
     assert status == OK
     handles = {folder.parent: root}
@@ -137,7 +139,7 @@ def carry_back(appliance: Appliance, path: str, to: Path) -> None:
 
 
 def content_of(folder: Path) -> dict[str, bytes | None]:
-    """By path: what is in a file; None for a folder."""
+    """Return the content of each file by its path, and None for each folder."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 

@@ -82,7 +82,7 @@ def collecting() -> socket.socket | None:
 
 
 def wait_for_ssh(port: int, seconds: float) -> None:
-    """The appliance is ready when it serves files; ssh's server starts beside that."""
+    """Wait until the ssh server answers. It starts beside the file server, so the appliance may serve files first."""
     end, received = time.monotonic() + seconds, b""
     while not received.startswith(b"SSH-2.0"):
         assert time.monotonic() < end, f"no ssh within {seconds} s"

@@ -39,7 +39,7 @@ def read_until(terminal: int, words: bytes) -> None:
 
 
 def started(folder: Path) -> tuple[int, int]:
-    """The process of an appliance that serves, and the terminal that it runs in."""
+    """Start an appliance, and wait until it serves. Return its process ID and its terminal."""
     program = str(Path(sys.executable).with_name("flashbed"))
     words = ["nas", "run", "--kernel", "debian", "--size", "16M", "--folder", str(folder)]
     for name, port in zip(("nfs", "mount", "portmap"), free_ports(3), strict=True):
@@ -54,7 +54,7 @@ def started(folder: Path) -> tuple[int, int]:
 
 
 def stop_emulator(image: Path) -> None:
-    """So that it does not answer, and does not go down."""
+    """Stop the emulator, so that it neither answers nor shuts down."""
     pids = subprocess.run(["pgrep", "-f", str(image)], capture_output=True, text=True, check=True).stdout.split()
     emulators = [pid for pid in pids if Path(f"/proc/{pid}/exe").resolve().name.startswith("qemu-system")]
     assert len(emulators) == 1

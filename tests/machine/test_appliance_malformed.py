@@ -80,8 +80,8 @@ def test_a_hundred_thousand_calls_do_no_harm(architecture: str, tmp_path: Path) 
 
 
 def arrive(console: Console, server: Server, calls: int, seed: int, root: bytes) -> Sent:
-    """Sends until the server has counted `calls`, whole ones not among them. Nearly all that is sent has to arrive:
-    what comes behind a call at which the server hangs up does not.
+    """Send calls until the server has counted `calls` malformed ones. Check that nearly all arrive. Calls behind one at
+    which the server hangs up are lost.
     """
     before, sent, arrived = console.calls_to_nfsd(), Sent(), 0
     while arrived < calls:
@@ -95,7 +95,7 @@ def arrive(console: Console, server: Server, calls: int, seed: int, root: bytes)
 
 
 def is_short_and_plain(lines: list[str], minutes: float, lies: int) -> None:
-    """Each line is one that is known, and of none are there more than may be."""
+    """Check that each line is of a known kind, and that no kind has more lines than allowed."""
     assert not [line for line in lines if not line.isprintable()]
     strangers = [line for line in lines if OF_STRANGERS.match(line)]
     assert 0 < len(strangers) <= LINES_A_MINUTE * (minutes + 1)

@@ -87,7 +87,7 @@ def test_addresses_that_are_forged_do_not(architecture: str, tmp_path: Path) -> 
 
 
 def call_from(address: int, call: bytes) -> bytes:
-    """A frame for QEMU's first card, with a datagram for the NFS server from that IPv4 address."""
+    """Return a frame for QEMU's first network card, with a datagram from that IPv4 address to the NFS server."""
     datagram = struct.pack(">4H", 700, 2049, 8 + len(call), 0) + call
     head = struct.pack(">BBHHHBBHII", 0x45, 0, 20 + len(datagram), 1, 0, 64, 17, 0, address, 0x0A000001)
     total = sum(struct.unpack(">10H", head))

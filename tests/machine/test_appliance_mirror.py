@@ -44,7 +44,7 @@ PULLED_S = 0.5
 
 
 def on_nbd(command: Sequence[str], place: Path) -> list[str]:
-    """The command with its second disk at an NBD server's socket; what fails is told to the guest."""
+    """Return the command with its second disk at an NBD server's socket. The guest sees the disk's errors."""
     at = next(number for number, word in enumerate(command) if word.startswith("if=none,id=disk1,"))
     disk = f"if=none,id=disk1,format=raw,werror=report,rerror=report,file=nbd+unix:///?socket={place}"
     return [*command[:at], disk, *command[at + 1 :]]
@@ -58,7 +58,7 @@ def wait_for(words: str, log: list[str]) -> None:
 
 
 def with_mirror(architecture: str, folder: Path) -> tuple[list[str], list[Path], Client]:
-    """The command of an appliance, the images of its two disks, and a client of it."""
+    """Return the command of an appliance, the images of its two disks, and a client of the appliance."""
     (folder / "nas.toml").write_text(MIRROR)
     settings_ = settings.read(folder / "nas.toml")
     appliance = building.build(settings_, architecture, folder / "nas")

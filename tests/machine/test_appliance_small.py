@@ -49,7 +49,7 @@ class Monitor:
         self._ask("qmp_capabilities")
 
     def seconds(self) -> float:
-        """Since power-on."""
+        """Return the seconds since power-on."""
         return int(self._ask("query-replay")["icount"]) / 1e9
 
     def _ask(self, command: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ lvm lvcreate -y -s -L 26M -n before vg0/data && echo {MADE.upper()} | tr A-Z a-z
 
 
 def make_volume(architecture: str, folder: Path) -> None:
-    """With a file system of this host's mke2fs on it, and a snapshot of that."""
+    """Make a volume with a file system by this host's mke2fs, and a snapshot of it."""
     (folder / "nas.toml").write_text(VOLUME)
     settings_ = settings.read(folder / "nas.toml")
     appliance = building.build(settings_, architecture, folder)

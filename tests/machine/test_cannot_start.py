@@ -36,7 +36,9 @@ STUDY = """
 
 @pytest.fixture
 def study_on(study_file: StudyWriter, fresh_cache: Path) -> StudyOn:
-    """A study of one small cell on each of these boards, of which nothing is measured yet."""
+    """Return a function that loads a study of one small cell on each of these boards. None of its cells is measured
+    yet.
+    """
 
     def load(*boards: str) -> Study:
         text = STUDY.format(boards=", ".join(f'"{board}"' for board in boards))

@@ -31,7 +31,7 @@ Stretches = Callable[[int], tuple[Sequence[Stretch], Sequence[Stretch]]]
 
 @pytest.fixture
 def stretches(new_chip: NewChip, tmp_path: Path) -> Stretches:
-    """`stretches(mips)`: of a counted loop, and of the same time by the hint."""
+    """Return a function that measures stretches of a counted loop, and of the same time by the hint."""
 
     def make(mips: int) -> tuple[Sequence[Stretch], Sequence[Stretch]]:
         rig = new_chip("slc-nand-64m", tmp_path / str(mips), board=f"arm64-1000:mips={mips}")
@@ -62,8 +62,8 @@ def test_a_million_instructions_take_what_the_board_says(stretches: Stretches, m
 
 
 def _by_the_timer(stretches: Sequence[Stretch]) -> float:
-    """What the timer added at least, ns. The kernel's own tick comes in the midst of a quarter of all stretches: those
-    that have one while they are alone are left out, and what is least has none with the timer either.
+    """Return the least time that the timer added, ns. In a quarter of all stretches the kernel's own tick comes in
+    between. If a stretch has a tick while it runs alone, it is left out; the least one has none with the timer either.
     """
     shortest = min(alone for alone, _, _ in stretches)
     return min(with_timer - alone for alone, with_timer, _ in stretches if alone - shortest < TICK_NS)

@@ -58,7 +58,7 @@ while True:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Disturbs `processes` cores of the host, many times a second."""
+    """Keep `processes` cores of the host busy with many bursts a second."""
     burners = [subprocess.Popen([sys.executable, "-c", BURSTS]) for _ in range(processes)]
     try:
         yield
@@ -71,7 +71,9 @@ def busy(processes: int) -> Iterator[None]:
 def repeats(
     measure: Measure, planned: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()
 ) -> None:
-    """`among`: files that must be there."""
+    """Check that all runs of a repetition give the same bytes, on an idle and on a busy host. `among` names files that
+    must exist.
+    """
     first = bytes_of(measure(planned, folder / "first"))
     assert all(first.get(name) for name in among)
     for number in range(1, idle):
@@ -212,7 +214,7 @@ def test_same_bytes_of_processes_on_several_cpus(
 
 @contextmanager
 def halted(name: str) -> Iterator[None]:
-    """Stops the processes called `name` that this one started, again and again, for moments of several lengths."""
+    """Stop the processes called `name` in this session again and again, for intervals of several lengths."""
     over = threading.Event()
 
     def running() -> list[int]:

@@ -21,7 +21,7 @@ medium mark with_a_removed_file
 
 
 def discarded_bytes(study_file: StudyWriter, folder: Path, filesystem: str, medium: str) -> tuple[int, int]:
-    """By mkfs, and by the removal of a file of 16 MiB."""
+    """Return the bytes discarded by mkfs, and by the removal of a file of 16 MiB."""
     out = boot(new(study_file(STUDY, filesystem=filesystem, medium=medium), folder), measure=SCRIPT).files
     moments = ("by_mkfs", "with_a_removed_file")
     by_mkfs, after = (medium_counters.parse(out[f"counters.{name}"])["host_discarded_bytes"] for name in moments)

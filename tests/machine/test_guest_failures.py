@@ -42,7 +42,7 @@ type = "ext2"
 
 @pytest.fixture
 def run_with(study_file: StudyWriter, tmp_path: Path) -> RunWith:
-    """Runs a cell whose mkfs is the given shell command, for at most `limit_s`."""
+    """Return a function that runs a cell for at most `limit_s`. The given shell command is the cell's mkfs."""
 
     def execute(command: str, limit_s: float = 60, board: str = "arm64-1000") -> Finished:
         folder = tmp_path / "profiles/filesystems"

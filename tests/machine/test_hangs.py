@@ -50,7 +50,9 @@ checked in every run; all of several without interrupts repeats both.
 
 @pytest.fixture
 def with_hang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Guests have the module that makes CPUs hang: it lies beside those of kernel/ while the test runs."""
+    """Add the module that makes CPUs hang to each guest. Its source lies beside the modules of kernel/ while the test
+    runs.
+    """
     of_cell = repetition.program_set
     folders = tmp_path / "kernel"
     folders.mkdir()

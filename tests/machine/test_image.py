@@ -29,7 +29,7 @@ def built(archive: Archive) -> Kernel:
 
 
 def small_parts(cache: Cache, archive: Archive, built: Kernel) -> dict[str, dict[str, str]]:
-    """Everything but the kernel and fio, which take minutes: digests by part."""
+    """Return the digests by part, except of the kernel and fio, whose builds take minutes."""
     module = modules.build(cache, built, "media_blk")
     ours = guest_programs.of_each_guest(cache, archive)
     tools = guest_programs.from_packages(cache, archive, ["dosfstools"], ["/sbin/mkfs.fat"])

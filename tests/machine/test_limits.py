@@ -26,7 +26,7 @@ LOAD = """
 
 
 def row(study: Path, measure: Measure, folder: Path) -> tuple[ResultRow, dict[str, bytes]]:
-    """The line of the results table, and the files that the guest left."""
+    """Measure the only repetition. Return its row of the results table, and the files that the guest left."""
     loaded = load_study(study)
     [repetition] = run.prepare(loaded)
     finished = measure(repetition, folder)

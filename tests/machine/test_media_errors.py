@@ -95,7 +95,7 @@ def tries(outcome: Outcome, name: str) -> list[Try]:
 
 
 def failed(attempts: list[Try], error: str) -> list[int]:
-    """The blocks that had this error; none had another."""
+    """Return the blocks that had this error. Check that none had another."""
     assert {attempt.error for attempt in attempts} == {"", error}
     assert max(attempt.took_s for attempt in attempts) < LONGEST_S
     return [int(attempt.name) for attempt in attempts if attempt.error]

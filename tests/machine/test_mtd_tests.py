@@ -37,7 +37,7 @@ SMALL_CHIPS = {
 
 @pytest.fixture
 def new_small_chip(new_chip: NewChip, tmp_path: Path) -> NewSmallChip:
-    """`new_small_chip(name)`: a rig with one of SMALL_CHIPS."""
+    """Return a function that makes a rig with a chip of SMALL_CHIPS: `new_small_chip(name)`."""
 
     def make(name: str) -> Rig:
         profile, changes = SMALL_CHIPS[name]
@@ -138,7 +138,7 @@ class Part(NamedTuple):
 
 
 def part_of(rig: Rig, blocks: int) -> Part:
-    """The part with the most bad blocks of those with one, or the first of the chip."""
+    """Return the part with the most bad blocks. If no part has a bad block, return the first part of the chip."""
     bad = marked_blocks(rig)
     firsts = (block + 1 for block in [-1, *bad] if block + 1 not in bad)
     parts = (Part(first, blocks, sum(first <= block < first + blocks for block in bad)) for first in firsts)
@@ -147,7 +147,9 @@ def part_of(rig: Rig, blocks: int) -> Part:
 
 
 def add_part(rig: Rig, part: Part) -> str:
-    """For a guest's script: makes the part /dev/mtd1, in which no program of a test sees the rest."""
+    """Return the line of a guest's script that makes the part /dev/mtd1. The test programs do not see the rest of the
+    chip.
+    """
     p = rig.cell.medium.numbers()
     block_bytes = p["page_bytes"] * p["pages_per_block"]
     return f"/usr/sbin/mtdpart add /dev/mtd0 part {part.first * block_bytes} {part.blocks * block_bytes}\n"
@@ -162,7 +164,9 @@ done >/out/errors
 
 
 def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
-    """No rule broken; bad blocks and wrong bits where they were asked for, and all of these corrected."""
+    """Check that no rule was broken, and that all wrong bits were corrected. Check that bad blocks and wrong bits
+    occurred if `faults` asks for them.
+    """
     inspection = rig.tool.inspect(rig.files.state)
     assert inspection.fault is None
     assert inspection.counters["violations"] == 0
@@ -179,7 +183,7 @@ def verify(rig: Rig, outcome: Outcome, part: Part, faults: str) -> None:
 
 @pytest.fixture
 def new_faulty_chip(new_chip: NewChip, tmp_path: Path) -> NewFaultyChip:
-    """`new_faulty_chip(chip, faults)`: a rig with a chip of a profile, and FAULTS."""
+    """Return a function that makes a rig with a chip of a profile and with FAULTS: `new_faulty_chip(chip, faults)`."""
 
     def make(chip: str, faults: str) -> Rig:
         fifth = {"slc-nand-64m": 4096 // 5, "slc-nand-256m": 2048 // 5}[chip]

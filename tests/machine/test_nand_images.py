@@ -23,7 +23,9 @@ LONG_AGO_S = 1_000_000_000
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Files of every sort: empty, of one kind of byte, of no pattern, with holes; folders, links, modes, times."""
+    """Make a tree with files of every kind (empty, of one byte value, without pattern, with holes), folders, links,
+    modes and times.
+    """
     root, noise = tmp_path / "tree", random.Random(1)
     (root / "folder" / "deeper").mkdir(parents=True)
     (root / "empty").touch()
@@ -100,7 +102,7 @@ def without_folders_times(tree: Tree) -> Tree:
 
 
 def geometry(rig: Rig) -> tuple[int, int]:
-    """Bytes of a page, and of a block."""
+    """Return the bytes of a page, and of a block."""
     p = rig.cell.medium.numbers()
     return p["page_bytes"], p["page_bytes"] * p["pages_per_block"]
 

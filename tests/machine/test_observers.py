@@ -50,7 +50,7 @@ def outcome(rig: guest_rig.Rig) -> Outcome:
 
 
 def unobserved(command: list[str]) -> list[str]:
-    """Without the second -icount, which says what to note (machine/qemu.py)."""
+    """Return the command without the second -icount, which names what the emulator records (machine/qemu.py)."""
     at = len(command) - 1 - command[::-1].index("-icount")
     assert command[at + 1].startswith("price=")
     return command[:at] + command[at + 2 :]

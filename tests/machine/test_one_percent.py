@@ -59,7 +59,7 @@ LONGER = '"a warning of %s: this block of the file is too big for the tree of bl
 
 
 def moved(text: str) -> str:
-    """With ext2_write_end in front of ext2_write_begin."""
+    """Return the source with ext2_write_end moved in front of ext2_write_begin."""
     begin, end, after = (text.index(word) for word in ("static int\next2_write_begin(", WRITE_END, "static sector_t"))
     return text[:begin] + text[end:after] + text[begin:end] + text[after:]
 
@@ -83,7 +83,7 @@ SAME_BYTES = ("comment", "lines", "variable", "order")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a source tree, a revision of it for each change, and a cache without kernels of it."""
+    """Return a folder with a source tree, a revision of the tree for each change, and a cache without kernels of it."""
     folder = kernel_tree.make(tmp_path_factory.mktemp("percent"))
     for name, change in SLOWER.items():
         change.make(folder / kernel_tree.TREE)
@@ -112,7 +112,9 @@ def measured(home: Path, study: Path, names: list[str], out: str) -> str:
 
 
 def keys(home: Path, out: str) -> dict[str, str]:
-    """Of one repetition, by what the study calls the kernel: the same where the kernel is, to the last byte."""
+    """Return the keys of one repetition by the study's name of the kernel. Two keys are the same if the kernels are, to
+    the last byte.
+    """
     rows = json.loads((home / out / "results.json").read_text())["repetitions"]
     return {row["kernel"]: row["key"] for row in rows if row["pattern"] == "write" and row["seed"] == 1}
 

@@ -72,7 +72,7 @@ FIRST = "static int open_block("
 
 
 def moved(text: str) -> str:
-    """With write_end in front of write_begin."""
+    """Return the source with write_end moved in front of write_begin."""
     begin, end, after = (text.index(word) for word in ("static int write_begin(", WRITE_END, AFTER_WRITE_END))
     return text[:begin] + text[end:after] + text[begin:end] + text[after:]
 
@@ -100,7 +100,7 @@ SAME_BYTES = ("comment", "lines", "variable", "order", "name")
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a study, its module and a cache, in which the unchanged module was measured."""
+    """Return a folder with a study, its module, and a cache in which the unchanged module was measured."""
     home = tmp_path_factory.mktemp("percent")
     own_cache.make(home)
     own_module.yaffs2(home)

@@ -65,14 +65,16 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def debian() -> Path:
-    """The root folder of a Debian 13."""
+    """Return the root folder of a Debian 13."""
     if why := other_debian.refusal():
         pytest.skip(why)
     return other_debian.root(PACKAGES)
 
 
 def start_script(debian: Path, program: Path, folder: Path) -> Path:
-    """Stands in for the emulator: starts `program` in that Debian, which sees the cache and `folder` of the host."""
+    """Write a script that replaces the emulator. It starts `program` in that Debian, which sees the cache and `folder`
+    of the host.
+    """
     script = folder / "emulator"
     command = shlex.join(other_debian.inside(debian, [paths.cache_root(), folder], [program]))
     script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

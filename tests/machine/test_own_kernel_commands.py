@@ -63,7 +63,7 @@ NEVER = """\
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a source tree in git, and a cache that has everything but kernels of it."""
+    """Return a folder with a source tree in git, and a cache that has everything but kernels of the tree."""
     return kernel_tree.make(tmp_path_factory.mktemp("own"))
 
 

@@ -20,7 +20,7 @@ CODE = "\treturn ram_aops.write_end("
 
 @pytest.fixture
 def home(tmp_path: Path, study_file: StudyWriter) -> Path:
-    """A study of a module whose source each test spoils."""
+    """Return the folder of a study with a module. Each test breaks the module's source."""
     own_cache.make(tmp_path)
     own_module.small(tmp_path)
     study_file(AXES, name="my")

@@ -27,7 +27,7 @@ VERSION = "cat /sys/module/cfq/version >/out/version\n"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the study, with a cache of its own that this process uses, too."""
+    """Return the folder of the study. Its cache is also the cache of this process."""
     monkeypatch.setenv("FLASHBED_CACHE", str(own_cache.make(tmp_path)))
     return tmp_path
 

@@ -29,7 +29,7 @@ STUDY = """
 
 @pytest.fixture(scope="module")
 def debian() -> Path:
-    """The root folder of a Debian 13 with Python."""
+    """Return the root folder of a Debian 13 with Python."""
     if why := other_debian.refusal():
         pytest.skip(why)
     return other_debian.root(["python3"])

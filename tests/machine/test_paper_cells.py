@@ -22,7 +22,7 @@ from flashbed.study.loading import load_study
 
 
 def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
-    """The cells of a study with these values, with its first seed, from guests."""
+    """Measure the cells of a study with these values in guests, with the study's first seed. Return the report."""
     study = load_study(paths.studies() / f"{name}.toml")
     axes = {axis: tuple(v for v in values if v in where.get(axis, values)) for axis, values in study.axes.items()}
     assert all(axes.values()), "the slice names a value that the study does not have"
@@ -33,14 +33,14 @@ def measured(name: str, where: Mapping[str, Sequence[str]]) -> Report:
 
 
 def judged(report: Report, begins: str) -> Judgement:
-    """The claim whose text begins so."""
+    """Return the judgement of the claim whose text begins with these words."""
     (judgement,) = [judgement_ for judgement_ in report.judgements() if judgement_.claim.text.startswith(begins)]
     return judgement
 
 
 @pytest.fixture(autouse=True)
 def _own_results(fresh_cache: Path) -> None:
-    """Nothing is taken from results that are there already."""
+    """Use a cache without results, so that each cell is measured."""
 
 
 def test_choi2014_tells_a_write_that_memory_keeps_from_one_that_is_flushed() -> None:

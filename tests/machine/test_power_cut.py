@@ -96,7 +96,7 @@ class Cut:
 
 
 def new_medium(study_file: StudyWriter, folder: Path, filesystem: str, medium: str, **changed: int) -> Rig:
-    """`changed`: parameters of the medium that are not as in its profile."""
+    """Make a new medium. `changed` replaces parameters of its profile."""
     rig = guest_rig.new(study_file(guest_rig.STUDY, filesystem=filesystem, medium=medium), folder)
     rig.tool.create(rig.files.state, {**rig.cell.medium.core_parameters, **changed})
     return rig
@@ -107,12 +107,12 @@ def boot(rig: Rig, options: str = "", beside: Mapping[str, bytes] | None = None,
 
 
 def cut_after(requests: int, ns: int) -> str:
-    """The guest's command: the power goes `ns` after so many more requests came."""
+    """Return the guest's command that cuts the power `ns` after this number of further requests."""
     return f"medium cut {requests} {ns} || exit\n"
 
 
 def lose_power(rig: Rig, seed: int = 0, options: str = "", **scripts: Unpack[Scripts]) -> Cut:
-    """Runs a guest whose power goes. `options` as those of `boot`."""
+    """Run a guest whose power is cut. `options` is passed to `boot`."""
     outcome = boot(rig, f"{options}cut={seed}", **scripts)
     assert outcome.status == "failed"
     _, sectors, _, *fates = outcome.files["fates.cut"].decode().splitlines()
@@ -141,13 +141,13 @@ def lose_power_as(accept: Callable[[Cut], bool], rig: Rig, options: str = "", **
 
 
 def rounds(console: bytes, word: str) -> dict[int, int]:
-    """The last round of each block that the console has after `word`."""
+    """Return the last round of each block that the console names after `word`."""
     pairs = re.findall(rf"^{word} (\d+) (\d+)\r?$", console.decode(errors="replace"), re.MULTILINE)
     return {int(block): int(round_) for block, round_ in pairs}
 
 
 def check_content(content: bytes, safe: dict[int, int], begun: dict[int, int], sector_bytes: int) -> None:
-    """Each sector of a block is from one of its rounds, none older than the last that was safe."""
+    """Check that each sector of a block is from one of its rounds, and not older than the last safe round."""
     assert len(content) == BLOCKS * BLOCK_BYTES
     for block in range(BLOCKS):
         allowed = {b"\0" * 16} if safe.get(block, 0) == 0 else set()
@@ -190,7 +190,7 @@ def test_what_was_fsynced_is_there(filesystem: str, medium: str, study_file: Stu
 
 
 def lost_though_safe(study_file: StudyWriter, folder: Path, seed: int, **changed: int) -> int:
-    """Blocks of the device whose flush was done and that a cut right behind it took back or made unreadable."""
+    """Return the number of blocks that a cut right after their flush took back or made unreadable."""
     folder.mkdir()
     rig = new_medium(study_file, folder, "ext2", "emmc-64g:used_bytes=2G", **changed)
     measure = cut_after(60, AFTER_FLUSH_NS) + RAW_SYNC

@@ -34,12 +34,14 @@ medium mark ended
 
 
 def without_filesystem(rig: Rig, measure: str) -> Mapping[str, bytes]:
-    """Files of a guest on whose medium there is no file system: to make one on the largest takes seconds."""
+    """Return the files of a guest whose medium has no file system. To make one on the largest medium takes seconds."""
     return boot(rig, format="true\n", mount=NO_MOUNT, measure=measure).files
 
 
 def seen(study_file: StudyWriter, folder: Path, medium: str, board: str = "arm64-1000") -> dict[str, str]:
-    """Files of the device's folders queue and mq by name, and the reads of all CPUs, a number known to the test."""
+    """Return the files of the device's folders queue and mq by name. "reads" is the number of all CPUs' reads, which
+    the test knows.
+    """
     study = study_file(STUDY, filesystem="ext2", medium=medium, board=board)
     files = without_filesystem(new(study, folder), MEASURE)
     begun, ended = (medium_counters.parse(files[f"counters.{moment}"])["host_reads"] for moment in ("begun", "ended"))

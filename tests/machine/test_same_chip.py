@@ -36,14 +36,14 @@ STACKS = {
 
 @pytest.fixture(scope="session")
 def bus_replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The host's program, built from the sources of the core."""
+    """Build the host's program from the sources of the core, and return its path."""
     program = tmp_path_factory.mktemp("media") / "bus_replay"
     subprocess.run(["make", "-s", "-C", paths.media(), f"BUILD={program.parent}", program], check=True)
     return program
 
 
 def leave_cycles(study: Path, folder: Path) -> None:
-    """Runs a cell whose chip's cycles are recorded; fresh.bin is the chip before, state.bin behind."""
+    """Run a cell, and record the cycles of its chip. fresh.bin is the chip before the run, state.bin after it."""
     rig = guest_rig.new(study, folder)
     (folder / "fresh.bin").write_bytes(rig.files.state.read_bytes())
     outcome = guest_rig.boot(rig, medium_options=f"record={CYCLES}")

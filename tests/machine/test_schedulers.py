@@ -163,7 +163,9 @@ true
 
 @pytest.fixture
 def guest(study_file: StudyWriter, tmp_path: Path) -> Guest:
-    """Boots a guest with `scheduler` that runs the shell script `measure`; what it left in /out. dmesg is in order."""
+    """Return a function that boots a guest with `scheduler`, runs the shell script `measure`, and returns the files of
+    /out. It checks that dmesg has no complaint.
+    """
 
     def boot(scheduler: str, measure: str, **jobs: str) -> dict[str, str]:
         top = {"filesystem": "ext2", "medium": MEDIUM, "scheduler": scheduler}

@@ -133,7 +133,7 @@ def test_the_same_bytes_on_other_kernels_and_layers(
 
 
 def as_from_power_on(study: Path, measure: Measure, folder: Path) -> Finished:
-    """The last repetition of the study, which gives the same bytes alone as with the beginning that all share."""
+    """Return the study's last repetition. Check that it gives the same bytes alone and from the shared beginning."""
     repetitions = run.prepare(load_study(study))
     shared = all_shared(repetitions)
     assert [finished.result.outcome for finished in shared] == ["measured"] * len(repetitions)
@@ -174,7 +174,7 @@ def two(study_file: StudyWriter) -> Sequence[Repetition]:
 
 @pytest.fixture
 def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
-    """Their beginning, with nobody who has gone on from it yet. A link leads to its folder."""
+    """Yield the beginning of both repetitions. None has continued from it yet. A link leads to its folder."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "beginning").symlink_to(tmp_path / "folder")
     finished = repetition.begin(two[0], tmp_path / "beginning", 900, threading.Event())
@@ -185,7 +185,7 @@ def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
 
 
 def machines(folder: Path) -> list[int]:
-    """The emulators of this host that were started with files of the folder, forked ones too."""
+    """Return the process IDs of this host's emulators that use files of the folder, forked ones included."""
     processes = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -206,7 +206,7 @@ def gone_on(begun: Beginning, folder: Path, limit_s: float = 900, stop: threadin
 
 
 def in_background(call: Callable[[], object]) -> Callable[[], object]:
-    """Begins a call; what is returned waits for it, and gives what it gave or raised."""
+    """Start a call in a thread. Return a function that waits for it, and returns its value or raises its exception."""
     came: list[object] = []
 
     def carry_out() -> None:

@@ -22,7 +22,7 @@ Coordinates = dict[str, str]
 
 
 def kinds(study: str) -> Iterator[Coordinates]:
-    """The cells that write, one for each medium, file system and translation, in the order of the plan."""
+    """Yield the first cell with random writes of each medium, file system and translation, in the order of the plan."""
     kinds_seen = set()
     for cell in cutting(study):
         kind = tuple(cell.coordinates.get(axis) for axis in ("medium", "filesystem", "translation"))
@@ -32,13 +32,13 @@ def kinds(study: str) -> Iterator[Coordinates]:
 
 
 def cutting(study: str) -> list[Cell]:
-    """The cells with the first seed whose power is cut."""
+    """Return the cells of the first seed whose power is cut."""
     cells = plan(load_study(paths.studies() / f"{study}.toml"))
     return [cell for cell in cells if cell.power_cut and cell.seed == cells[0].seed]
 
 
 def studies() -> list[str]:
-    """The shipped studies that cut the power."""
+    """Return the shipped studies that cut the power."""
     names = sorted(file.stem for file in paths.studies().glob("*.toml"))
     return [name for name in names if load_study(paths.studies() / f"{name}.toml").power_cut]
 

@@ -25,7 +25,9 @@ RATES = """
 
 
 def reader(name: str, offset: str, runtime_s: int, warm_up_s: int | None = 0) -> str:
-    """A section of a fio job: reads at random in 64 MiB of the stick; with None for the lab's own warm-up."""
+    """Return a section of a fio job that reads at random in 64 MiB of the stick. If `warm_up_s` is None, the lab's own
+    warm-up applies.
+    """
     warm_up = "" if warm_up_s is None else f"ramp_time={warm_up_s}\n"
     return f"""
 [{name}]
@@ -65,8 +67,9 @@ STICK = "usb-stick-2g:interface=plain"
 
 @pytest.fixture
 def job(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FioJob:
-    """`job(text)`: what a fio job of one's own comes to on the stick. It is behind the lab's own driver: usb-storage
-    has one tag, and a reader that wakes takes it again before the other one does, which then waits for seconds.
+    """Return a function that measures a user's fio job on the stick: `job(text)`. The stick uses the lab's own driver,
+    because usb-storage has one tag: the reader that wakes takes it again before the other reader, which then waits for
+    seconds.
     """
 
     def measured(text: str) -> Finished:

@@ -20,7 +20,7 @@ LOCK_COLUMNS = ("test and set", "ticket", "queue (MCS)", "queue, plain accesses"
 
 
 def row(begins: str) -> list[str]:
-    """The cells of a table's row behind its first."""
+    """Return the cells of a table's row after its first cell."""
     match = re.search(rf"^\| {re.escape(begins)} ?\|(.*)\|$", PAGE, re.MULTILINE)
     assert match is not None, begins
     return [cell.strip() for cell in match[1].split("|")]

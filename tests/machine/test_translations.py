@@ -37,7 +37,9 @@ MEASURE = "md5sum /mnt/file >/out/after\n"
 
 @pytest.fixture
 def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> FinishedOn:
-    """`finished(translation, filesystem)`: a cell on a chip with bad blocks, or none for mtdblock."""
+    """Return a function that measures a cell on a chip: `finished(translation, filesystem)`. The chip has bad blocks,
+    except for mtdblock.
+    """
 
     def call(translation: str, filesystem: str, medium: str = "slc-nand-64m") -> Finished:
         study = study_file(WORKLOAD, translation=translation, filesystem=filesystem, medium=medium)
@@ -51,7 +53,7 @@ def finished(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> Finis
 
 
 def numbers(done: Finished, name: str) -> dict[str, int]:
-    """Counters by name, from lines such as "bad_blocks:23"."""
+    """Return the counters by name, from lines such as "bad_blocks:23"."""
     pairs = (line.rsplit(":", 1) for line in done.files[f"out/{name}"].decode().splitlines())
     return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
 

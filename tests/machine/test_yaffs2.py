@@ -110,7 +110,9 @@ cat /sys/kernel/debug/yaffs2/mtd0 >/out/statistics
 
 @pytest.fixture
 def boot_new(study_file: StudyWriter, tmp_path: Path) -> BootNew:
-    """`boot_new(filesystem, chip, **scripts)`: what a guest with a new chip brings back. YAFFS2 must not complain."""
+    """Return a function that boots a guest with a new chip: `boot_new(filesystem, chip, **scripts)`. It fails if YAFFS2
+    complains.
+    """
 
     def boot(filesystem: str, chip: str, **scripts: Unpack[Scripts]) -> Outcome:
         outcome = raw_chip.boot(raw_chip.new(study_file, tmp_path, filesystem, chip), **scripts)

@@ -96,8 +96,8 @@ def test_a_page_with_other_figures_is_found(old: str, new: str, is_same: bool) -
 
 
 def bus_cycles(out: Mapping[str, bytes], run: str) -> int:
-    """Bytes, commands and addresses on the bus in a run, by the emulator's log of them (LabCycle), whose clock is the
-    machine's.
+    """Return the number of bytes, commands and addresses on the bus in a run, from the emulator's log (LabCycle). The
+    log's clock is the machine's.
     """
     clocks = {medium_counters.CLOCK: out[medium_counters.CLOCK]}
     began, ended = medium_counters.window_ns({**yaffs2_time.idle_times(out, run), **clocks})

@@ -103,7 +103,7 @@ def expected_lines(folder: Path) -> set[str]:
 
 
 def damage_last_page(data: Path, image: bytes, page_bytes: int) -> None:
-    """Where the chip holds the image's last page, beyond what the ECC corrects."""
+    """Damage the image's last page on the chip beyond what the ECC corrects."""
     content = bytearray(data.read_bytes())
     last = content.rindex(image[-(page_bytes + page_bytes // 32) :][:page_bytes])
     for at in range(last, last + 200):

@@ -90,7 +90,9 @@ dmesg >/out/dmesg
 
 @pytest.fixture
 def stress(study_file: StudyWriter, tmp_path: Path) -> Stress:
-    """`stress(filesystem, chip)`: what came of it; fails if the kernel or the programs complained."""
+    """Return a function that runs the stress program: `stress(filesystem, chip)`. It fails if the kernel or the
+    programs complain.
+    """
 
     def call(filesystem: str, chip: str, seconds: int = SECONDS, **more: str) -> Outcome:
         rig = raw_chip.new(study_file, tmp_path, filesystem, chip, **more)

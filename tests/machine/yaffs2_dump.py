@@ -50,7 +50,9 @@ def _header(page: bytes) -> Header:
 
 
 def read(dump: Path) -> Live:
-    """Blocks from the newest to the oldest, in each the last page first: the first met of a place counts."""
+    """Read the live objects of a dump. Scan blocks from the newest to the oldest, each from its last page: the first
+    page found for a place is valid.
+    """
     pages, block_bytes = dump.read_bytes(), (PAGE + SPARE) * PAGES_PER_BLOCK
     blocks = []
     for start in range(0, len(pages), block_bytes):
@@ -84,7 +86,9 @@ def read(dump: Path) -> Live:
 
 
 def _plain_header(object_id: int, page: bytes) -> bytes:
-    """Without what our tags say of the header: image makers never put that there, and unyaffs does not know it."""
+    """Return the page of a header with plain tags. Our tags repeat fields of the header; image makers never write
+    these, and unyaffs does not know them.
+    """
     tags = struct.pack("<4I", struct.unpack_from("<I", page, PAGE + TAGS_AT)[0], object_id, 0, 0xFFFF)
     return page[: PAGE + TAGS_AT] + tags + page[PAGE + TAGS_AT + 16 :]
 
@@ -95,7 +99,7 @@ def _hole(object_id: int, chunk: int, count: int) -> bytes:
 
 
 def write_image(live: Live, image: Path) -> None:
-    """Folders before what is in them, a file's data behind its header, hard links last."""
+    """Write folders before their content, a file's data after its header, and hard links last."""
     order, known = list[int](), {ROOT, LOST_AND_FOUND}
     waiting = [number for number in sorted(live.headers) if number not in known]
     while ready := [n for n in waiting if live.headers[n].parent in known and live.headers[n].type != HARD_LINK]:

@@ -42,7 +42,9 @@ Holder = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def hold() -> Iterator[Holder]:
-    """`hold(path, "lock")` starts a process that holds it. `first_output` waits for its first line."""
+    """Yield a function that starts a process which holds a lock: `hold(path, "lock")`. `first_output` waits for the
+    first line of the process.
+    """
     begun = []
 
     def call(path: Path, statement: str, *before: str) -> subprocess.Popen[str]:

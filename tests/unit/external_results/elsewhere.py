@@ -31,7 +31,7 @@ def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str,
 
 
 def run_elsewhere(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda document: document) -> list[Path]:
-    """Puts results beside the jobs, as if fio had run them."""
+    """Write results beside the jobs, as if fio had run them."""
     written = []
     for entry in json.loads((folder / jobs.JOBS_MANIFEST).read_text())["jobs"]:
         file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
@@ -67,6 +67,6 @@ def broken(file: Path, how: str) -> None:
 
 
 def exported_to(folder: Path, study: Study) -> Path:
-    """The jobs of the study's cells on FAT16."""
+    """Export the jobs of the study's cells on FAT16 to the folder, and return the folder."""
     jobs.export(narrowed(study, {"filesystem": ["fat16"]}), folder)
     return folder

@@ -28,7 +28,7 @@ FILES = {
 
 @pytest.fixture
 def bed(tmp_path: Path) -> Bed:
-    """An undisturbed home without a guest. One part of the image is a link to the user's."""
+    """Return an undisturbed home without a guest. One part of its image is a link to the user's part."""
     bed, user = Bed(tmp_path), tmp_path / "user/outbox-0123456789abcdef"
     for name, text in FILES.items():
         (bed.reference / "cache" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ def calls(guest: MadeUpCalls, number: int = Number.WRITE) -> list[SystemCall]:
 
 
 def written(guest: MadeUpCalls) -> list[str]:
-    """The path of each write after the runner's first."""
+    """Return the path of each write after the runner's first write."""
     return [call.files[0].path if call.files else "" for call in calls(guest)]
 
 
@@ -269,7 +269,7 @@ def test_paths_begin_in_the_working_directory_or_that_of_a_descriptor(guest: Mad
 
 
 def chrooted(guest: MadeUpCalls) -> Task:
-    """A program in /program, with /mnt bound into it, whose root is of another file system."""
+    """Return the task of a program whose root is /program on another file system, with /mnt bound into it."""
     setup = guest.fork(guest.runner)
     guest.call(setup, Number.MOUNT, 0, 0, 0, 0, text=b"/dev/pmem0\0/program\0")
     guest.call(setup, Number.MOUNT, 0, 0, 0, MS_BIND, text=b"/mnt\0/program/mnt\0")

@@ -29,7 +29,7 @@ def spent(of: ProgramCalls) -> dict[Spent, int]:
 
 
 def measured(guest: MadeUpCalls, took_ns: int = 0) -> Task:
-    """The measurement's process, which has /mnt/a open for writing as 3."""
+    """Return the measurement's process, which has /mnt/a open for writing as descriptor 3."""
     program = guest.measure()
     guest.open(program, "/mnt/a", 3, took_ns=took_ns)
     return program

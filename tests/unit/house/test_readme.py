@@ -31,8 +31,8 @@ def rows() -> list[tuple[float, str]]:
 
 
 def counts() -> dict[str, list[int]]:
-    """Return, by set of rows: the rows, those within 30 %, within 2 and beyond 3, by the nearest figure; and the same
-    for single figures.
+    """Return eight numbers by set of rows. The first four count rows by the nearest figure: all, within 30 %, within a
+    factor of 2, beyond 3. The other four count single figures in the same way.
     """
     return {title: list(map(int, cells)) for title, *cells in COUNTS.findall(like_devices())}
 

@@ -39,7 +39,7 @@ def test_each_shipped_study_has_a_slice_that_the_study_has() -> None:
 
 
 def side(folder: Path, table: str) -> Path:
-    """An environment whose flashbed writes this table."""
+    """Make an environment whose flashbed writes this table."""
     command = folder / "bin" / "flashbed"
     command.parent.mkdir(parents=True)
     command.write_text(

@@ -35,7 +35,7 @@ for name in sys.argv[2:]:
 
 @pytest.fixture
 def apt_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The log of requests to apt-get."""
+    """Return the log of requests to apt-get."""
     return made_up_apt.install(tmp_path, monkeypatch)
 
 

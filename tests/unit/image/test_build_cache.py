@@ -43,7 +43,7 @@ def builder(root: Path, until: Path) -> subprocess.Popen[str]:
 
 
 def tree(root: Path) -> Entry:
-    """A big entry with two products, such as a kernel tree."""
+    """Return a big entry with two products, such as a kernel tree."""
 
     def fill(folder: Path) -> None:
         for name in ("Image", "include/a.h", "include/deep/b.h"):

@@ -89,7 +89,7 @@ int alias(int) __attribute__((alias("second")));
 
 @pytest.fixture(scope="module", params=["-gdwarf-4", "-gdwarf-5"])
 def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Section]:
-    """The sections of an object, by name. Its first function is in a header."""
+    """Return the sections of an object that have functions, by name. Its first function is in a header."""
     folder = tmp_path_factory.mktemp("compiled")
     write(folder / "include/one.h", HEADER)
     write(folder / "fs/one.c", SOURCE)

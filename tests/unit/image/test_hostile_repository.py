@@ -35,7 +35,7 @@ FROM_OUTSIDE = {
 
 @pytest.fixture
 def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of programs that leave marks. The user's home and environment name them, too."""
+    """Return the directory of programs that leave marks. `hostile_host` names them in home and environment."""
     traps = tmp_path / "traps"
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # for the git that makes the repositories
     return traps

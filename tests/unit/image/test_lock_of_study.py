@@ -33,7 +33,7 @@ def _no_choice() -> Iterator[None]:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """A study with a file system and a module of its own."""
+    """Return a study with a file system and a module of its own."""
     write(tmp_path / "profiles/filesystems/mine.toml", EXT2.replace("\n[mount]", f"\n{BROUGHT}[mount]", 1))
     write(tmp_path / "my-source/Kbuild", "obj-m := mine.o\n")
     write(tmp_path / "my-source/mine.c", "/* 1 */\n")

@@ -23,7 +23,7 @@ MODINFO = {
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Modules with files; grace is built into the kernel."""
+    """Return modules with their files. The module grace is built into the kernel."""
     monkeypatch.setattr(module_order, "_modinfo", lambda file: MODINFO[file.name])
     return {name: Path(name) for name in MODINFO}
 

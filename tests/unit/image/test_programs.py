@@ -28,7 +28,7 @@ class Recipes:
 
 @pytest.fixture
 def _own_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tmp_path is guest/, and there is no toolchain."""
+    """Replace guest/ by tmp_path, and the toolchain by a stand-in."""
     monkeypatch.setattr(paths, "guest", lambda: tmp_path)
     monkeypatch.setattr(toolchain, "sysroot", lambda cache, archive: SimpleNamespace(digests={}))
     monkeypatch.setattr(toolchain, "compiler", lambda cache, archive: SimpleNamespace(identity="gcc"))

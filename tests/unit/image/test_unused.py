@@ -45,7 +45,7 @@ def objects(root: Path, name: str, unused_days: float) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A cache with results, a kept medium and packages, all a year old."""
+    """Return a cache with results, a kept medium and packages, all a year old."""
     for name in ("results/cells/aa", "media/mine", "elsewhere/a", "debian-arm64/cache", "kernels/sources.git"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "file").write_text("x")

@@ -14,7 +14,7 @@ from pages.device_rows import LOADS, DeviceRow, load
 
 
 def tables() -> dict[str, Any]:
-    """The package's file, by class and by load."""
+    """Return the package's table of the model's error, by class and by load."""
     return tomllib.loads(model_error.MODEL_ERROR_FILE.read_text())
 
 

@@ -30,7 +30,7 @@ Rows = list[dict[str, Any]]
 
 
 def complete(rows: Rows) -> Rows:
-    """Made-up results for each cell: seconds by file system and size, so that the outcome is known."""
+    """Fill in made-up results for each cell, by file system and size, so that the outcome is known."""
     seconds = {"yaffs2": 1.0, "nilfs2": 2.0, "jffs2": 8.0}
     return [
         row | {"write_s": seconds[row["filesystem"]] * int(row["file"][:-1]), "read_s": 1.0, "outcome": "measured"}

@@ -55,7 +55,7 @@ def report() -> Report:
 
 
 def report_with(claims: tuple[Claim, ...], name: str = "lee2013") -> Report:
-    """A report in which YAFFS2 writes in half of JFFS2's time, and reads in twice its time."""
+    """Return a report in which YAFFS2 needs half of JFFS2's time to write, and twice its time to read."""
     study = replace(paper("lee2013"), claims=claims, name=name)
     seconds = {"yaffs2": (1.0, 2.0), "nilfs2": (1.0, 1.0), "jffs2": (2.0, 1.0)}
     written = [

@@ -24,7 +24,7 @@ from tests.support.tabled import bring_up_to_date, rows_of_study
 
 @pytest.fixture
 def _more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A column more: nothing but its line among the columns."""
+    """Add a column to the columns. No other code changes."""
     added = Column("ended", "how it ended, in capitals", lambda row: row.outcome.upper(), compared=True, optional=True)
     monkeypatch.setattr(columns, "COLUMNS", (*columns.COLUMNS, added))
 

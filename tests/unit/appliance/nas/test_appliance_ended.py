@@ -33,8 +33,8 @@ print("nas: down", flush=True)
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """A shell's background process ignores SIGQUIT, and one under nohup ignores SIGHUP. The tests may run in such a
-    process.
+    """Restore the default handlers of SIGHUP and SIGQUIT during a test. A shell's background process ignores SIGQUIT, a
+    process under nohup ignores SIGHUP, and the tests may run in such a process.
     """
     before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGQUIT)}
     yield
