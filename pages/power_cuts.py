@@ -63,11 +63,12 @@ def on_every_medium(bench: Bench) -> tuple[str, list[Row]]:
 
 
 TEXT = f"""\
-{CUTS:,} cuts of each medium at random moments of random requests, by seed, on a medium with few blocks; where
-erases are counted, collection or merges took part. Counted are parts of writes (a page, a run of sectors) that were
-not known to be on the medium when its power went. After each cut all that was promised is looked for: what was
-flushed, or was done on a medium without volatile cache, is there; nothing is there that was never written; only
-what was not safe is unreadable. A violation is a sector that breaks this: none are allowed. The last columns are
-the same media as liars, which the same oracle must catch: violations in {cuts.LIAR_CUTS} cuts of a medium that
-ignores flushes, and in {cuts.PAIRED_CUTS:,} of flash that loses finished pages which share cells with a torn one.
-Liars have no capacitors: with them nothing that was under way is lost."""
+The check cuts the power of each medium {CUTS:,} times, at random moments of random requests, by seed. The media have
+few blocks; where erases are counted, collection or merges took part. The table counts parts of writes (a page, a run
+of sectors) that were not known to be on the medium when its power went. After each cut, an oracle looks for all that
+was promised. Data that was flushed, or was done on a medium without volatile cache, is there. Nothing is there that
+was never written. Only data that was not safe is unreadable. A violation is a sector that breaks this; none is
+allowed. The last columns are the same media as liars, which the same oracle must catch. They count the violations in
+{cuts.LIAR_CUTS} cuts of a medium that ignores flushes, and in {cuts.PAIRED_CUTS:,} cuts of flash that loses finished
+pages which share cells with a torn page. Liars have no capacitors, because with capacitors nothing that was under way
+is lost."""
