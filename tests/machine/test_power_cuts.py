@@ -148,7 +148,7 @@ def test_a_guest_that_boots_from_a_shared_beginning_is_as_one_from_power_on(
         place.mkdir()
     taken, shared, alone, work = places
     with begun(wanted, tmp_path) as cell, cell.guests.cutting(guest_job.armed(cell.job), work) as guest:
-        assert campaign.FATES in guest.cut(cell.span.moment(1, 0), taken).files
+        assert campaign.FATES in guest.cut(*cell.span.moment(1, 0), taken).files
         for place in (shared, alone):
             for name in (STATE, DATA):
                 sparse.copy(taken / name, place / name)

@@ -52,7 +52,7 @@ class Guests(Protocol):
 class CutGuest(Protocol):
     """A guest that is cut at moments that do not decrease."""
 
-    def cut(self, moment: Moment, folder: Path) -> Outcome:
+    def cut(self, after_ns: int, seed: int, folder: Path) -> Outcome:
         """Leave in an empty directory what remains of the guest if its power fails at a moment, and return the outcome
         of that; or the outcome of the guest if it ends before.
         """
@@ -189,7 +189,7 @@ class Campaign:
         """Cut the power at a moment and boot again, in the empty directory `folder`. Raises CampaignError."""
         before, after = folder / "before", folder / "after"
         before.mkdir()
-        first = guest.cut(moment, before)
+        first = guest.cut(*moment, before)
         _must_end(first)
         if FATES not in first.files:
             why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"

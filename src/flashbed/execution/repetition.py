@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -20,14 +20,14 @@ from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, memory, power_cuts
 from flashbed.execution.beginnings import Begun, Guest
 from flashbed.execution.memory import Memory
-from flashbed.execution.power_cuts import Campaign, CampaignError, CutGuest, Moment
+from flashbed.execution.power_cuts import Campaign, CampaignError, CutGuest
 from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
 from flashbed.machine import beginning, guest_job, interfaces, outcomes, process, qemu
-from flashbed.machine.beginning import Beginning, Cutting
+from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
 from flashbed.machine.outcomes import Outcome
 from flashbed.machine.qemu import Cpus
@@ -332,23 +332,11 @@ class CellGuests:
     begun: Beginning
     again: Beginning
 
-    @contextmanager
-    def cutting(self, job: Job, folder: Path) -> Iterator[CutGuest]:
-        with beginning.cutting(self.begun, job.packed_load(), folder) as guest:
-            yield _CutGuest(guest, self.limit_s, self.stop)
+    def cutting(self, job: Job, folder: Path) -> AbstractContextManager[CutGuest]:
+        return beginning.cutting(self.begun, job.packed_load(), folder, self.limit_s, self.stop)
 
     def after_cut(self, job: Job, folder: Path) -> Outcome:
         return self.again.boot(job.packed_load(), folder, self.limit_s, self.stop)
-
-
-@dataclass(frozen=True)
-class _CutGuest:
-    guest: Cutting
-    limit_s: float
-    stop: threading.Event
-
-    def cut(self, moment: Moment, folder: Path) -> Outcome:
-        return self.guest.cut(*moment, folder, self.limit_s, self.stop)
 
 
 def _first(

@@ -201,44 +201,49 @@ class _Answer:
 
 @dataclass(frozen=True)
 class Cutting:
-    """A guest that stops at moments. `orders` and `answers` are file descriptors."""
+    """A guest that stops at moments. `orders` and `answers` are file descriptors. It runs for at most `limit_s` seconds
+    of the host's time to each moment, and so does the guest that is forked there.
+    """
 
     guest: Forked
     files: qemu.Files
     orders: int
     answers: int
+    limit_s: float
+    stop: threading.Event
 
-    def cut(self, after_ns: int, seed: int, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+    def cut(self, after_ns: int, seed: int, folder: Path) -> Outcome:
         """Leave in the empty directory `folder` what remains if the power fails `after_ns` after the guest armed the
         cut, and return the outcome of that. `after_ns` must not decrease from cut to cut. If the guest ends before,
-        return its own outcome. Both run for at most `limit_s` seconds of the host's time. Raises HostResourceError,
-        InterruptedByUser, OSError.
+        return its own outcome. Raises HostResourceError, InterruptedByUser, OSError.
         """
-        end, reached = self._answered(f"{after_ns} {seed}", limit_s, stop)
+        end, reached = self._answered(f"{after_ns} {seed}")
         if not reached:
-            return self._outcome(end, limit_s)
+            return self._outcome(end)
         files = copied(self.files, self.guest.folder, folder)
-        end, status = self._answered(str(folder), limit_s, stop)
+        end, status = self._answered(str(folder))
         if not status:
-            return self._outcome(end, limit_s)
-        return qemu.outcome_of(files, folder, int(status), limit_s)
+            return self._outcome(end)
+        return qemu.outcome_of(files, folder, int(status), self.limit_s)
 
-    def _answered(self, order: str, limit_s: float, stop: threading.Event) -> tuple[End, str]:
+    def _answered(self, order: str) -> tuple[End, str]:
         """Give an order and return the answer. It is "" if none comes, with how the guest ended."""
         os.write(self.orders, f"{order}\n".encode())
-        waited = process.watch(_Answer(self.guest, self.answers), self.guest.folder, stop, limit_s)
+        waited = process.watch(_Answer(self.guest, self.answers), self.guest.folder, self.stop, self.limit_s)
         line = b""
         while waited is End.ITS_OWN and not line.endswith(b"\n") and (more := os.read(self.answers, 64)):
             line += more
         return waited, line.decode().rstrip("\n")
 
-    def _outcome(self, end: End, limit_s: float) -> Outcome:
+    def _outcome(self, end: End) -> Outcome:
         self.guest.has_ended(process.KILL_GUEST_AFTER_S)
-        return qemu.outcome_of(self.files, self.guest.folder, status_of(end, lambda: self.guest.status), limit_s)
+        return qemu.outcome_of(self.files, self.guest.folder, status_of(end, lambda: self.guest.status), self.limit_s)
 
 
 @contextmanager
-def cutting(beginning: Beginning, load: bytes, folder: Path) -> Iterator[Cutting]:
+def cutting(
+    beginning: Beginning, load: bytes, folder: Path, limit_s: float, stop: threading.Event
+) -> Iterator[Cutting]:
     """Fork a guest of this beginning in the empty directory `folder`, and yield it. It waits where it arms the cut.
     Raises HostResourceError, OSError.
     """
@@ -251,7 +256,8 @@ def cutting(beginning: Beginning, load: bytes, folder: Path) -> Iterator[Cutting
         guest, files = beginning.fork(load, folder)
         held.callback(guest.has_ended, process.KILL_GUEST_AFTER_S)  # it writes to the folder until then
         held.callback(guest.end)
-        yield Cutting(guest, files, *pipes)
+        orders, answers = pipes
+        yield Cutting(guest, files, orders, answers, limit_s, stop)
 
 
 def copied(files: qemu.Files, source: Path, folder: Path) -> qemu.Files:
