@@ -8,6 +8,9 @@ STAMP = $(VENV)/.installed
 MEDIA_BUILD = build/media
 IOSCHED_BUILD = build/iosched
 
+# Containers often set it. Without kept byte code, each command compiles the lab and pandas again, which takes 7 s
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup run test test-long lint bench accuracy yaffs2-figures kernel-size papers columns result-tables image-wheel faults planted-bugs reliability first-answer clean
 
 help:

@@ -24,6 +24,10 @@ from flashbed.execution.repetition import Finished, Repetition
 from tests.support.borrowed_guest import empty_cache
 from tests.support.fixture_types import Measure, StudyWriter
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Tests start hundreds of Python processes. Without kept byte code, each of them compiles the lab and pandas again."""
+
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
 """How long an example takes says something of the host only."""

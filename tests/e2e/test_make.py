@@ -56,6 +56,13 @@ def test_a_part_has_what_its_targets_need(part: str) -> None:
         assert done.returncode == 0, done.stderr
 
 
+def test_byte_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    done = make("--eval=environment: ; @env", "environment")
+    assert "PATH=" in done.stdout
+    assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
+
+
 NOT_RUN_HERE = {"test", "test-long", "lint", "first-answer"}
 """This is a part of both tests, and both begin with lint. `first-answer` takes as long as a `make run` from nothing."""
 
