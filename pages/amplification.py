@@ -160,21 +160,27 @@ def by_choice(bench: Bench) -> Iterator[Row]:
 
 
 GREEDY_TEXT = f"""\
-Pages programmed a page written, at random, one page at a time, while the medium is overwritten {COUNTED} times
-after {SETTLE}; a die of {BLOCKS} blocks of {PAGES} pages. Within 1 % of two computations that know nothing of each
-other: the mean field of Van Houdt ("A mean field model for a class of garbage collection algorithms in flash-based
-SSDs", 2013) and of Li, Lee and Lui ("Stochastic modeling of large-scale solid-state storage systems", 2013), solved
-for greedy collection; and equation 12 of Desnoyers ("Analytic modeling of SSD write performance", 2012), A(alpha) =
-B(k alpha) / k with k = 1 + 1/2b. alpha is over full blocks: {RESERVE} that are kept free and the one being filled
-hold nothing that could be stale.
+The figures are the pages that are programmed per page written. Each write is one page at a random place of a die of
+{BLOCKS} blocks of {PAGES} pages. The medium is overwritten {SETTLE} times before the measurement and {COUNTED} times
+during it. The model must be within 1 % of two independent computations:
 
-The last columns say what comes of taking less care. With alpha over all blocks, as a data sheet gives it, eq. 12 is
-too low, most so where the free blocks are much of what is spare. Equation 4, B(alpha) = 1 / (1 - u) with u =
-exp(-alpha (1 - u)), which is Xiang and Kurkoski's too ("An improved analytic expression for write amplification in
-NAND flash", 2011), is exact for collection in order of age and for large blocks. Greedy collection does better on
-blocks of few pages: it picks those that by chance have lost more. Bux and Iliadis ("Performance of greedy garbage
-collection in flash-based solid-state drives", 2010) compute that with a Markov chain."""
+- the mean field of Van Houdt ("A mean field model for a class of garbage collection algorithms in flash-based SSDs",
+  2013) and of Li, Lee and Lui ("Stochastic modeling of large-scale solid-state storage systems", 2013), solved for
+  greedy collection;
+- equation 12 of Desnoyers ("Analytic modeling of SSD write performance", 2012): A(alpha) = B(k alpha) / k with
+  k = 1 + 1 / (2 b) for blocks of b pages.
+
+In both, alpha counts full blocks only. The {RESERVE} blocks that are kept free and the block that is being filled are
+left out, because they hold nothing that could be stale.
+
+The last columns show the error of two simpler computations. *Eq. 12, all blocks* takes alpha over all blocks, as a data
+sheet gives it. It is too low, most of all where the free blocks are a large share of the spare ones. *Eq. 4* is
+B(alpha) = 1 / (1 - u) with u = exp(-alpha (1 - u)); Xiang and Kurkoski have the same formula ("An improved analytic
+expression for write amplification in NAND flash", 2011). It is exact for collection in order of age, and for large
+blocks. Greedy collection does better on blocks of few pages, because it picks those that have lost more pages by
+chance. Bux and Iliadis compute this effect with a Markov chain ("Performance of greedy garbage collection in
+flash-based solid-state drives", 2010)."""
 
 CHOICES_TEXT = """\
-The best of d blocks drawn at random, against the same mean field; blocks without a stale page are not drawn. Within
-1 %."""
+Collection takes the best of d blocks that are drawn at random. Blocks without a stale page are not drawn. The expected
+figure comes from the same mean field, and the model must be within 1 % of it."""

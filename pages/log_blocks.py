@@ -199,20 +199,29 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
 
 
 COLLAPSE_TEXT = """\
-Programs a page written, one page at a time at random places of W groups of G pages, all written before. BAST with a
-log for each group merges a log when it is full: G copies for G writes, 2. With fewer logs than groups a write finds
-its log with L / W, whichever log makes way, and else costs a merge: 1 + G (1 - L / W). FAST shares its N = L - 1 random
-logs: when the oldest makes way, each group that it still holds a page of is merged, and then not again before the log
-that is written next is the oldest, N turns later. Such a log holds one with p = 1 - (1 - w)^(G-1), where
-w = (1 - m^G) m^((N-1)G) and m = 1 - 1 / (W (G-1)): written there and not since. So 1 + W / (N - 1 + 1 / p), which is
-1 + W / N where G is well above W. BAST with shared logs for short writes does the same with those. Where the oldest
-log is emptied while the newest is filled, a merge comes a turn sooner if the group was written in what was filled of
-the newest behind it, q on average: 1 + W / (N - 1 + (1 - q) / p), with half a log less written since. Within 3 %."""
+The load writes single pages at random places of W groups of G pages, which were all written before. The figures are the
+pages that are programmed per page written. The model must be within 3 %.
+
+- BAST with a log for each group merges a log when it is full: G copies for G writes, so 2.
+- BAST with L logs for more than L groups: a write finds its group's log with probability L / W, whichever log makes
+  way. Otherwise it costs a merge: 1 + G (1 - L / W).
+- FAST shares its N = L - 1 random logs among all groups. When the oldest log makes way, each group of which it still
+  holds a page is merged. That group is not merged again before the log that is written next is the oldest, N turns
+  later. That log then holds a page of the group with probability p = 1 - (1 - w)^(G-1), where
+  w = (1 - m^G) m^((N-1)G) and m = 1 - 1 / (W (G-1)): the page was written there, and not again since. The figure is
+  1 + W / (N - 1 + 1 / p), which is 1 + W / N if G is much larger than W.
+- BAST with shared logs for short writes treats these logs as FAST does.
+- Some media empty the oldest log in steps while they fill the newest. Then a merge comes one turn sooner if the part of
+  the newest log that is filled after the group's last merge holds a page of the group. With the average probability q
+  of that, the figure is 1 + W / (N - 1 + (1 - q) / p), and w counts half a log less that was written since."""
 
 SWEEP_TEXT = """\
-Aligned writes of s pages all over the medium. Nearly each finds no log and costs a merge of G pages; only if it
-begins its group, the case with s / G, it is not copied itself: 1 + G / s (1 - (s / G)^2), for BAST times the share
-of writes that find no log. At the size of a group all merges are switches, and nothing is copied. FAST from G / 8
-on: pieces of the same group that meet in a log share a merge. Where it completes its sequential log in steps, each
-second write that begins a group finds it incomplete, and goes to a random log: 1 + G / s (1 - (s / G)^2 / 2). Within
-3 %."""
+The load writes s pages at a time, aligned to their size, at random places of the whole medium. Nearly every write finds
+no log, and costs a merge of G pages. The written pages themselves are not copied if the write begins its group, which
+has the probability s / G: 1 + G / s (1 - (s / G)^2). The model must be within 3 %, and within 1 % at the size of a
+group, at which all merges are switches and nothing is copied.
+
+- BAST: the second term is multiplied by the share of the writes that find no log.
+- FAST is measured from G / 8 on. Smaller pieces of the same group often meet in a log, and share a merge.
+- FAST that completes its sequential log in steps: every second write that begins a group finds that log incomplete, and
+  goes to a random log. The figure is 1 + G / s (1 - (s / G)^2 / 2)."""

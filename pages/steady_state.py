@@ -138,18 +138,21 @@ def overwrites(bench: Bench) -> tuple[str, list[Row]]:
 
 
 TEXT = f"""\
-4 KiB overwrites of all of a medium at random, its queue full. The medium was filled in order and overwritten once
-before; all figures are of the second time. A page of the host costs a die
+The load overwrites the whole medium at random, 4 KiB at a time, with a full queue. The medium was filled in order and
+overwritten once before; all figures are of the second overwrite. A page of the host costs a die
 
     T = (A tPROG + r tR + A / B tBERS) / U
 
-with A pages programmed and r pages read for it, those of collection and of the map among them, program units of U
-pages, and blocks of B pages. A and r are measured, the times are the profile's. *Writes/s at most* is the number of
-dies over T: the rate if every operation were of all planes and no die ever idled. The measured rate is below it for two
-reasons. Program units and reads are not always full, so the *die time a write* is longer than T; and dies wait. The
-measured rate is the number of dies times the share that they are busy, over the die time a write. The check fails if a
-medium is faster than its dies, or if they are busy for less than {LEAST_BUSY:.0%} of the time.
+A is the number of pages that are programmed for it, and r the number of pages that are read. Both include the pages of
+garbage collection and of the map. A program unit has U pages, a block B. A and r are measured; the times are the
+profile's.
 
-To save time the media have blocks of 1/{SMALLER} of the pages, erased in 1/{SMALLER} of the time; the capacity and the
-controller's memory for the map shrink as much. All shares stay, and the rate is within 10 % of that of the whole
-medium."""
+*Writes/s at most* is the number of dies over T: the rate if every operation used all planes and no die ever idled. The
+measured rate is lower for two reasons. Program units and reads are not always full, so the *die time a write* is longer
+than T; and dies wait. The measured rate is the number of dies, times the share of the time for which they are busy,
+over the die time a write. The check fails if a medium is faster than its dies allow, or if they are busy for less than
+{LEAST_BUSY:.0%} of the time.
+
+To save time, the media have blocks of 1/{SMALLER} of the pages, which are erased in 1/{SMALLER} of the time. The
+capacity and the controller's memory for the map shrink by the same factor. All shares stay the same, and the rate is
+within 10 % of that of the whole medium."""
