@@ -22,9 +22,9 @@ from flashbed.common.page import PageTable
 from flashbed.execution import pinning
 from flashbed.image import command, debian_kernel, guest_image
 from flashbed.profiles.kernel_choice import NAS_KERNELS
-from flashbed_appliance.shrinking import architecture, building, comparison, fragment, packing, prices, tables
-from flashbed_appliance.shrinking.building import VERSION, SmallKernel
+from flashbed_appliance.shrinking import architecture, comparison, fragment, kernel_build, packing, prices, tables
 from flashbed_appliance.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking.kernel_build import VERSION, SmallKernel
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.prices import Price
 from pages.page_text import REPOSITORY, table, written
@@ -71,11 +71,11 @@ def main() -> int:
 
 
 def _wanted(name: str) -> Fragment:
-    return fragment.read(building.nas_fragments(name))
+    return fragment.read(kernel_build.nas_fragments(name))
 
 
 def _page(priced: dict[str, list[Price]]) -> str:
-    built = {name: building.build(name) for name in priced}
+    built = {name: kernel_build.build(name) for name in priced}
     sizes = {name: packing.sizes(kernel) for name, kernel in built.items()}
     sections = "".join(_section(name, built[name], sizes[name], priced[name]) for name in built)
     package = next(iter(built.values())).package_version

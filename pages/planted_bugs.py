@@ -26,7 +26,7 @@ from faults.planted.bugs import Bug, Workshop
 from flashbed.common import programs
 from flashbed.common.errors import FlashbedError
 from flashbed.execution import repetition
-from flashbed.execution.power_cuts import CampaignError
+from flashbed.execution.cut_campaign import CampaignError
 from flashbed.execution.repetition import Repetition
 from flashbed.guest_output.power_cuts import GOOD, Cut
 from pages.page_text import REPOSITORY, table, written

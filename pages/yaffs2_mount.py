@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashbed.guest_output.filesystem import (
+from flashbed.guest_output.filesystem_costs import (
     EMPTY,
     MEMORY_DOWN,
     MEMORY_UP,

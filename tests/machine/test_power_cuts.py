@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from flashbed.common import paths, sparse
-from flashbed.execution import power_cuts as campaign
+from flashbed.execution import cut_campaign as campaign
 from flashbed.execution import repetition, run
-from flashbed.execution.power_cuts import Campaign, CampaignError, Moment, Span
+from flashbed.execution.cut_campaign import Campaign, CampaignError, Moment, Span
 from flashbed.execution.repetition import CellGuests, Repetition
 from flashbed.guest_output import power_cuts, system_calls
 from flashbed.guest_output.power_cuts import Cut, CutOutcome

@@ -17,7 +17,7 @@ from pathlib import Path
 from flashbed.image import cpio, module_order
 from flashbed_appliance.nas import building as appliance_building
 from flashbed_appliance.nas import compiling, disks, kernels, qemu, settings
-from flashbed_appliance.shrinking import architecture, building
+from flashbed_appliance.shrinking import architecture, kernel_build
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "lockd", "nfsd", "nfsv3", "nfsv4", "nfs")
@@ -47,7 +47,7 @@ def debian_kernel(folder: Path) -> Kernel:
 
 def small_kernel(more: Path) -> Kernel:
     """Return the appliance's own kernel with the options of the fragment `more`. The first build takes minutes."""
-    built = building.build("x86_64", [*building.nas_fragments("x86_64"), more])
+    built = kernel_build.build("x86_64", [*kernel_build.nas_fragments("x86_64"), more])
     return Kernel(built.image, {module_order.plain(name): path for name, path in built.modules.items()}, MICROVM)
 
 

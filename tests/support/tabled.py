@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flashbed.analysis import Results
-from flashbed.analysis import results as analysis_results
+from flashbed.analysis import study_results as analysis_results
 from flashbed.guest_output import limit
 from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.guest_output.durability import Durability

@@ -13,7 +13,7 @@ from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
 from flashbed.analysis.lines import AnswerLines, Load, answer_lines, lines, shortened
 from flashbed.analysis.ratio import Numbers, Spread, is_ahead, ratio, spread
-from flashbed.analysis.results import Flow, Results, flows, results_of
+from flashbed.analysis.study_results import Flow, Results, flows, results_of
 from flashbed.analysis.words import Words
 
 __all__ = [

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from flashbed.analysis.decisive import Doubt, DoubtKind
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
-from flashbed.analysis.results import JointValue
+from flashbed.analysis.study_results import JointValue
 from flashbed.analysis.words import (
     Words,
     as_condition,

@@ -16,7 +16,7 @@ from statistics import fmean
 
 from flashbed.analysis.finding import Bound, Case, Finding, Side
 from flashbed.analysis.ratio import Numbers, geometric_mean, mean_by_seed, quotient, ratio
-from flashbed.analysis.results import Results
+from flashbed.analysis.study_results import Results
 from flashbed.analysis.words import metric_of, scale_of
 from flashbed.common.units import by_size
 from flashbed.guest_output.wear import BOUNDED_BY

@@ -20,7 +20,7 @@ from statistics import fmean, median
 from flashbed.analysis.decisive import BELOW_ZERO, Doubt, is_enough
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, Standing
 from flashbed.analysis.ratio import Numbers, geometric_mean, inverse, is_ahead, mean_by_seed, mean_spread, ratio, spread
-from flashbed.analysis.results import JointValue, Results
+from flashbed.analysis.study_results import JointValue, Results
 from flashbed.result.columns import Combination
 
 LIFETIME_METRICS = ("lifetime_years", "tbw_bytes")

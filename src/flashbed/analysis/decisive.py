@@ -19,7 +19,7 @@ from statistics import median
 from typing import Literal
 
 from flashbed.analysis.ratio import apart
-from flashbed.analysis.results import Results
+from flashbed.analysis.study_results import Results
 from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
 from flashbed.guest_output import percentiles, power_cuts

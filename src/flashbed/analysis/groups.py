@@ -14,7 +14,7 @@ from typing import Literal
 
 from flashbed.analysis.decisive import Doubt
 from flashbed.analysis.ratio import WIDE_FACTOR, Spread, geometric_mean, is_ahead
-from flashbed.analysis.results import JointAxis, JointValue
+from flashbed.analysis.study_results import JointAxis, JointValue
 from flashbed.study.relation import FAR
 
 Setting = tuple[tuple[str, str], ...]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from flashbed.analysis.claim_ratios import averages, comparisons, gaps
 from flashbed.analysis.finding import Case, Finding
 from flashbed.analysis.model_error import ErrorLeft, SourceOf, left_over
-from flashbed.analysis.results import Results
+from flashbed.analysis.study_results import Results
 from flashbed.study.format import Claim, Printed
 from flashbed.study.relation import FEW, Verdict
 

@@ -25,7 +25,7 @@ from flashbed.analysis.answer import (
     superlative,
 )
 from flashbed.analysis.groups import Comparison, Group, Setting, narrowed, telling_axes
-from flashbed.analysis.results import JointAxis, JointValue
+from flashbed.analysis.study_results import JointAxis, JointValue
 from flashbed.analysis.words import (
     Words,
     before_place,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from flashbed.analysis.decisive import MEMORY, Doubt, doubts
-from flashbed.analysis.results import Results
+from flashbed.analysis.study_results import Results
 from flashbed.common.units import parse_size
 from flashbed.profiles.library import Selector
 from flashbed.result.columns import Combination

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flashbed.analysis.results import JointAxis, JointValue
+from flashbed.analysis.study_results import JointAxis, JointValue
 from flashbed.profiles.library import Selector
 from flashbed.result.metrics import METRICS, Metric
 from flashbed.study.format import STACK

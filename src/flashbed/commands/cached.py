@@ -54,10 +54,10 @@ def advice(root: Path) -> str:
     old = [entry.size_bytes for entry in unused.entries(root) if entry.unused_days(now) >= DAYS]
     if not old:
         return f"Nothing that can be made again has been unused for {DAYS} days."
-    number, them = ("1 entry was", "it") if len(old) == 1 else (f"{len(old)} entries were", "them")
+    entries, pronoun = ("1 entry was", "it") if len(old) == 1 else (f"{len(old)} entries were", "them")
     return (
-        f"{number} not used for {DAYS} days and can be made again ({rough_size(sum(old))}): "
-        f"`flashbed cache --remove-unused {DAYS}` removes {them}."
+        f"{entries} not used for {DAYS} days and can be made again ({rough_size(sum(old))}): "
+        f"`flashbed cache --remove-unused {DAYS}` removes {pronoun}."
     )
 
 

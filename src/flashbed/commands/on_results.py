@@ -49,7 +49,7 @@ def compare_command(
     wrong; 6 the two have nothing to compare. docs/compare.md says more.
     """
     from flashbed.comparing import presentation, regression_limits, result_set
-    from flashbed.comparing.cells import compare
+    from flashbed.comparing.compared_cells import compare
 
     check_page(html)
     mine, theirs = result_set.pairs(a, b)

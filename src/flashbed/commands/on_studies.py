@@ -133,13 +133,13 @@ def export_command(
     README.txt in DIR says how; `flashbed import` imports the results. (The results of `flashbed run` are exported with
     each report: results.csv, .parquet, .json.)
     """
-    from flashbed.external_results import jobs
+    from flashbed.external_results import exported_jobs
 
     wanted = load(study, where)
-    count, folders = jobs.export(wanted, folder)
+    count, folders = exported_jobs.export(wanted, folder)
     amount = f"{count} job{'s' * (count > 1)} in {folders} folder{'s' * (folders > 1)}"
     out.print(f"{folder}: {amount}; README.txt there says how to run them")
-    if left_out := jobs.left_out(wanted):
+    if left_out := exported_jobs.left_out(wanted):
         out.print(f'{left_out} repetitions have none: flush = "close" needs the lab\'s own fio')
 
 
@@ -152,9 +152,9 @@ def import_command(
 
     Their times are real. They are never compared with the lab's virtual times.
     """
-    from flashbed.external_results import results
+    from flashbed.external_results import imported_results
 
-    imported, planned = results.take_in(load(study), folder, system)
+    imported, planned = imported_results.take_in(load(study), folder, system)
     out.print(
         f"{imported} of {planned} jobs have results; kept as those of {system}. `flashbed report {study}` shows them"
     )

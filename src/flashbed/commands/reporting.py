@@ -17,7 +17,7 @@ from flashbed.common import progress
 from flashbed.common.errors import DifferentResultsError, HostResourceError, host_refusal
 from flashbed.execution.repetition import Repetition, own_modules
 from flashbed.execution.run import Record, Run, rows
-from flashbed.external_results.results import kept, table_rows
+from flashbed.external_results.imported_results import kept, table_rows
 from flashbed.guest_output import request_log
 from flashbed.guest_output.request_log import RequestLog
 from flashbed.image import guest_parts

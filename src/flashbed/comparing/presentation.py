@@ -12,8 +12,8 @@ from typing import Any
 from flashbed.analysis.ratio import SIGNIFICANCE_LEVEL
 from flashbed.analysis.words import ONLY_CELL, count
 from flashbed.common.page import PageTable
-from flashbed.comparing.cells import Compared, ComparedCell, Defect, NewDefect, TextChange
 from flashbed.comparing.change import BeginsWith, Cause, Change, FlushChange
+from flashbed.comparing.compared_cells import Compared, ComparedCell, Defect, NewDefect, TextChange
 from flashbed.comparing.regression_limits import SPEED, Broken, ChangeLimit, broken, worse_by
 from flashbed.comparing.result_set import CHECK_COLUMN, Place, ResultSet
 from flashbed.result.metrics import CPU_LAYER, Better
@@ -285,8 +285,8 @@ class Difference:
 def differences(compared: Compared, figures: Sequence[str] = ()) -> list[Difference]:
     """Return the texts that differ, and those of `figures` that do; all figures if none are named."""
     order = [*figures, *SPEED, *sorted(compared.figures)]
-    found = [difference for cell in compared.cells for difference in _of_cell(compared, cell, figures)]
-    return sorted(found, key=lambda difference: difference.key(order))
+    unsorted = [difference for cell in compared.cells for difference in _of_cell(compared, cell, figures)]
+    return sorted(unsorted, key=lambda difference: difference.key(order))
 
 
 def _of_cell(compared: Compared, cell: ComparedCell, figures: Sequence[str]) -> Iterator[Difference]:

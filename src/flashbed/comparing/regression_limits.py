@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from flashbed.common.errors import FlashbedError, InputError
 from flashbed.common.tomlfile import nearest
-from flashbed.comparing.cells import CPU_TIME, Compared, ComparedCell
 from flashbed.comparing.change import Change
+from flashbed.comparing.compared_cells import CPU_TIME, Compared, ComparedCell
 from flashbed.result.metrics import Better
 
 REBUILD = 0.0025

@@ -17,7 +17,7 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.common.errors import DifferentResultsError, FlashbedError, InputError, SetupError
 from flashbed.execution import attempt, repetition, run, scheduler
-from flashbed.execution.power_cuts import FATES, Campaign, CampaignError, Moment, Pulled, Span, classified
+from flashbed.execution.cut_campaign import FATES, Campaign, CampaignError, Moment, Pulled, Span, classified
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record
 from flashbed.guest_output import power_cuts, request_log

@@ -76,8 +76,8 @@ def _hints_of(study: Study, record: Record) -> Iterator[str]:
         if is_refused:
             kind: ProfileKind = "filesystem" if module == cell.filesystem.module else "scheduler"
             refused = f"the guest's kernel did not take {module}, made from {folder} ({why})"
-            what = "look at what its init returns, and at the names that it wants of the kernel"
-            yield _message(study, record, kind, ("module",), f"{refused}: {what}")
+            remedy = "look at what its init returns, and at the names that it wants of the kernel"
+            yield _message(study, record, kind, ("module",), f"{refused}: {remedy}")
             return
     if step.name == "mount" and step.has(errno.ENODEV):
         device = cell.filesystem.mount_device.replace("{device}", "device")

@@ -17,10 +17,10 @@ from pathlib import Path
 from flashbed.common.digest import digest_bytes, digest_json
 from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
-from flashbed.execution import cell_medium, coverage, memory, power_cuts
+from flashbed.execution import cell_medium, coverage, cut_campaign, memory
 from flashbed.execution.beginnings import Begun, Guest
+from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuest
 from flashbed.execution.memory import Memory
-from flashbed.execution.power_cuts import Campaign, CampaignError, CutGuest
 from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
@@ -111,8 +111,8 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **(
             {
-                "recovery": _digest(power_cuts.recovery(cell, files).files),
-                "moments": power_cuts.MOMENTS,
+                "recovery": _digest(cut_campaign.recovery(cell, files).files),
+                "moments": cut_campaign.MOMENTS,
                 "cuts": emulator.cuts_digest(),
             }
             if cell.power_cuts
@@ -319,7 +319,7 @@ def guests_of_cuts(
         of_cell = job(cell, image)
         options = f",record={records}" if records else ""
         first = begun or made("beginning", of_cell, observers(cell), options)
-        again = made("beginning of those after a cut", power_cuts.recovery(cell, of_cell), qemu.NO_OBSERVERS)
+        again = made("beginning of those after a cut", cut_campaign.recovery(cell, of_cell), qemu.NO_OBSERVERS)
         yield CellGuests(limit_s, stop, first, again)
 
 

@@ -70,7 +70,7 @@ def _end(metric: str) -> str:
 
 def hint(metric: str) -> str:
     """Return the end of a message about a metric without a direction; "" if it is no figure of a program."""
-    directed = ", ".join(ending for ending, said in _MEANINGS.items() if said.better)
+    directed = ", ".join(ending for ending, meaning_ in _MEANINGS.items() if meaning_.better)
     return f"; figures with these ends of their names have one: {directed}" if is_name(metric) else ""
 
 

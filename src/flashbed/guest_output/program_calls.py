@@ -205,7 +205,7 @@ def summary(of: ProgramCalls) -> CallSummary:
 
 def _costly(file: FileCosts) -> CostlyFile:
     read, written, flushes = (
-        file.calls.get(one, Calls()) for one in (Operation.READ, Operation.WRITE, Operation.FLUSH)
+        file.calls.get(operation, Calls()) for operation in (Operation.READ, Operation.WRITE, Operation.FLUSH)
     )
     calls = sum(of_operation.calls for of_operation in file.calls.values())
     return CostlyFile(file.path, file.spent_ns, calls, read.moved_bytes, written.moved_bytes, flushes.calls)

@@ -228,7 +228,8 @@ def check(root: Root, tree: Path) -> None:
             raise PartError(f"{file.path} {why}", "files", file.path)
     for name in root.programs:
         if not any(
-            _found(tree, place) for place in ([name] if "/" in name else [f"{folder}/{name}" for folder in PATH])
+            _leads_to_file(tree, place)
+            for place in ([name] if "/" in name else [f"{folder}/{name}" for folder in PATH])
         ):
             why = "is no program of the root: name the Debian package that has it in packages, or the file in files"
             raise PartError(f"{name} {why}", "programs", name)
@@ -248,10 +249,10 @@ def _fault(file: RootFile, root: Root, tree: Path) -> str:
 
 
 def _script_fault(interpreter: str, argument: str, tree: Path) -> str:
-    missing = "" if _found(tree, interpreter) else interpreter
+    missing = "" if _leads_to_file(tree, interpreter) else interpreter
     words = [word for word in argument.split() if not word.startswith("-") and "=" not in word]
     if not missing and PurePosixPath(interpreter).name == "env" and words:
-        missing = "" if any(_found(tree, f"{folder}/{words[0]}") for folder in PATH) else words[0]
+        missing = "" if any(_leads_to_file(tree, f"{folder}/{words[0]}") for folder in PATH) else words[0]
     if not missing:
         return ""
     return f"is a script for {missing}, which no package of the root has: name the package that has it in packages"
@@ -262,7 +263,7 @@ def _elf_fault(elf: ELFFile, file: RootFile, root: Root, tree: Path) -> str:
         return f"is a program for {elf.get_machine_arch()}, and guests are arm64: build it with aarch64-linux-gnu-gcc"
     for segment in elf.iter_segments("PT_INTERP"):
         assert isinstance(segment, InterpSegment)
-        if not _found(tree, segment.get_interp_name()):
+        if not _leads_to_file(tree, segment.get_interp_name()):
             return f"needs the loader {segment.get_interp_name()}, which no package of the root has"
     for library in _missing_libraries(elf, file, root, tree):
         hint = "name its Debian package in packages, or put it into files"
@@ -274,13 +275,13 @@ def _missing_libraries(elf: ELFFile, file: RootFile, root: Root, tree: Path) -> 
     """Yield the libraries that a program needs and no file of the root is. A library of the user's counts wherever it
     is, because a command may set LD_LIBRARY_PATH.
     """
-    of_user = {PurePosixPath(one.path).name for one in root.files}
+    of_user = {PurePosixPath(own.path).name for own in root.files}
     for dynamic in elf.iter_segments("PT_DYNAMIC"):
         assert isinstance(dynamic, DynamicSegment)
         folders = [*LOADER_FOLDERS, *_run_paths(dynamic, file)]
         for tag in dynamic.iter_tags("DT_NEEDED"):
             name: str = vars(tag)["needed"]
-            if name not in of_user and not any(_found(tree, f"{folder}/{name}") for folder in folders):
+            if name not in of_user and not any(_leads_to_file(tree, f"{folder}/{name}") for folder in folders):
                 yield name
 
 
@@ -291,7 +292,7 @@ def _run_paths(dynamic: DynamicSegment, file: RootFile) -> Sequence[str]:
     return [path.replace("${ORIGIN}", here).replace("$ORIGIN", here) for text in texts for path in text.split(":")]
 
 
-def _found(tree: Path, name: str) -> bool:
+def _leads_to_file(tree: Path, name: str) -> bool:
     """Return True if a path of the root leads to a file. Links are followed as in the root."""
     left, place, links = [part for part in name.split("/") if part not in ("", ".")], tree, 0
     while left:

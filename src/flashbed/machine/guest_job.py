@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flashbed.common import paths
-from flashbed.guest_output.filesystem import AGING_NOTES
+from flashbed.guest_output.filesystem_costs import AGING_NOTES
 from flashbed.guest_output.processes import MOUNT_POINT
 from flashbed.image.module_order import FILESYSTEM_ALIAS, SCHEDULER_ALIAS
 from flashbed.machine.interfaces import CHIP, Interface, between

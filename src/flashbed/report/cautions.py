@@ -60,11 +60,11 @@ def _not_durable(report: Report) -> Iterator[Caution]:
     """Warn of stacks that lost what the load committed."""
     if report.not_durable:
         cell, reason = evidence.not_durable(report)[0]
-        them = "it is" if len(report.not_durable) == 1 else "they are"
+        they_are = "it is" if len(report.not_durable) == 1 else "they are"
         text = (
             f"NOT DURABLE in {count(len(report.not_durable), 'cell')}: the load asked that its writes survive a power "
             f"cut, and the storage stack returned before they would. Their figures are those of less work, and "
-            f"{them} never called best ({cell}: {reason})."
+            f"{they_are} never called best ({cell}: {reason})."
         )
         yield Caution(text, "#durable", "Which")
 
@@ -190,10 +190,10 @@ def _not_steady(report: Report, flows: Sequence[Flow]) -> Iterator[Caution]:
     """Warn of cells whose rate was not steady."""
     if report.unsteady and report.asks_of_loads:
         cell, verdict = next(iter(report.unsteady.items()))
-        them, such = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
+        pronoun, such_as = ("it", "") if len(report.unsteady) == 1 else ("them", "such as ")
         text = (
             f"In {count(len(report.unsteady), 'cell')} the rate was not steady while it was measured, and the answer "
-            f"does not rest on {them} ({such}{report.cell_name(cell)}: {verdict.reason})."
+            f"does not rest on {pronoun} ({such_as}{report.cell_name(cell)}: {verdict.reason})."
         )
         yield Caution(text, *_which(flows))
 

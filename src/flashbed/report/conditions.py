@@ -10,7 +10,7 @@ from math import fsum
 
 from flashbed.analysis.words import count, listing, number
 from flashbed.common.units import rough_size
-from flashbed.guest_output.filesystem import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
+from flashbed.guest_output.filesystem_costs import AGED_EXTENTS, AGED_FILES, AGED_FILLED, AGED_WRITTEN
 from flashbed.guest_output.medium_counters import DISCARDED
 from flashbed.profiles.condition import AGED, MEANINGS, NEVER_WRITTEN
 from flashbed.profiles.profile import Medium, flash_of

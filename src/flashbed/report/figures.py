@@ -320,8 +320,8 @@ def gaps(report: Report, metric: str, cells: Sequence[Combination], spreads: Map
 def _gap(opening: str, first: Sequence[str], everyone: Sequence[str]) -> Gap:
     """Return a gap that names the `first` cells, and folds the rest of `everyone`."""
     rest = everyone[len(first) :]
-    such = "such as " if first and rest else ""
-    return Gap(f"{opening}: {such}{'; '.join(first)}." if first else f"{opening}.", len(first), rest)
+    such_as = "such as " if first and rest else ""
+    return Gap(f"{opening}: {such_as}{'; '.join(first)}." if first else f"{opening}.", len(first), rest)
 
 
 def _names(report: Report, cells: Sequence[Combination]) -> dict[Combination, str]:

@@ -32,12 +32,12 @@ from flashbed.report import claims, conditions, evidence, lifetimes, program_cos
 from flashbed.report.answers import Question, questions
 from flashbed.report.cautions import Caution, cautions
 from flashbed.report.claims import ShownClaim
+from flashbed.report.display_names import fixed, legend
 from flashbed.report.evidence import CheckSummary, Loss
 from flashbed.report.figures import SLOTS, Drawing, drawings
 from flashbed.report.folder import EXPORTS, digest_mark
 from flashbed.report.matrix import TONES, Matrix
 from flashbed.report.model import SCHEDULER, Report, no_scheduler
-from flashbed.report.names import fixed, legend
 from flashbed.report.request_figures import RequestDrawing
 from flashbed.report.tables import ReportTable
 

@@ -14,7 +14,7 @@ from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
 from flashbed.analysis.answer import CLOSE_FACTOR, is_close, is_speed
 from flashbed.analysis.groups import narrowed, telling_axes
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart
-from flashbed.analysis.results import JointValue
+from flashbed.analysis.study_results import JointValue
 from flashbed.analysis.words import Scale, Words, direction, factor, figures, listing, metric_of, percent_more, scale_of
 
 TONES = {

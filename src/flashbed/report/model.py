@@ -33,8 +33,8 @@ from flashbed.analysis.words import listing, metric_of
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import Steadiness
 from flashbed.profiles.profile import has_queue
+from flashbed.report.display_names import words_of
 from flashbed.report.inputs import Consoles, Logs, Manifest, ReportInputs
-from flashbed.report.names import words_of
 from flashbed.result.columns import Combination, ResultRow
 from flashbed.study.format import SYSTEM, Answer, Claim
 from flashbed.workload import WORKLOADS

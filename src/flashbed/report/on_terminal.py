@@ -14,8 +14,8 @@ from flashbed.analysis.words import count, in_sentence, metric_of, scale_of
 from flashbed.report import claims
 from flashbed.report.answers import questions
 from flashbed.report.cautions import cautions
+from flashbed.report.display_names import words_of
 from flashbed.report.model import Report, asked_metrics
-from flashbed.report.names import words_of
 from flashbed.result.result import Result
 from flashbed.study.loading import Study
 

@@ -25,7 +25,7 @@ from flashbed.common.tomlfile import shown
 from flashbed.guest_output import (
     cpu_load,
     durability,
-    filesystem,
+    filesystem_costs,
     limit,
     medium_counters,
     power_cuts,
@@ -98,7 +98,7 @@ def evaluate(result: Result, out: Out) -> Measurement:
         if calls and (page_bytes := inputs.numbers.get("page_bytes")):
             metrics["programmed_bytes"] = float(medium_counters.programmed_bytes(medium["synced"], page_bytes))
         return Measurement(
-            mounted=foreign.line(filesystem.described_mount(out), _MOST_MOUNTED),
+            mounted=foreign.line(filesystem_costs.described_mount(out), _MOST_MOUNTED),
             durable=durability.durability(commits, out, inputs.medium),
             settled=settled,
             metrics=_checked(metrics),
@@ -241,12 +241,12 @@ def _medium_and_metrics(
         **reached,
         **medium_counters.metrics(medium, page_bytes, block, written),
         **medium_counters.discarded(out),
-        **filesystem.aging_metrics(out),
+        **filesystem_costs.aging_metrics(out),
         "cpu_percent": cpu_load.percent(out),
         **cpu_load.several(out),
         **limit.percents(rig, load, moved, limit.time_of(out, of_tool)),
         **limit.platters(medium["synced"], limit.time_of(out, of_tool, cpu_load.MEASUREMENT_WINDOW)),
-        **filesystem.upkeep_metrics(out, medium_bytes),
+        **filesystem_costs.upkeep_metrics(out, medium_bytes),
         **(power_cuts.metrics(out) if inputs.has_power_cuts else {}),
         **wear.metrics(
             out,

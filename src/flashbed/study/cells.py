@@ -129,7 +129,7 @@ def _check_problems(study: StudyFile, parameters: ToolParameters | None) -> Iter
     tool = WORKLOADS[name]
     has_check = isinstance(tool, Checked) and parameters is not None and tool.checks(parameters.canonical())
     if study.power_cuts and not has_check:
-        able = ", ".join(f'"{other}"' for other, one in WORKLOADS.items() if isinstance(one, Checked))
+        able = ", ".join(f'"{other}"' for other, workload in WORKLOADS.items() if isinstance(workload, Checked))
         way_out = f"; these tools can have one: {able}" if able else ""
         yield Problem(("power_cuts",), f'needs a check of what is left, and this workload ("{name}") has none{way_out}')
 

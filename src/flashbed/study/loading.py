@@ -21,7 +21,7 @@ from flashbed.common.errors import InputError
 from flashbed.common.tomlfile import Keys, Problem, TomlFile, nearest, shown
 from flashbed.profiles.kernel_choice import KernelChoice
 from flashbed.profiles.library import Library
-from flashbed.study import cells, claim_rules, format, names, questions, ready_loads, root_files
+from flashbed.study import cells, claim_rules, format, name_rules, questions, ready_loads, root_files
 from flashbed.study.draft import Draft
 from flashbed.study.format import (
     DEFAULTS,
@@ -289,7 +289,7 @@ def _begun(path: Path, library: Library, kernels: Sequence[str]) -> Draft:
         draft.extend(load.problems(draft.content))
         draft = replace(draft, content=load.in_study(draft.content), load=load)
     draft.raise_all()
-    draft.extend(names.name_problems(draft.content))
+    draft.extend(name_rules.name_problems(draft.content))
     draft.raise_all()
     return draft
 
@@ -300,8 +300,8 @@ def load_study(path: Path, library: Library | None = None, *, kernels: Sequence[
     """
     draft = _begun(path, library or Library.beside(path), kernels)
     content = draft.content
-    draft.extend(names.profile_problems(content, draft.library))
-    chosen = command_line_kernels(kernels) if kernels else names.read_kernels(draft)
+    draft.extend(name_rules.profile_problems(content, draft.library))
+    chosen = command_line_kernels(kernels) if kernels else name_rules.read_kernels(draft)
     job, program, trace = read_jobs(draft), read_program(draft), read_trace(draft)
     draft.root_files = read_root_files(draft)
     draft.skip = cells.checked_skip(draft)

@@ -130,6 +130,8 @@ def read_load(folder: Path, study: StudyFile) -> ReadyLoad | Problem | None:
     place = folder / name if "/" in name else paths.loads() / name
     if not own_file.is_file(place / LOAD_TOML):
         shipped = sorted(file.parent.name for file in paths.loads().glob(f"*/{LOAD_TOML}"))
-        there = f"; there are: {', '.join(shipped)}, and a directory of yours with {LOAD_TOML}, such as ./{shown(name)}"
-        return Problem(("workload", LOAD_KEY), f'no load "{shown(name)}"{nearest(name, shipped)}{there}')
+        choices = (
+            f"; there are: {', '.join(shipped)}, and a directory of yours with {LOAD_TOML}, such as ./{shown(name)}"
+        )
+        return Problem(("workload", LOAD_KEY), f'no load "{shown(name)}"{nearest(name, shipped)}{choices}')
     return ReadyLoad(place, TomlFile.read(place / LOAD_TOML).validate(LoadFile))

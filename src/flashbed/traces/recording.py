@@ -290,25 +290,25 @@ def _with_parents(calls: list[Observed], names: FileNames, below: str) -> Iterat
 
 
 def _numbers(uses: Iterable[tuple[Hashable, int, int, bool]]) -> dict[Hashable, int]:
-    """Return small numbers for things, so that two have the same only if the first was used last before the second was
-    used first. `uses` are ordered by their begin: thing, begin, end, and True if it may be used once more after the
+    """Return small numbers for items, so that two have the same only if the first was used last before the second was
+    used first. `uses` are ordered by their begin: item, begin, end, and True if it may be used once more after the
     last use.
     """
     spans: dict[Hashable, tuple[int, int, bool]] = {}
-    for thing, begin_us, end_us, is_open in uses:
-        first, last, _ = spans.get(thing, (begin_us, end_us, True))
-        spans[thing] = (first, max(last, end_us), is_open)
+    for item, begin_us, end_us, is_open in uses:
+        first, last, _ = spans.get(item, (begin_us, end_us, True))
+        spans[item] = (first, max(last, end_us), is_open)
     numbers: dict[Hashable, int] = {}
     free: list[int] = []
     busy: list[tuple[int, int]] = []
     used = 0
-    for thing, (first, last, is_open) in spans.items():
+    for item, (first, last, is_open) in spans.items():
         while busy and busy[0][0] < first:
             heapq.heappush(free, heapq.heappop(busy)[1])
         if free:
-            numbers[thing] = heapq.heappop(free)
+            numbers[item] = heapq.heappop(free)
         else:
-            numbers[thing], used = used, used + 1
+            numbers[item], used = used, used + 1
         if not is_open:
-            heapq.heappush(busy, (last, numbers[thing]))
+            heapq.heappush(busy, (last, numbers[item]))
     return numbers

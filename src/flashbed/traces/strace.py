@@ -673,8 +673,8 @@ def imported(text: str, file: str, below: str | None) -> Imported:
     made.not_replayed.update(
         name for name, paths in follower.not_replayed if not paths or any(is_below(path, chosen) for path in paths)
     )
-    remarks = Counter(what for what, path in follower.remarks if not path or is_below(path, chosen))
-    made.remarks += [f"{many} {what}" for what, many in remarks.items()]
+    remarks = Counter(remark for remark, path in follower.remarks if not path or is_below(path, chosen))
+    made.remarks += [f"{count} {remark}" for remark, count in remarks.items()]
     if not has_times:
         made.remarks.append("no call has a duration (strace -T): calls of different threads follow one another")
     return made

@@ -22,7 +22,7 @@ from flashbed.image import module_order
 from flashbed_appliance.data_files import appliance_data
 from flashbed_appliance.nas import compiling, programs
 from flashbed_appliance.nas.settings import Settings, UnsuitableError
-from flashbed_appliance.shrinking import building
+from flashbed_appliance.shrinking import kernel_build
 from flashbed_appliance.shrinking.architecture import Architecture
 
 SMALL, DEBIAN = "small", "debian"
@@ -93,7 +93,7 @@ def _check(name: str, settings: Settings, target: Architecture) -> None:
 
 def small(settings: Settings, target: Architecture) -> ApplianceKernel:
     """Build the small kernel for these settings."""
-    built = building.build(target.name, fragments(settings, target))
+    built = kernel_build.build(target.name, fragments(settings, target))
     modules = {module_order.plain(name): path for name, path in built.modules.items()}
     return ApplianceKernel(target, built.image, modules, MACHINES[SMALL, target.name])
 
@@ -107,7 +107,7 @@ def fragments(settings: Settings, target: Architecture) -> list[Path]:
         more.append(appliance_data() / "kernel" / "nfs4.config")
     if settings.users:
         more.append(appliance_data() / "kernel" / "users.config")
-    return [*building.nas_fragments(target.name), *more]
+    return [*kernel_build.nas_fragments(target.name), *more]
 
 
 def debian(target: Architecture) -> ApplianceKernel:

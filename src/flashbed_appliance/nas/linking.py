@@ -15,7 +15,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.common.progress import stage
 from flashbed.image import cpio, stores
 from flashbed.image.command import run
-from flashbed_appliance.shrinking import building as kernels
+from flashbed_appliance.shrinking import kernel_build as kernels
 from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 

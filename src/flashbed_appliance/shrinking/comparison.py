@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.common.page import PageTable
-from flashbed_appliance.shrinking import building, fragment, packing, sizes
-from flashbed_appliance.shrinking.building import SmallKernel
+from flashbed_appliance.shrinking import fragment, kernel_build, packing, sizes
 from flashbed_appliance.shrinking.fragment import Fragment
+from flashbed_appliance.shrinking.kernel_build import SmallKernel
 from flashbed_appliance.shrinking.packing import Sizes
 from flashbed_appliance.shrinking.sizes import Share
 from flashbed_appliance.shrinking.tables import number
@@ -38,8 +38,8 @@ def side(name: str, wanted: Fragment, kernel: SmallKernel) -> KernelSide:
 
 def shares_of(kernel: SmallKernel) -> list[Share]:
     """Return the share of each source directory in a built kernel."""
-    linker_map = kernel.entry.path(building.MAP).read_text()
-    return sizes.shares(linker_map, kernel.entry.path(building.VMLINUX), kernel.raw)
+    linker_map = kernel.entry.path(kernel_build.MAP).read_text()
+    return sizes.shares(linker_map, kernel.entry.path(kernel_build.VMLINUX), kernel.raw)
 
 
 def tables(a: KernelSide, b: KernelSide) -> list[PageTable]:

@@ -21,7 +21,7 @@ from flashbed.common.errors import SetupError
 from flashbed.image.cache import Cache, digest_tree
 from flashbed.image.command import host_compiler, run
 from flashbed_appliance.data_files import appliance_data
-from flashbed_appliance.shrinking import building, workbench
+from flashbed_appliance.shrinking import kernel_build, workbench
 from flashbed_appliance.shrinking.architecture import Architecture
 
 CCACHE = "ccache"
@@ -85,13 +85,13 @@ def check(
         workbench.copied(first, objects)
         for file, _ in workbench.compiled(objects):
             file.unlink(missing_ok=True)
-        building.compile_kernel(target, source, objects, step, environment=under_test.environment)
-        if (got := digest_file(objects / target.image)) != image_digest:
+        kernel_build.compile_kernel(target, source, objects, step, environment=under_test.environment)
+        if (built_digest := digest_file(objects / target.image)) != image_digest:
             raise SetupError(
                 f"{objects / target.image}: is not the kernel that the compiler makes without appliance/distil/: "
-                f"its digest is {got[:16]} instead of {image_digest[:16]}; please report this fault"
+                f"its digest is {built_digest[:16]} instead of {image_digest[:16]}; please report this fault"
             )
-        (folder / FOUND).write_text(json.dumps({"image": got}))
+        (folder / FOUND).write_text(json.dumps({"image": built_digest}))
 
     cache.entry(
         f"linux-distilled-{target.name}", {"kernel": recipe, "distil": under_test.digest}, fill, products=[FOUND]

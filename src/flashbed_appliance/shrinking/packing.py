@@ -15,7 +15,7 @@ from flashbed.common.errors import SetupError
 from flashbed.common.progress import stage
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed_appliance.shrinking.architecture import Architecture
-from flashbed_appliance.shrinking.building import SmallKernel
+from flashbed_appliance.shrinking.kernel_build import SmallKernel
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "gzip": GZIP,

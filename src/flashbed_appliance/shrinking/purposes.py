@@ -14,7 +14,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.errors import InputError
 from flashbed.study.loading import load_study
 from flashbed_appliance.data_files import appliance_data
-from flashbed_appliance.shrinking import building, fragment, stacks
+from flashbed_appliance.shrinking import fragment, kernel_build, stacks
 from flashbed_appliance.shrinking.architecture import Architecture
 from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 
@@ -33,7 +33,7 @@ def wanted(word: str, target: Architecture) -> Fragment:
 
 def _settings(part: str, target: Architecture, word: str) -> Iterable[ConfigSetting]:
     if part == NAS:
-        return fragment.read(building.nas_fragments(target.name))
+        return fragment.read(kernel_build.nas_fragments(target.name))
     file, fragments = Path(part), appliance_data() / "kernel"
     shipped, study = fragments / f"{part}.config", paths.studies() / f"{part}.toml"
     is_name = "/" not in part and not own_file.is_there(file)

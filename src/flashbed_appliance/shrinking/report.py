@@ -10,8 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashbed.common.page import PageTable
-from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
-from flashbed_appliance.shrinking.building import VERSION
+from flashbed_appliance.shrinking import (
+    architecture,
+    comparison,
+    kernel_build,
+    memory,
+    packing,
+    prices,
+    purposes,
+    tables,
+)
+from flashbed_appliance.shrinking.kernel_build import VERSION
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ def of_one(word: str, name: str, only: Sequence[str] = (), *, measure: bool = Tr
     target = architecture.named(name)
     fragments = purposes.wanted(word, target)
     prices.check(fragments, only)
-    kernel = building.build_settings(target, fragments)
+    kernel = kernel_build.build_settings(target, fragments)
     sizes = packing.sizes(kernel)
     priced = prices.sweep(target, fragments, only, stored=not measure, anew=anew)
     lines = [
@@ -61,7 +70,7 @@ def of_two(a: str, b: str, name: str) -> KernelReport:
     target = architecture.named(name)
     fragments = {word: purposes.wanted(word, target) for word in (a, b)}  # check both before one is built
     # Build both before one is packed
-    kernels = {word: building.build_settings(target, fragments[word]) for word in (a, b)}
+    kernels = {word: kernel_build.build_settings(target, fragments[word]) for word in (a, b)}
     sides = [comparison.side(word, fragments[word], kernels[word]) for word in (a, b)]
     lines = [f"Linux {VERSION}, allnoconfig and the settings of each, {target.compiler}."]
     return KernelReport(f"{a} and {b} on {name}", lines, comparison.tables(*sides))

@@ -18,8 +18,8 @@ from flashbed.common.errors import InputError
 from flashbed.image import kernel
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, plan
-from flashbed_appliance.shrinking.building import VERSION
 from flashbed_appliance.shrinking.fragment import COLUMNS, ConfigSetting, Fragment, values
+from flashbed_appliance.shrinking.kernel_build import VERSION
 
 _log = logging.getLogger("flashbed")
 

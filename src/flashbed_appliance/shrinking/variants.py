@@ -26,9 +26,9 @@ from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
 from flashbed.image import command, stores
 from flashbed.image.cache import Cache, Entry
-from flashbed_appliance.shrinking import building, distilling, fragment, memory, packing, workbench
+from flashbed_appliance.shrinking import distilling, fragment, kernel_build, memory, packing, workbench
 from flashbed_appliance.shrinking.architecture import Architecture
-from flashbed_appliance.shrinking.building import SmallKernel
+from flashbed_appliance.shrinking.kernel_build import SmallKernel
 from flashbed_appliance.shrinking.workbench import Workbench
 
 FILE, KERNEL, MEMORY = "price.json", "kernel", "memory.json"
@@ -83,21 +83,21 @@ class Bench:
     def __init__(self, target: Architecture) -> None:
         self.target = target
         self._cache, archive = stores.open_cache(), stores.open_archive()
-        self._source, _ = building.unpacked_source(self._cache, archive)
+        self._source, _ = kernel_build.unpacked_source(self._cache, archive)
         self.machine = memory.identity(target)
         self._packed: dict[str, int] = {}
 
     def recipe(self, settings: str) -> dict[str, object]:
         """Return everything that a kernel of these settings depends on, and the version of its figures."""
-        return {**building.recipe(self.target, self._source, settings), "figures": FIGURES}
+        return {**kernel_build.recipe(self.target, self._source, settings), "figures": FIGURES}
 
     def stored(self, settings: str, change: OptionChange | None = None, *, boot: bool = False) -> Variant | None:
         """Return the stored figures of the kernel of these settings; None if there are none. With `boot`, a stored
         kernel without a figure of memory is booted.
         """
-        there = stores.open_cache(stores.BuiltOnly)
+        built_only = stores.open_cache(stores.BuiltOnly)
         try:
-            return self._variant(settings, change, _nothing, there, self._cache if boot else there)
+            return self._variant(settings, change, _nothing, built_only, self._cache if boot else built_only)
         except stores.NotBuilt:
             return None
 
@@ -105,8 +105,8 @@ class Bench:
         """Build and measure the base kernel, with which the variants are compared."""
 
         def fill(folder: Path) -> None:
-            with building.objects_of(self.target, self._cache) as objects:
-                building.configure(self.target, self._source.folder, objects, settings)
+            with kernel_build.objects_of(self.target, self._cache) as objects:
+                kernel_build.configure(self.target, self._source.folder, objects, settings)
                 _keep(folder, self._built(objects, folder, lambda: None, os.cpu_count() or 1))
 
         return self._variant(settings, None, fill, self._cache, self._cache)
@@ -160,10 +160,10 @@ class Bench:
         with ExitStack() as held:
             scratch = held.enter_context(locks.scratch(self._cache.root / "variants"))
             numbers = range(1, count + 1)
-            folders = [held.enter_context(building.objects_of(self.target, self._cache, n)) for n in numbers]
-            with building.objects_of(self.target, self._cache) as first:
-                building.configure(self.target, self._source.folder, first, base)
-                building.compile_kernel(self.target, self._source.folder, first, step)
+            folders = [held.enter_context(kernel_build.objects_of(self.target, self._cache, n)) for n in numbers]
+            with kernel_build.objects_of(self.target, self._cache) as first:
+                kernel_build.configure(self.target, self._source.folder, first, base)
+                kernel_build.compile_kernel(self.target, self._source.folder, first, step)
                 source, recipe = self._source.folder, self.recipe(base)
                 compiler = distilling.check(self.target, self._cache, source, recipe, first, folders[0], step)
                 for objects in folders:
@@ -180,11 +180,11 @@ class Bench:
         def fill(folder: Path) -> None:
             step()
             objects = bench.restored()
-            building.configure(self.target, self._source.folder, objects, asked.settings)
+            kernel_build.configure(self.target, self._source.folder, objects, asked.settings)
             config = fragment.values((objects / ".config").read_text())
-            got = config.get(asked.change.option, "n")
-            if got != asked.change.value:
-                variant = Variant(why_not=_refused(asked.change.value, got))
+            value = config.get(asked.change.option, "n")
+            if value != asked.change.value:
+                variant = Variant(why_not=_refused(asked.change.value, value))
             elif (depend := bench.affected(config)) > most:
                 raise _LaterError(depend)
             else:
@@ -224,7 +224,7 @@ class Bench:
         environment: Mapping[str, str] | None = None,
     ) -> Variant:
         try:
-            building.compile_kernel(self.target, self._source.folder, objects, step, jobs, environment)
+            kernel_build.compile_kernel(self.target, self._source.folder, objects, step, jobs, environment)
         except InputError as error:
             return Variant(why_not=error.message)
         except SetupError as error:
@@ -234,10 +234,10 @@ class Bench:
         step()
         parts = folder / "parts"
         parts.mkdir()
-        building.collect(self.target, objects, parts)
+        kernel_build.collect(self.target, objects, parts)
         kernel = SmallKernel(self.target, Entry(parts, {}), "")
         if self.target.packs_itself:
-            packed = building.packed_part(self.target, objects).stat().st_size
+            packed = kernel_build.packed_part(self.target, objects).stat().st_size
         else:
             packed = self._bytes(kernel.raw)
         modules = {name: self._bytes(file) for name, file in kernel.modules.items()}
@@ -272,9 +272,10 @@ def _keep(folder: Path, variant: Variant) -> None:
     (folder / FILE).write_text(json.dumps(asdict(variant), indent=1, sort_keys=True))
 
 
-def _refused(wanted: str, got: str) -> str:
+def _refused(wanted: str, value: str) -> str:
+    """Return why Linux gave an option another value than the wanted one."""
     if wanted == "n":
-        return f"cannot be left out: another option or the architecture makes it {got}"
+        return f"cannot be left out: another option or the architecture makes it {value}"
     return f"cannot be {wanted} alone: an option that it depends on is left out, or this architecture has none"
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_sided
 from flashbed.common.errors import InputError
 from flashbed.comparing import change, presentation, regression_limits, result_set
-from flashbed.comparing.cells import Compared, TextChange, compare
 from flashbed.comparing.change import BeginsWith, Cause, FlushChange
+from flashbed.comparing.compared_cells import Compared, TextChange, compare
 from tests.support.facts import Facts
 from tests.support.made_up_exports import COUNTED, Row, write
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flashbed.comparing import presentation, regression_limits, result_set
-from flashbed.comparing.cells import Compared, compare
+from flashbed.comparing.compared_cells import Compared, compare
 from tests.support.facts import Facts
 from tests.support.made_up_exports import Row, write
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from flashbed.execution.power_cuts import CampaignError, Span, judged
+from flashbed.execution.cut_campaign import CampaignError, Span, judged
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CutOutcome
 from flashbed.guest_output.system_calls import CALL_NOTES, trimmed

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flashbed.external_results import jobs
+from flashbed.external_results import exported_jobs
 from flashbed.study.loading import Study, load_study
 from flashbed.study.slicing import narrowed
 from tests.support.samples import write_study
@@ -33,7 +33,7 @@ def fio_json(name: str, megabytes: int = 8, runtime_ms: int = 2000) -> dict[str,
 def run_elsewhere(folder: Path, change: Callable[[dict[str, Any]], Any] = lambda document: document) -> list[Path]:
     """Write results beside the jobs, as if fio had run them."""
     written = []
-    for entry in json.loads((folder / jobs.JOBS_MANIFEST).read_text())["jobs"]:
+    for entry in json.loads((folder / exported_jobs.JOBS_MANIFEST).read_text())["jobs"]:
         file = folder / entry["folder"] / "results" / f"{entry['name']}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(change(fio_json(entry["name"]))))
@@ -68,5 +68,5 @@ def broken(file: Path, how: str) -> None:
 
 def exported_to(folder: Path, study: Study) -> Path:
     """Export the jobs of the study's cells on FAT16 to the folder, and return the folder."""
-    jobs.export(narrowed(study, {"filesystem": ["fat16"]}), folder)
+    exported_jobs.export(narrowed(study, {"filesystem": ["fat16"]}), folder)
     return folder

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed.external_results import jobs, results
+from flashbed.external_results import exported_jobs, imported_results
 from flashbed.study.slicing import narrowed
 from tests.unit.external_results.elsewhere import exported_to, sample
 
@@ -66,11 +66,11 @@ def test_the_script_keeps_no_result_of_a_job_that_failed(exported: Path, tmp_pat
 @pytest.mark.skipif(shutil.which("fio") is None, reason="no fio here; `apt-get install fio` brings it")
 def test_the_real_fio_runs_the_jobs(tmp_path: Path) -> None:
     study = sample(tmp_path, ('"8M"', '"64k"'), ("seeds      = 2", "seeds = 1"))
-    jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "jobs")
+    exported_jobs.export(narrowed(study, {"filesystem": ["ext2"]}), tmp_path / "jobs")
     place = tmp_path / "place"
     place.mkdir()
     environment = {**os.environ, "FLASHBED_COLD": "true"}
     # A slice numbers its own folders, so that of the only stack left is the first
     subprocess.run(["sh", tmp_path / "jobs" / "run.sh", "01", place], env=environment, check=True, timeout=120)
-    assert results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
-    assert {result.metrics["requested_bytes"] for result in results.kept(study).results} == {65536.0}
+    assert imported_results.take_in(study, tmp_path / "jobs", "this host") == (4, 4)
+    assert {result.metrics["requested_bytes"] for result in imported_results.kept(study).results} == {65536.0}

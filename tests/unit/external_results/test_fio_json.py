@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from flashbed.common.errors import InputError
-from flashbed.external_results import jobs, results
+from flashbed.external_results import exported_jobs, imported_results
 from flashbed.study.loading import Study, load_study
 from flashbed.workload.base import WorkloadOutputError
 from flashbed.workload.fio import output
@@ -88,11 +88,11 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def of_manifest(study: Study, folder: Path, change: Callable[[dict[str, Any]], Any]) -> str:
-    jobs.export(study, folder)
-    manifest = folder / jobs.JOBS_MANIFEST
+    exported_jobs.export(study, folder)
+    manifest = folder / exported_jobs.JOBS_MANIFEST
     manifest.write_text(json.dumps(change(json.loads(manifest.read_text()))))
     with pytest.raises(InputError) as caught:
-        results.take_in(study, folder, "Windows XP")
+        imported_results.take_in(study, folder, "Windows XP")
     return caught.value.message
 
 
@@ -115,7 +115,7 @@ def with_entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
     ],
 )
 def test_a_manifest_that_is_none(study: Study, tmp_path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    assert str(tmp_path / "jobs" / jobs.JOBS_MANIFEST) in of_manifest(study, tmp_path / "jobs", change)
+    assert str(tmp_path / "jobs" / exported_jobs.JOBS_MANIFEST) in of_manifest(study, tmp_path / "jobs", change)
 
 
 def test_a_name_that_no_disk_can_have(study: Study, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_name_that_no_disk_can_have(study: Study, tmp_path: Path) -> None:
 
 
 def test_a_deep_manifest(study: Study, tmp_path: Path) -> None:
-    jobs.export(study, tmp_path / "jobs")
-    (tmp_path / "jobs" / jobs.JOBS_MANIFEST).write_text("[" * 100_000)
+    exported_jobs.export(study, tmp_path / "jobs")
+    (tmp_path / "jobs" / exported_jobs.JOBS_MANIFEST).write_text("[" * 100_000)
     with pytest.raises(InputError, match="nested too deeply"):
-        results.take_in(study, tmp_path / "jobs", "Windows XP")
+        imported_results.take_in(study, tmp_path / "jobs", "Windows XP")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output import filesystem
+from flashbed.guest_output import filesystem_costs
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from flashbed.guest_output import filesystem
     ],
 )
 def test_the_line_and_the_policy(line: bytes, policy: bytes | None, expected: str) -> None:
-    out = {filesystem.MOUNTED: line, **({filesystem.POLICY: policy} if policy else {})}
-    assert filesystem.described_mount(out) == expected
+    out = {filesystem_costs.MOUNTED: line, **({filesystem_costs.POLICY: policy} if policy else {})}
+    assert filesystem_costs.described_mount(out) == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashbed.guest_output.filesystem import (
+from flashbed.guest_output.filesystem_costs import (
     CUT_BEGUN,
     CUT_DONE,
     EMPTY,

@@ -13,7 +13,7 @@ import pytest
 
 from flashbed.common.errors import InputError
 from flashbed.execution import repetition
-from flashbed.guest_output import filesystem as guest_filesystem
+from flashbed.guest_output import filesystem_costs as guest_filesystem
 from flashbed.machine import guest_job
 from flashbed.medium import kept_media
 from flashbed.profiles.condition import STEPS

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Load, Words, compare, doubts, lines, sentence
-from flashbed.analysis.results import JointAxis
+from flashbed.analysis.study_results import JointAxis
 from flashbed.analysis.words import as_condition
 from flashbed.commands import reporting
 from flashbed.common.errors import InputError
 from flashbed.report import conditions
 from flashbed.report.answers import questions
-from flashbed.report.names import fixed, leaders, legend, names_of, words_of
+from flashbed.report.display_names import fixed, leaders, legend, names_of, words_of
 from flashbed.study.format import Label, Labels
 from flashbed.study.loading import Study, load_study
 from tests.support.facts import Facts

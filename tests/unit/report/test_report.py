@@ -15,10 +15,10 @@ import pytest
 from flashbed.common.foreign import without_controls
 from flashbed.execution.coverage import LineCoverage
 from flashbed.report.claims import overview
+from flashbed.report.display_names import names_of
 from flashbed.report.evidence import changed_lines, manifest_rows
 from flashbed.report.folder import EXPORTS
 from flashbed.report.inputs import Manifest
-from flashbed.report.names import names_of
 from tests.support.facts import Facts
 from tests.support.made_up_results import (
     REASON,

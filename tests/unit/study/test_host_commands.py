@@ -14,7 +14,7 @@ import pytest
 from flashbed.common import paths
 from flashbed.common.errors import InputError
 from flashbed.execution import run
-from flashbed.external_results import jobs
+from flashbed.external_results import exported_jobs
 from flashbed.study import host_commands
 from flashbed.study.loading import Study, load_study
 from tests.support.samples import write, write_study
@@ -127,16 +127,16 @@ def test_a_job_that_runs_commands_is_not_exported_until_they_are_allowed(
     """A warning in README.txt alone is not enough."""
     mine = study_of(tmp_path, f"{JOB}{line}\n", *sizes)
     with pytest.raises(InputError) as caught:
-        jobs.export(mine, tmp_path / "jobs")
+        exported_jobs.export(mine, tmp_path / "jobs")
     assert caught.value.exit_code == 2
     assert re.match(rf"{tmp_path / 'mail.fio'}:[56]: ", caught.value.message)  # bs=${{size}} is the fifth line
     assert f"flashbed allow {tmp_path / 'mine.toml'} mail.fio" in caught.value.message
     assert not (tmp_path / "jobs").exists()
     for command in host_commands.chosen(mine, ["mail.fio"]):
         command.allow()
-    jobs.export(mine, tmp_path / "jobs")
+    exported_jobs.export(mine, tmp_path / "jobs")
     with pytest.raises(InputError, match="flashbed allow"):
-        jobs.export(study_of(tmp_path, f"{JOB}{line}\nexec_prerun=another\n", *sizes), tmp_path / "others")
+        exported_jobs.export(study_of(tmp_path, f"{JOB}{line}\nexec_prerun=another\n", *sizes), tmp_path / "others")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_job_that_runs_commands_is_not_exported_until_they_are_allowed(
 def test_a_job_that_runs_none_needs_no_leave(tmp_path: Path, line: str) -> None:
     mine = study_of(tmp_path, f"{JOB}{line}\n")
     assert host_commands.of_jobs(mine) == []
-    jobs.export(mine, tmp_path / "jobs")
+    exported_jobs.export(mine, tmp_path / "jobs")
 
 
 def test_in_a_guest_a_job_may_run_what_it_likes(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_in_a_guest_a_job_may_run_what_it_likes(tmp_path: Path) -> None:
 def test_a_value_cannot_be_more_than_a_value(tmp_path: Path, value: str) -> None:
     """A value that the lab fills in once became lines, or variables of the other computer, in an exported job."""
     with pytest.raises(InputError, match=r"mine\.toml:7: axes\.size\[1\]: cannot be put into a job"):
-        jobs.export(study_of(tmp_path, JOB, "4k", value), tmp_path / "jobs")
+        exported_jobs.export(study_of(tmp_path, JOB, "4k", value), tmp_path / "jobs")
 
 
 @pytest.mark.parametrize(

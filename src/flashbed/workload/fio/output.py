@@ -288,7 +288,7 @@ def _flushed_each(jobs: Sequence[Mapping[str, Any]], logs: Sequence[bytes]) -> d
         waits = {prefix: latency.waits(prefix, commits) for prefix in ("latency", "commit")}
         return {**waits["latency"], **waits["commit"], **latency.waits("flush", flushes)}
     if not logs:
-        means = [latency.waits("latency", those) for those in ([request["lat_ns"] for request in requests], flushes)]
+        means = [latency.waits("latency", waits) for waits in ([request["lat_ns"] for request in requests], flushes)]
         both = {"latency_mean_us": fsum(mean["latency_mean_us"] for mean in means)} if all(means) else {}
         return {**both, **latency.waits("flush", flushes)}
     counted = [

@@ -11,7 +11,7 @@ import pytest
 from flashbed.common.errors import InterruptedByUser, SetupError
 from flashbed.image import command, stores
 from flashbed.image.cache import Cache, Entry
-from flashbed_appliance.shrinking import architecture, building, distilling, fragment, memory, price_list
+from flashbed_appliance.shrinking import architecture, distilling, fragment, kernel_build, memory, price_list
 from flashbed_appliance.shrinking.fragment import Fragment
 
 WEIGHT = {"CONFIG_NET": 1000, "CONFIG_INET": 400, "CONFIG_UNIX": 50, "CONFIG_IPV6": 300, "CONFIG_MMU": 0}
@@ -80,11 +80,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     root.mkdir()
     monkeypatch.setattr(stores, "open_cache", lambda kind=Cache: kind(root))
     monkeypatch.setattr(stores, "open_archive", lambda: None)
-    monkeypatch.setattr(building, "unpacked_source", lambda *_: (Entry(tmp_path / "source", {}), "1"))
-    monkeypatch.setattr(building, "recipe", lambda *words: {"config": words[-1], "compiler": "one"})
-    monkeypatch.setattr(building, "configure", made.configure)
-    monkeypatch.setattr(building, "compile_kernel", made.compile)
-    monkeypatch.setattr(building, "collect", made.collect)
+    monkeypatch.setattr(kernel_build, "unpacked_source", lambda *_: (Entry(tmp_path / "source", {}), "1"))
+    monkeypatch.setattr(kernel_build, "recipe", lambda *words: {"config": words[-1], "compiler": "one"})
+    monkeypatch.setattr(kernel_build, "configure", made.configure)
+    monkeypatch.setattr(kernel_build, "compile_kernel", made.compile)
+    monkeypatch.setattr(kernel_build, "collect", made.collect)
     monkeypatch.setattr(distilling, "check", lambda *_: distilling.HostCompiler({}, "one"))
     monkeypatch.setattr(command, "packed_bytes", made.packed)
     monkeypatch.setattr(memory, "identity", lambda _: "made up")

@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.common.errors import SetupError
 from flashbed.image.cache import Cache
-from flashbed_appliance.shrinking import architecture, building, distilling
+from flashbed_appliance.shrinking import architecture, distilling, kernel_build
 
 TARGET = architecture.named("arm64")
 GCC = f"{TARGET.prefix}gcc"
@@ -134,7 +134,7 @@ def kernel_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: s
         left.extend(sorted(path.relative_to(objects) for path in objects.rglob("*.o")))
         (objects / TARGET.image).write_text(becomes)
 
-    monkeypatch.setattr(building, "compile_kernel", compile_kernel)
+    monkeypatch.setattr(kernel_build, "compile_kernel", compile_kernel)
     for _ in range(2):
         distilling.check(TARGET, Cache(tmp_path / "image"), tmp_path, {"a": 1}, first, objects, lambda: None)
     return left

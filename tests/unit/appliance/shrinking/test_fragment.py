@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError
-from flashbed_appliance.shrinking import architecture, building, fragment
+from flashbed_appliance.shrinking import architecture, fragment, kernel_build
 
 GOOD = """# SPDX-License-Identifier: Apache-2.0
 # What this file is for.
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(architecture.ALL))
 def test_shipped_fragments_give_a_reason_for_each_option(name: str) -> None:
-    read = list(fragment.read(building.nas_fragments(name)))
+    read = list(fragment.read(kernel_build.nas_fragments(name)))
     assert len(read) > 50
     assert all(setting.group != fragment.NO_GROUP for setting in read)
 
@@ -100,7 +100,7 @@ def test_what_the_kernel_does_not_take_is_told(tmp_path: Path) -> None:
     read = fragment.read([_file(tmp_path, GOOD)])
     (tmp_path / ".config").write_text("CONFIG_NET=y\n# CONFIG_E1000 is not set\nCONFIG_NR_CPUS=2\n")
     with pytest.raises(InputError) as caught:
-        building.check(read, tmp_path)
+        kernel_build.check(read, tmp_path)
     assert caught.value.message.startswith(f"{tmp_path}/some.config:9: CONFIG_E1000=m: Linux 6.1 sets it to n: ")
     assert len(caught.value.message.splitlines()) == 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError, SetupError
-from flashbed_appliance.shrinking import architecture, building
+from flashbed_appliance.shrinking import architecture, kernel_build
 
 TARGET = architecture.named("x86_64")
 
@@ -17,9 +17,9 @@ def _says(output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*_: object, **__: object) -> None:
         raise SetupError(f"`make` failed with exit status 2:\n{output}\n")
 
-    monkeypatch.setattr(building, "run", run)
+    monkeypatch.setattr(kernel_build, "run", run)
     (folder / ".config").write_text("")
-    building.compile_kernel(TARGET, folder, folder, lambda: None)
+    kernel_build.compile_kernel(TARGET, folder, folder, lambda: None)
 
 
 @pytest.mark.parametrize("name", ["sound/core/sound", "drivers/gpu/drm/amd/main", "drivers/staging/greybus/spi"])

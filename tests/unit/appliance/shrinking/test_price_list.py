@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flashbed_appliance.shrinking import architecture, building, fragment, price_list, prices
+from flashbed_appliance.shrinking import architecture, fragment, kernel_build, price_list, prices
 from flashbed_appliance.shrinking.price_list import Figures, PriceList
 
 RECIPE = {"source": "linux-1", "config": "CONFIG_NET=y"}
@@ -43,7 +43,7 @@ def test_an_option_is_a_line_and_what_is_nothing_is_left_out(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", sorted(architecture.ALL))
 def test_the_lists_that_flashbed_comes_with_are_of_options_of_the_appliance(name: str) -> None:
-    fragment_ = fragment.read(building.nas_fragments(name))
+    fragment_ = fragment.read(kernel_build.nas_fragments(name))
     rows = [json.loads(line) for line in price_list.file_of(name).read_text().splitlines()[1:]]
     assert rows
     for row in rows:

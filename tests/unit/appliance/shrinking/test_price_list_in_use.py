@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError
-from flashbed_appliance.shrinking import building, memory, price_list, prices
+from flashbed_appliance.shrinking import kernel_build, memory, price_list, prices
 from flashbed_appliance.shrinking.fragment import Fragment
 from tests.support.facts import Facts
 from tests.unit.appliance.shrinking.made_up_variants import TARGET, MadeUpKernel, fragment_of, installed
@@ -73,7 +73,7 @@ def test_of_another_compiler_nothing_is_taken_and_that_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     begin(tmp_path, wanted_options, ALL)
-    monkeypatch.setattr(building, "recipe", lambda *words: {"config": words[-1], "compiler": "another"})
+    monkeypatch.setattr(kernel_build, "recipe", lambda *words: {"config": words[-1], "compiler": "another"})
     assert not any(price.listed for price in prices.sweep(TARGET, wanted_options, stored=True))
     assert "another source, patch or compiler" in caplog.text
     with pytest.raises(InputError, match="is of another kernel; remove it"):

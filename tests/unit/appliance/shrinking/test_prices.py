@@ -12,7 +12,16 @@ from flashbed.common.page import PageTable
 from flashbed.image import command
 from flashbed.image.cache import Entry
 from flashbed.report.html import render_page
-from flashbed_appliance.shrinking import architecture, building, comparison, memory, packing, prices, purposes, tables
+from flashbed_appliance.shrinking import (
+    architecture,
+    comparison,
+    kernel_build,
+    memory,
+    packing,
+    prices,
+    purposes,
+    tables,
+)
 from flashbed_appliance.shrinking.comparison import KernelSide
 from flashbed_appliance.shrinking.fragment import ConfigSetting, Fragment
 from flashbed_appliance.shrinking.packing import Sizes
@@ -45,11 +54,11 @@ def test_what_is_in_the_image_counts_and_not_what_another_program_packed_before(
     for ending in ("xz", "gz"):
         (holder.parent / f"vmlinux.bin.{ending}").write_text(ending)
     holder.write_text('input_data:\n.incbin "arch/x86/boot/compressed/vmlinux.bin.gz"\ninput_data_end:\n')
-    assert building.packed_part(target, tmp_path).read_text() == "gz"
+    assert kernel_build.packed_part(target, tmp_path).read_text() == "gz"
 
     holder.write_text("input_data:\n")
     with pytest.raises(SetupError, match=r"piggy\.S: includes no packed kernel"):
-        building.packed_part(target, tmp_path)
+        kernel_build.packed_part(target, tmp_path)
 
 
 def test_what_is_left_out_costs_what_it_would_add() -> None:
@@ -114,7 +123,7 @@ def test_what_packs_and_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
         (tmp_path / name).write_text(text)
     programs = {**packing.PROGRAMS, "lzo": ("no-such-lzop", "-9", "-c"), "zstd": ("xz", "--no-such-option")}
     monkeypatch.setattr(packing, "PROGRAMS", programs)
-    kernel = building.SmallKernel(architecture.named("arm64"), Entry(tmp_path, {}), "")
+    kernel = kernel_build.SmallKernel(architecture.named("arm64"), Entry(tmp_path, {}), "")
     sizes = packing.sizes(kernel)
     assert "lzo" not in sizes.by
     assert sizes.lacking["lzo"] == "no-such-lzop is not installed"

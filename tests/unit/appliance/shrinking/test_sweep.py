@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flashbed.common.errors import InputError, InterruptedByUser, SetupError
-from flashbed_appliance.shrinking import building, fragment, memory, prices, variants
+from flashbed_appliance.shrinking import fragment, kernel_build, memory, prices, variants
 from flashbed_appliance.shrinking.fragment import Fragment
 from flashbed_appliance.shrinking.prices import Price
 from tests.support.facts import Facts
@@ -117,7 +117,7 @@ def test_a_variant_whose_source_is_not_there_says_so(
             raise InputError("an option compiles x.c, which is not there")
         kernel.compile(target, source, objects, *rest)
 
-    monkeypatch.setattr(building, "compile_kernel", compile_kernel)
+    monkeypatch.setattr(kernel_build, "compile_kernel", compile_kernel)
     priced = _by_option(prices.sweep(TARGET, wanted_options))
     assert priced["CONFIG_UNIX"].figures.why_not == "an option compiles x.c, which is not there"
     assert priced["CONFIG_INET"].figures.image is not None
@@ -143,7 +143,7 @@ def test_memory_is_measured_again_without_a_build(
 ) -> None:
     """For example with another QEMU, or another program that measures."""
     first = prices.sweep(TARGET, wanted_options)
-    monkeypatch.setattr(building, "compile_kernel", None)
+    monkeypatch.setattr(kernel_build, "compile_kernel", None)
     assert prices.sweep(TARGET, wanted_options) == first
     monkeypatch.setattr(memory, "identity", lambda _: "another")
     monkeypatch.setattr(memory, "free_kib", lambda *_: 7_000)
@@ -169,7 +169,7 @@ def test_a_compiler_that_the_host_killed_is_no_word_on_the_option(
         raise SetupError("`make` failed with exit status 2:\ngcc: fatal error: Killed signal terminated program cc1\n")
 
     with monkeypatch.context() as patched:
-        patched.setattr(building, "compile_kernel", killed)
+        patched.setattr(kernel_build, "compile_kernel", killed)
         with pytest.raises(SetupError, match="Killed"):
             prices.sweep(TARGET, wanted_options)
     assert _by_option(prices.sweep(TARGET, wanted_options))["CONFIG_UNIX"].figures.image == 50

@@ -25,7 +25,7 @@ from flashbed.common import own_file, paths
 from flashbed.common.digest import digest_bytes
 from flashbed.common.errors import InputError, host_refusal
 from flashbed.common.tomlfile import nearest, shown
-from flashbed.external_results.jobs import JOBS_FORMAT, JOBS_MANIFEST, PortableJob, jobs
+from flashbed.external_results.exported_jobs import JOBS_FORMAT, JOBS_MANIFEST, PortableJob, jobs
 from flashbed.guest_output.assessment import Status
 from flashbed.result.columns import ResultRow
 from flashbed.study.loading import SHIPPED, Study

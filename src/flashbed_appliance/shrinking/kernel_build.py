@@ -198,14 +198,14 @@ def configure(target: Architecture, source: Path, objects: Path, settings: str) 
 
 def check(wanted: Fragment, objects: Path) -> None:
     """Raise InputError if the kernel did not accept settings of the fragment, with the file and line of each."""
-    got = fragment.values((objects / ".config").read_text())
-    wrong = [setting for setting in wanted if got.get(setting.option, "n") != setting.value]
+    accepted = fragment.values((objects / ".config").read_text())
+    wrong = [setting for setting in wanted if accepted.get(setting.option, "n") != setting.value]
     if wrong:
         raise InputError(
             "\n".join(
                 f"{setting.file}:{setting.line}: {setting.option}={setting.value}: Linux {VERSION} sets it to "
-                f"{got.get(setting.option, 'n')}: a dependency is missing, another option selects it, or Linux has no "
-                "option of this name"
+                f"{accepted.get(setting.option, 'n')}: a dependency is missing, another option selects it, or Linux "
+                "has no option of this name"
                 for setting in wrong
             )
         )
