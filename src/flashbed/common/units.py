@@ -11,6 +11,9 @@ from contextlib import suppress
 LARGEST_INT64 = 2**63 - 1
 """The largest size, duration and other whole number of files, the kernel and the models: all have 64 bits."""
 
+SECTOR_BYTES = 512
+"""The unit in which Linux counts the content of block devices, and the smallest request with direct I/O."""
+
 _SIZE = re.compile(r"(\d{1,30})\s*([kKmMgGtT]?)(?:i?[bB])?", re.ASCII)
 _DURATION = re.compile(r"(\d{1,30})\s*(ns|us|ms|s)", re.ASCII)
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

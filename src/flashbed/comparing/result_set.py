@@ -18,9 +18,9 @@ from flashbed.guest_output.assessment import Assessment, Status
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack
 from flashbed.result import columns
+from flashbed.result.columns import RESULTS_JSON
 from flashbed.result.metrics import Metric
 
-RESULTS_JSON = "results.json"
 COMPARED = (
     f"`flashbed compare` reads a report's folder, its {RESULTS_JSON}, a pack, or a folder of several report folders"
 )

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from flashbed.common.units import SECTOR_BYTES
 from flashbed.guest_output import cpu_load, medium_counters
 
 Direction = Literal["read", "write", "either"]
@@ -106,7 +107,7 @@ def percents(rig: Rig, counters: Mapping[str, int], moved_bytes: float, time: Ti
     if "busy_ns" in counters:
         # The time in flight beyond the transfer; if transfers overlap with it, the work of the array
         medium_ns = max(counters["busy_ns"] - counters.get("link_ns", 0), min(array_ns, counters["busy_ns"]))
-        bus_ns = counters.get("link_ns", 0) + moved_bytes / medium_counters.SECTOR_BYTES * rig.pio_sector_ns
+        bus_ns = counters.get("link_ns", 0) + moved_bytes / SECTOR_BYTES * rig.pio_sector_ns
     else:
         spare = 1 + numbers.get("spare_bytes", 0) / numbers["page_bytes"]
         cycle_ps = max(numbers["bus_ps_per_byte"], rig.nand_cycle_ps)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flashbed.common.units import SECTOR_BYTES
 from flashbed.guest_output import cpu_load
 
 BEGUN_AT = "counters.begun"
@@ -23,7 +24,6 @@ BLOCK_BEFORE, BLOCK_MEASURED, BLOCK_SYNCED = "block.before", "block.measured", "
 """Linux's counters of the cell's block device: its stat file. The seventh number is sectors written."""
 
 SECTORS_WRITTEN = 6
-SECTOR_BYTES = 512
 
 CLOCK = "clock.before"
 """The machine's clock and the guest's clock at one moment, ns."""

@@ -16,10 +16,10 @@ from typing import Any
 from flashbed.common import atomic, own_file
 from flashbed.common.digest import digest_file
 from flashbed.common.errors import InputError
+from flashbed.result.columns import RESULTS_JSON
 from flashbed.study.loading import SHIPPED
 
 REPORT_PAGE = "report.html"
-RESULTS_JSON = "results.json"
 EXPORTS = ("results.csv", "results.parquet", RESULTS_JSON)
 RECORD = ".flashbed.json"
 MOST_RECORD_BYTES = 1 << 20

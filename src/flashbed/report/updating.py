@@ -22,6 +22,7 @@ from flashbed.common.digest import digest_code
 from flashbed.report import folder
 from flashbed.report.inputs import ReportInputs
 from flashbed.result import columns
+from flashbed.result.columns import RESULTS_JSON
 
 if TYPE_CHECKING:
     from flashbed.report.model import Report
@@ -59,7 +60,7 @@ def _write(report: Report, out_dir: Path, digest: str) -> None:
     out_dir.mkdir(parents=True, exist_ok=True)
     atomic.write(out_dir / "results.csv", export.csv_bytes(table))
     atomic.write(out_dir / "results.parquet", export.parquet_bytes(table))
-    atomic.write(out_dir / folder.RESULTS_JSON, export.json_bytes(report))
+    atomic.write(out_dir / RESULTS_JSON, export.json_bytes(report))
     atomic.write(out_dir / folder.REPORT_PAGE, render(report, digest, f"flashbed run {report.study.name}").encode())
 
 

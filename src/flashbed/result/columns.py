@@ -228,6 +228,9 @@ def values(row: ResultRow, columns: Iterable[Column]) -> dict[str, str | int | N
     return {column.name: column.shown(row) for column in columns}
 
 
+RESULTS_JSON = "results.json"
+"""The file of a report with its rows. `flashbed compare` reads it."""
+
 ASSESSMENTS = "assessments"
 """The name, in a row of results.json, of its assessments: state and reason by the names of columns."""
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from flashbed.common.units import SECTOR_BYTES
 from flashbed.traces import recording
 from flashbed.traces.call_trace import LARGEST_LENGTH, TraceError
 from flashbed.traces.recording import FileNames, Imported, Observed, OpenFile
 
-SECTOR_BYTES = 512
 DEVICE_FILE = "/device"
 """The file that stands for the device."""
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runt
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from flashbed.common.tomlfile import Problem, Size
-from flashbed.common.units import format_size
+from flashbed.common.units import SECTOR_BYTES, format_size
 from flashbed.guest_output.durability import NO_COMMITS, Commits
 from flashbed.guest_output.limit import Direction
 from flashbed.guest_output.power_cuts import Acknowledged
@@ -52,9 +52,6 @@ def not_in_sectors(key: str, size: int) -> Iterator[Problem]:
 
 
 MOST_PROCESSES = 256
-
-SECTOR_BYTES = 512
-"""The smallest request with direct I/O, bytes."""
 
 Count = Annotated[int, BeforeValidator(_number_as_text)]
 Switch = Annotated[bool, BeforeValidator(_bool_as_text)]

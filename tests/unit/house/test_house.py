@@ -139,6 +139,15 @@ def test_the_lab_has_few_modules() -> None:
 BESIDE_THE_LAB = {"appliance", "bench", "faults", "house", "pages"}
 
 
+def test_no_two_rooms_of_the_lab_have_a_module_of_one_name() -> None:
+    rooms: dict[str, set[str]] = {}
+    for room, modules in rooms_on_the_map("flashbed").items():
+        for module in modules:
+            rooms.setdefault(module.rpartition("/")[2], set()).add(room)
+    assert len(rooms) > 150
+    assert {module: names for module, names in rooms.items() if len(names) > 1} == {}
+
+
 def test_unit_tests_lie_in_the_folder_of_a_room() -> None:
     tests = [Path(name).parts for name in tracked_names("tests/*.py") if name != "tests/conftest.py"]
     assert {parts[1] for parts in tests} == {"e2e", "machine", "support", "unit"}

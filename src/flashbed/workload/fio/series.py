@@ -19,8 +19,9 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from math import fsum
 
+from flashbed.common.units import SECTOR_BYTES
 from flashbed.guest_output import cpu_load
-from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTOR_BYTES, SECTORS_WRITTEN
+from flashbed.guest_output.medium_counters import BLOCK_MEASURED, SECTORS_WRITTEN
 from flashbed.workload.base import PROGRESS_NOTES, WorkloadOutputError
 from flashbed.workload.fio import latency
 from flashbed.workload.fio.jobs import RATE_LOG
