@@ -62,10 +62,7 @@ def test_a_life(flashbed: Flashbed, study_file: StudyWriter, tmp_path: Path, fre
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=worn"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    life = evaluation.with_measurement(
-        Result.from_json(json.loads(result.read_text())), result.parent
-    ).measurement.medium["life"]
-    assert life["host_written_bytes"] > 201326592
+    assert life_counters(result)["host_written_bytes"] > 201326592
     # The medium itself is as it was: any number of cells can start from it
     assert flashbed("medium", "inspect", "worn").stdout == inspected.stdout
 
@@ -95,12 +92,7 @@ def test_a_power_cut(flashbed: Flashbed, study_file: StudyWriter, fresh_cache: P
     run = flashbed("run", study_file(STUDY, filesystem="ext2", medium=f"{SMALL},from=cut"))
     assert run.returncode == 0, run.stderr
     (result,) = (fresh_cache / "results").rglob("result.json")
-    assert (
-        evaluation.with_measurement(Result.from_json(json.loads(result.read_text())), result.parent).measurement.medium[
-            "life"
-        ]["restarts"]
-        == 1
-    )
+    assert life_counters(result)["restarts"] == 1
 
 
 def test_a_cut_by_time_and_by_seed(flashbed: Flashbed) -> None:

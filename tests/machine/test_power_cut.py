@@ -44,13 +44,7 @@ done
 
 READ = "cat /mnt/file >/out/file\n"
 
-# The device itself, without a file system: which of its blocks can be read, before and after all are written again
-RAW_WRITE = f"""
-for block in $(seq 0 {BLOCKS - 1}); do
-    yes "$(printf 'block %3d %5d' $block 1)" | head -c {BLOCK_BYTES} |
-        dd of=/dev/medium bs={BLOCK_BYTES} seek=$((block + 8192)) oflag=direct || exit
-done
-"""
+# The device itself, without a file system: each block is written and flushed
 RAW_SYNC = f"""
 for block in $(seq 0 {BLOCKS - 1}); do
     yes "$(printf 'block %3d %5d' $block 1)" | head -c {BLOCK_BYTES} >/tmp/block
@@ -61,6 +55,7 @@ done
 AFTER_FLUSH_NS = 700_000
 """Longer than the flush of a medium that ignores it takes, shorter than the program of a page."""
 
+# Which blocks can be read, before and after all are written again
 RAW_READ = f"""
 try() {{
     for block in $(seq 0 {BLOCKS - 1}); do
