@@ -76,6 +76,7 @@ def files_of(wanted: Repetition) -> PartFiles:
 def order(
     run: str, wanted: Repetition, worker: str | None, more: bool, files: PartFiles, limits: Limits, guests: int
 ) -> Order:
+    """Return the order for one attempt. `worker` is the worker on which the beginning is shared, None if it is not."""
     file_ids = {part: file_id(path) for part, path in files.items()}
     image = wanted.image
     return Order(

@@ -44,6 +44,7 @@ class _Worker:
 
     @property
     def free(self) -> int:
+        """Return the number of attempts that the worker could start now."""
         return self.threads - self.under_way.total()
 
     def rank(self, beginning: str) -> int:
@@ -57,6 +58,9 @@ class _Worker:
         return 3 if self.under_way.total() else 1
 
     def take(self, beginning: str, *, more: bool) -> None:
+        """Note that the worker makes an attempt. With `more`, others with the same beginning follow, so the worker
+        keeps it.
+        """
         self.under_way[beginning] += 1
         if more and beginning not in self.has:
             if len(self.has) >= self.threads:  # it drops unused beginnings, as execution/beginnings.py does

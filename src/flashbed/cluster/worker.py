@@ -53,7 +53,7 @@ class Made:
 
 def carry_out(of_lab: str, packed: bytes, task: str) -> Made | Refusal:
     """Execute an order in a thread of the worker, as the task `task`, for the lab with the identity `of_lab`. `packed`
-    is a pickled Order, which another lab may be unable to read.
+    is a pickled Order, which another lab may be unable to read. Return a Refusal if the host cannot execute it.
     """
     dask_worker = get_worker()
     try:

@@ -28,7 +28,8 @@ PLAIN_INTERVAL_S = 10.0
 class Stage(Protocol):
     """One activity. `total` is in the unit that the caller advances by."""
 
-    def advance(self, steps: int = 1) -> None: ...
+    def advance(self, steps: int = 1) -> None:
+        """Count steps that are done."""
 
     def note(self, text: str) -> None:
         """Print a line that stays, such as a failure."""

@@ -85,6 +85,7 @@ class Presented:
 
     @property
     def is_worse(self) -> bool:
+        """Return True if B has new defects, or breaks a limit. `flashbed compare` then ends with status 5."""
         return bool(self.new_defects or self.broken)
 
 

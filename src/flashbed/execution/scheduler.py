@@ -126,6 +126,7 @@ class Queue:
 
     @property
     def left(self) -> int:
+        """Return the number of repetitions that are neither measured nor claimed by this run."""
         return len(self._mine) + len(self._others)
 
     def take(self, next_of: Callable[[Pending], str]) -> tuple[locks.Lock, Repetition, bool] | None:

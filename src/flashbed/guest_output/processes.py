@@ -183,11 +183,13 @@ class _Mounts:
         return path
 
     def mount(self, point: str, source: str | None) -> None:
+        """Note a mount at `point`; `source` is the path that is bound or moved there, None for a file system."""
         original = self._original(point)
         self._at[original if source is None else point] = original if source is None else self._original(source)
         self._known.clear()
 
     def unmount(self, point: str) -> None:
+        """Note that a mount ends. The root of the guest stays."""
         if point != MOUNT_POINT:
             self._at.pop(point, None)
         self._known.clear()

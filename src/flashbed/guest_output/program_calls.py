@@ -99,6 +99,9 @@ class Calls:
     """How long each one took."""
 
     def add(self, took_ns: int, result: int, moves: bool) -> None:
+        """Count a call that took `took_ns` and returned `result`: the moved bytes, if the call `moves` some; < 0 is an
+        error.
+        """
         self.calls += 1
         self.took_ns.append(took_ns)
         if result < 0:

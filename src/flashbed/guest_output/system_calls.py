@@ -230,6 +230,9 @@ class _Before:
         """The places of the notes of each task's descriptors, until it has children."""
 
     def add(self, note: Note, at: int, end: int) -> None:
+        """Keep the note of the bytes `at` to `end` if it may say which processes there were, or which files they had
+        open.
+        """
         if note.number in _OF_DESCRIPTORS:
             self._of_task.setdefault(note.task, []).append(at)
         elif note.number in _MAKES_TASKS or note.number == Number.BORN:
@@ -242,6 +245,7 @@ class _Before:
         self._kept[at] = end
 
     def places(self) -> list[tuple[int, int]]:
+        """Return begin and end of each kept note, in the order of the notes."""
         return sorted(self._kept.items())
 
 

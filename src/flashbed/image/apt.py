@@ -44,7 +44,9 @@ class Mirrors:
     security: tuple[str, ...] = ()
 
     def origin(self, address: str) -> str:
-        """Return a file's origin, independent of its mirror: "debian pool/main/f/fio/fio_3.33-3.dsc"."""
+        """Return a file's origin, independent of its mirror: "debian pool/main/f/fio/fio_3.33-3.dsc". Raises SetupError
+        if the address is of none of these mirrors.
+        """
         for archive, bases in ((SECURITY, self.security), (MAIN, self.main)):
             for base in bases:
                 if address.startswith(base):

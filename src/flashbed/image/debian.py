@@ -44,7 +44,7 @@ class Packages:
         return tuple((file.name, f"SHA256:{file.sha256}") for file in self.in_archive)
 
     def version(self, package: str) -> str:
-        """Return the version of one package in the set, such as 3.33-3."""
+        """Return the version of one package in the set, such as 3.33-3. Raises SetupError if the set lacks it."""
         for file in self.in_archive:
             if file.name.startswith(package + "_") and file.name.endswith((".deb", ".dsc")):
                 return file.version

@@ -50,7 +50,7 @@ def build(cache: Cache, archive: Archive) -> Kernel:
 
 
 def wanted(archive: Archive) -> str:
-    """Return the package of the kernel, on which Debian's empty package depends."""
+    """Return the package of the kernel, on which Debian's empty package depends. Raises SetupError."""
     debs = archive.fetch([KERNEL_PACKAGE], archive.resolve([KERNEL_PACKAGE], alone=True))
     depends = " ".join(run(["dpkg-deb", "-f", deb, "Depends"]) for deb in debs)
     if not (named := re.search(r"linux-image-\d[^ ,]*-arm64", depends)):

@@ -111,7 +111,7 @@ class Kernel:
 def build(cache: Cache, archive: Archive, wanted: str) -> Kernel:
     """Build the kernel of Debian's package linux-source-`wanted`, such as 6.1. The first build takes about four minutes
     on two cores. With -debug after the version, the kernel checks itself for bugs: for tests, not for measurements.
-    With -program, it runs programs from a root beside the board's memory.
+    With -program, it runs programs from a root beside the board's memory. Raises InputError if `wanted` is no version.
     """
     if not (match := re.fullmatch(rf"(\d+\.\d+)({'|'.join(KINDS)})", wanted)):
         raise InputError(f"kernel {wanted!r}: give a version of Debian's linux-source packages, such as 6.1")

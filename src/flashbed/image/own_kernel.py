@@ -40,6 +40,7 @@ class ObjectsFolder:
 
     @property
     def tree(self) -> Path:
+        """Return the working tree, which git moves from one source to the next."""
         return self.folder / SOURCE_TREE
 
     @property

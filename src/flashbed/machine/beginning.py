@@ -66,10 +66,12 @@ class _ControlSocket:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def give(self, order: str) -> None:
+        """Send an order. If the emulator is gone, do nothing."""
         with self._lock, suppress(OSError):  # if the emulator is gone, so are its guests
             self._line.sendall(f"{order}\n".encode())
 
     def begin(self, folder: Path, order: str) -> Forked:
+        """Order a fork of the guest, with the files of `folder`, and return it at once."""
         forked = Forked(folder, self)
         with self._lock:
             if self.is_gone:

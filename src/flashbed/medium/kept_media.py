@@ -136,7 +136,7 @@ def cut(
     The cut is at request `at_request`, counted from 1, or `after_ns` after the first one. If neither is given, the seed
     draws the request. The requests write the present content, so the content stays; the state knows which sectors
     became unreadable. If `kept_as` is given, cut a copy of this name and leave the medium as it is. Return the medium
-    that was cut, and a description of the cut.
+    that was cut, and a description of the cut. Raises InputError if the load makes fewer than `at_request` requests.
     """
     stored = locate(name, Path())
     stored.origin()

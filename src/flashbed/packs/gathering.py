@@ -43,6 +43,7 @@ class Linked:
 
     @property
     def files(self) -> list[Path]:
+        """Return the files that the program needs to start, itself first."""
         return [self.program, *([self.loader] if self.loader else []), *self.libraries.values()]
 
 
@@ -133,6 +134,7 @@ class PackShelf:
         return self._known[path]
 
     def kernel(self, built: kernel.Kernel) -> str:
+        """Add a kernel, and its configuration if it has one. Return the digest of its image."""
         digest = self.put(built.image, f"the kernel {built.package_version}")
         if (config := built.entry.path(kernel.CONFIG)).is_file():
             self.configs[digest] = config

@@ -61,6 +61,7 @@ class _Entry:
 
     @property
     def folder(self) -> str:
+        """Return the name of the entry's directory in a cache."""
         return name_of(self.name, self.recipe)
 
     def to_json(self) -> dict[str, Any]:
@@ -86,6 +87,7 @@ class _Entry:
 
     @property
     def product_digests(self) -> dict[str, str]:
+        """Return the digests of the files that a build must have made, by name."""
         return {name: self.files[name].sha256 for name in self.products}
 
 
@@ -117,6 +119,7 @@ class _Maker:
         self._put(_Entry(entry.name, entry.recipe, products, files))
 
     def add_checkers(self, programs: Iterable[Path]) -> None:
+        """Add the file systems' checkers of this host, each with its loader and libraries."""
         self._add_programs(CHECKERS, {"flashbed": "checkers"}, sorted(programs), f"{paths.checkers().name}/")
 
     def _add_programs(self, name: str, recipe: Any, programs: Sequence[Path], place: str) -> None:

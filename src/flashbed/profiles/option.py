@@ -88,6 +88,7 @@ class Option(Strict):
 
 
 def placeholder_problems(keys: tuple[str | int, ...], text: str, allowed: set[str]) -> Iterator[Problem]:
+    """Yield a problem for each placeholder of a text that is not `allowed`."""
     for name in _PLACEHOLDER.findall(text):
         if name not in allowed:
             known = ", ".join("{" + word + "}" for word in sorted(allowed))
@@ -95,6 +96,7 @@ def placeholder_problems(keys: tuple[str | int, ...], text: str, allowed: set[st
 
 
 def option_problems(keys: tuple[str | int, ...], option: Option) -> Iterator[Problem]:
+    """Yield the contradictions between the keys of an option."""
     if not option.mkfs and not option.mount and not option.module:
         yield Problem(keys, "does nothing: give it mkfs or mount, the text that it adds, or a module")
     if option.module and option.kind not in ("flag", "choice"):

@@ -85,6 +85,7 @@ def open_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
 
 
 def member_pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    """Yield a member's bytes in pieces of READ_BYTES at most."""
     with open_member(archive, member) as source:
         while piece := source.read(READ_BYTES):
             yield piece

@@ -60,9 +60,11 @@ class Unpacked:
             raise host_refusal(self._files, error) from None
 
     def file(self, digest: str) -> Path:
+        """Return the path of the file with this digest."""
         return self._files / digest
 
     def program(self, name: str) -> Path:
+        """Return the path at which a program is started."""
         return self.programs / name
 
     def _start_script(self, name: str, program: Program) -> None:

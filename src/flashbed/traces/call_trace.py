@@ -124,6 +124,7 @@ class CallTrace:
 
     @property
     def threads(self) -> int:
+        """Return the number of threads. Their numbers begin with 0."""
         return max((call.thread for call in self.calls), default=-1) + 1
 
     def moved(self, *names: str) -> int:

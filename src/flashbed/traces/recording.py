@@ -53,9 +53,11 @@ class TracedFile:
         return True
 
     def grows(self, end: int) -> None:
+        """Note that the file has `end` bytes at least, because a call wrote up to there."""
         self.size = max(self.size, end)
 
     def cut(self, size: int) -> None:
+        """Note that a call set the size of the file, bytes."""
         self.is_cut, self.size = True, size
 
 

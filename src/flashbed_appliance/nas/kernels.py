@@ -133,7 +133,9 @@ def debian(target: Architecture) -> ApplianceKernel:
 
 
 def unpacked(target: Architecture, folder: Path) -> tuple[Path, dict[str, Path]]:
-    """Unpack Debian's kernel into `folder`, which is created. Return its file and all of its modules by name."""
+    """Unpack Debian's kernel into `folder`, which is created. Return its file and all of its modules by name. Raises
+    SetupError.
+    """
     archive, package = programs.archive_of(target), _package(target)
     with stage(f"Fetching Debian's own kernel for {target.name}"):
         debs = archive.fetch([package], archive.resolve([package]))

@@ -122,8 +122,8 @@ class _Watched:
                 pass
 
     def tell(self, text: str) -> None:
-        """Print a line. If the reader is gone, shut the appliance down; a broken pipe does not interrupt the
-        shutdown.
+        """Print a line. If the reader is gone, raise InterruptedByUser, unless the appliance is going down already: a
+        broken pipe does not interrupt the shutdown.
         """
         if not self._heard:
             return

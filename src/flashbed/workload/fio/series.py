@@ -45,7 +45,7 @@ def of_rates(logs: Iterable[bytes], interval_ms: int, runtime_s: float, moved_by
     A line has the end of an interval in ms and its KiB/s. fio writes no line for an interval without I/O, nor for the
     last interval, which the run cuts short: that has the remaining bytes. A late first line may cover a whole interval
     of that length, or its last part after idle time; it covers the whole if enough bytes remain. Format: fio's
-    documentation, "Log File Formats".
+    documentation, "Log File Formats". Raises WorkloadOutputError.
     """
     moved: dict[float, float] = {}
     begins: dict[float, float] = {}
