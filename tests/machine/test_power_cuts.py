@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,12 @@ import pytest
 from flashbed.common import paths, sparse
 from flashbed.execution import cut_campaign as campaign
 from flashbed.execution import repetition, run
-from flashbed.execution.cut_campaign import Campaign, CampaignError, Moment, Span
-from flashbed.execution.repetition import CellGuests, Repetition
+from flashbed.execution.cut_campaign import CampaignError, CutGuests, Moment, Span
+from flashbed.execution.repetition import Repetition
 from flashbed.guest_output import power_cuts, system_calls
-from flashbed.guest_output.power_cuts import Cut, CutOutcome
+from flashbed.guest_output.power_cuts import ACKNOWLEDGED, Cut, CutOutcome
 from flashbed.guest_output.system_calls import Flag
 from flashbed.machine import guest_job
-from flashbed.machine.guest_job import Job
 from flashbed.profiles.stored_medium import DATA, STATE
 from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS
@@ -78,14 +78,11 @@ def test_without_barriers_a_volatile_cache_loses(study_file: StudyWriter, measur
 class Begun:
     """The guests of a cell, its uncut one, and the span of its command."""
 
-    def __init__(self, wanted: Repetition, guests: CellGuests, work: Path) -> None:
-        self.guests = guests
-        self.cell, image = wanted.cell, wanted.image
-        self.job = repetition.plain_job(self.cell, image)
+    def __init__(self, wanted: Repetition, guests: CutGuests, work: Path) -> None:
+        self.guests, self.cell = guests, wanted.cell
         self.uncut_folder = work / "uncut"
         self.uncut_folder.mkdir()
-        load = guest_job.armed(self.job).packed_load()
-        self.uncut = guests.begun.run(load, self.uncut_folder, LIMIT_S, guests.stop)
+        self.uncut = guests.begun.run(guests.load, self.uncut_folder, LIMIT_S, guests.stop)
         assert self.uncut.status == "measured", self.uncut.reason
         self.span = Span.of(self.uncut)
         self.lines = Appender().acknowledged(self.uncut.files)
@@ -93,7 +90,7 @@ class Begun:
     def cut(self, moments: Sequence[Moment], work: Path) -> list[campaign.Pulled]:
         """Cut one guest at these moments. The files of each lie in a directory of `work` with its number."""
         work.mkdir()
-        cuts = Campaign(self.cell, self.job, self.guests, self.uncut, work)
+        cuts = repetition.campaign_of(self.cell, self.guests, self.uncut, work)
         pulled = []
         with cuts.guest() as guest:
             for number, moment in enumerate(moments):
@@ -147,13 +144,13 @@ def test_a_guest_that_boots_from_a_shared_beginning_is_as_one_from_power_on(
     for place in places:
         place.mkdir()
     taken, shared, alone, work = places
-    with begun(wanted, tmp_path) as cell, cell.guests.cutting(guest_job.armed(cell.job), work) as guest:
+    with begun(wanted, tmp_path) as cell, cell.guests.cutting(work) as guest:
         assert campaign.FATES in guest.cut(*cell.span.moment(1, 0), taken).files
-        for place in (shared, alone):
-            for name in (STATE, DATA):
-                sparse.copy(taken / name, place / name)
-        job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1), b"1\n")
-        from_beginning = cell.guests.after_cut(job, shared)
+        for name in (STATE, DATA):
+            sparse.copy(taken / name, alone / name)
+        of_cell = repetition.job(wanted.cell, wanted.image)
+        job = repetition.recovery(wanted.cell, of_cell).changed({ACKNOWLEDGED: b"1\n"})
+        from_beginning = cell.guests.after_cut(b"1\n", taken, shared)
         from_power_on = guest_rig.powered_on(wanted, job, alone)
     assert from_beginning.status == "measured", from_beginning.reason
     assert from_beginning == from_power_on
@@ -173,26 +170,21 @@ def test_cuts_outside_the_command(study_file: StudyWriter, tmp_path: Path) -> No
             cell.cut([Moment(guest_job.NEVER_NS, 1)], tmp_path / "never")
 
         place = tmp_path / "late/0/after"
+        job = repetition.job(wanted.cell, wanted.image)
         for after_ns in (0, 3_000_000):  # before the mount of the guest that boots again, and in it
-            job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1))
             mount = f"medium off {after_ns} 1\n".encode() + job.beginning["mount"]
-            again = cell.guests.after_cut(
-                Job(job.beginning, {**job.load, "mount": mount}), emptied(place, tmp_path / f"cut at {after_ns}")
-            )
+            guests = replace(cell.guests, checks={**cell.guests.checks, "mount": mount})
+            again = guests.after_cut(b"", place, empty(tmp_path / f"cut at {after_ns}"))
             assert campaign.FATES in again.files
             assert campaign.judged(again)[0] is CutOutcome.CRASHED
             place = tmp_path / f"cut at {after_ns}"
-        job = guest_job.after_cut(cell.cell, cell.job, Appender().check_files({}, 1), b"1\n")
-        last = cell.guests.after_cut(job, emptied(place, tmp_path / "last"))
+        last = cell.guests.after_cut(b"1\n", place, empty(tmp_path / "last"))
         assert campaign.judged(last) == (CutOutcome.SURVIVED, "")
 
 
-def emptied(folder: Path, to: Path) -> Path:
-    """Move the medium in `folder` to a new directory."""
-    to.mkdir()
-    for name in (STATE, DATA):
-        (folder / name).rename(to / name)
-    return to
+def empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def test_raw_flash_is_cut_too(study_file: StudyWriter, measure: Measure, tmp_path: Path) -> None:

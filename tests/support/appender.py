@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from flashbed.guest_output import power_cuts
-from flashbed.guest_output.power_cuts import Acknowledged
-from flashbed.workload.base import ACKNOWLEDGED, CHECK, Count, Needs, Parameters, SinglePhase, ToolParameters
+from flashbed.guest_output.power_cuts import ACKNOWLEDGED, Acknowledged
+from flashbed.workload.base import CHECK, Count, Needs, Parameters, SinglePhase, ToolParameters
 
 TOOL = "appender"
 
@@ -86,4 +86,4 @@ done
         return {CHECK: _CHECK.encode()}
 
     def acknowledged(self, out: Mapping[str, bytes]) -> Sequence[Acknowledged]:
-        return power_cuts.acknowledged(out, f"/out/{_TOLD}", _TOLD)
+        return power_cuts.acknowledged(out, _TOLD)

@@ -17,14 +17,13 @@ from pathlib import Path
 from flashbed.common import paths
 from flashbed.common.errors import DifferentResultsError, FlashbedError, InputError, SetupError
 from flashbed.execution import attempt, repetition, run, scheduler
-from flashbed.execution.cut_campaign import FATES, Campaign, CampaignError, Moment, Pulled, Span, classified
+from flashbed.execution.cut_campaign import FATES, CampaignError, Moment, Pulled, Span, classified
 from flashbed.execution.repetition import Repetition
 from flashbed.execution.scheduler import Record
 from flashbed.guest_output import power_cuts, request_log
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import Cut
 from flashbed.guest_output.request_log import REQUEST_LOG, Request
-from flashbed.machine import guest_job
 from flashbed.machine.outcomes import Outcome
 from flashbed.result.evaluation import OutFiles
 from flashbed.result.store import open_store
@@ -79,11 +78,11 @@ def again(record: Record, number: int, limits: attempt.Limits, folder: Path) -> 
         requests=[request for request in requests if request.begun_ns >= 0],
         is_whole=len(requests) < MOST_RECORDED,
         fates=[line for line in fates if ":" not in line],
-        tree_before=_text(begun.after.files, guest_job.FILE_TREE),
-        tree_after=_text(after, guest_job.FILE_TREE),
-        mount_log=_text(after, guest_job.MOUNT_LOG),
-        kernel_log=_text(after, guest_job.KERNEL_LOG),
-        check_log=_text(after, guest_job.CHECK_LOG),
+        tree_before=_text(begun.after.files, power_cuts.FILE_TREE),
+        tree_after=_text(after, power_cuts.FILE_TREE),
+        mount_log=_text(after, power_cuts.MOUNT_LOG),
+        kernel_log=_text(after, power_cuts.KERNEL_LOG),
+        check_log=_text(after, power_cuts.CHECK_LOG),
         acknowledged=[line.line.decode(errors="replace") for line in pulled.lines],
     )
 
@@ -92,12 +91,11 @@ def _pulled(
     wanted: Repetition, out: OutFiles, moment: Moment, limits: attempt.Limits, folder: Path
 ) -> tuple[Pulled, Pulled]:
     """Cut the power when the command begins, and at a moment. Raises CampaignError."""
-    job = repetition.plain_job(wanted.cell, wanted.image)
     places = (folder / "begun", folder / "cut")
     for place in places:
         place.mkdir()
     with repetition.guests_of_cuts(wanted, limits.host_s, threading.Event(), folder, records=MOST_RECORDED) as guests:
-        campaign = Campaign(wanted.cell, job, guests, Outcome(Status.MEASURED, files=out), folder)
+        campaign = repetition.campaign_of(wanted.cell, guests, Outcome(Status.MEASURED, files=out), folder)
         lines = campaign.lines()
         with campaign.guest() as guest:
             begun, pulled = (

@@ -2,31 +2,28 @@
 """Cut the power of a cell's guest at moments that the seed draws, boot from what the medium kept, and say what became
 of the data.
 
-One guest, equal to the uncut one, is cut at each moment in turn. One cut is on the host's disk at a time. Must not know
-how guests are run.
+One guest, equal to the uncut one, is cut at each moment in turn. One cut is on the host's disk at a time. Every pack
+contains this module. Must not know whether the guests are those of a study's cell or of a pack's recipe.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from flashbed.common import foreign
 from flashbed.common.digest import digest_bytes
 from flashbed.guest_output import power_cuts
 from flashbed.guest_output.assessment import HOST_DECIDED, Status
-from flashbed.guest_output.power_cuts import CUTS, Acknowledged, Cut, CutOutcome
-from flashbed.machine import guest_job
-from flashbed.machine.guest_job import Job
+from flashbed.guest_output.power_cuts import ACKNOWLEDGED, CUTS, MOUNTED_AS, Acknowledged, Cut, CutOutcome
+from flashbed.machine import beginning
+from flashbed.machine.beginning import Beginning, Cutting
 from flashbed.machine.outcomes import Outcome
-from flashbed.profiles.stored_medium import DATA, STATE
-from flashbed.study.plan import Cell
-from flashbed.workload import WORKLOADS, base
-from flashbed.workload.base import Checked
 
 MOMENTS = "uniform from the command's first change on"
 """How the moments of cuts are drawn. It is part of the key."""
@@ -34,28 +31,41 @@ MOMENTS = "uniform from the command's first change on"
 FATES = "fates.cut"
 """The emulator's note of a cut (emulator/lab-medium-notes.h)."""
 
+GUESTS = 5
+"""How many guests a host has at a time, at most, if their power is cut: their beginning, the uncut one, whose medium
+stays, the one that is cut, the beginning of those after a cut, and one of these.
+"""
+
 _MOST_NOTED = 300
 
-_BY_STATUS = {base.LOST: CutOutcome.LOST, base.UNREADABLE: CutOutcome.UNREADABLE}
+_BY_STATUS = {power_cuts.LOST: CutOutcome.LOST, power_cuts.UNREADABLE: CutOutcome.UNREADABLE}
 
 
-class Guests(Protocol):
-    """What runs the guests of a cell."""
+@dataclass(frozen=True)
+class CutGuests:
+    """The guests whose power is cut, and those after a cut, from their beginnings. Each runs for at most `limit_s`
+    seconds of the host's time, until `stop` is set.
+    """
 
-    def cutting(self, job: Job, folder: Path) -> AbstractContextManager[CutGuest]:
-        """Start a guest with a new medium and the load of this job, in an empty directory."""
+    limit_s: float
+    stop: threading.Event
+    begun: Beginning
+    again: Beginning
+    load: bytes
+    """The load of the guests whose power is cut, which arms the cut."""
+    checks: Mapping[str, bytes]
+    """The load of the guests after a cut, by name, but for the acknowledged lines."""
 
-    def after_cut(self, job: Job, folder: Path) -> Outcome:
-        """Boot a guest from the medium in `folder`."""
+    def cutting(self, folder: Path) -> AbstractContextManager[Cutting]:
+        """Start a guest with a new medium, in an empty directory. Raises as `beginning.cutting`."""
+        return beginning.cutting(self.begun, self.load, folder, self.limit_s, self.stop)
 
-
-class CutGuest(Protocol):
-    """A guest that is cut at moments that do not decrease."""
-
-    def cut(self, after_ns: int, seed: int, folder: Path) -> Outcome:
-        """Leave in an empty directory what remains of the guest if its power fails at a moment, and return the outcome
-        of that; or the outcome of the guest if it ends before.
+    def after_cut(self, acknowledged: bytes, left: Path, folder: Path) -> Outcome:
+        """Boot a guest in the empty directory `folder` from the medium in `left`, which loses it. `acknowledged` are
+        the lines for its check. Raises as `Beginning.boot`.
         """
+        load = beginning.packed_load({**self.checks, ACKNOWLEDGED: acknowledged})
+        return self.again.boot(load, left, folder, self.limit_s, self.stop)
 
 
 class CampaignError(Exception):
@@ -87,7 +97,7 @@ class Span:
     @staticmethod
     def of(uncut: Outcome) -> Span:
         """Return the span of a guest that ran to its end. Raises CampaignError if its command left no time to cut."""
-        marks = (guest_job.ARMING_MARK, guest_job.ARMED_MARK, guest_job.MEASURED_MARK)
+        marks = (power_cuts.ARMING_MARK, power_cuts.ARMED_MARK, power_cuts.MEASURED_MARK)
         try:
             arming_ns, armed_ns, measured_ns = (_clock_ns(uncut, mark) for mark in marks)
             changed_ns = power_cuts.first_change_ns(uncut.files, armed_ns)
@@ -131,10 +141,13 @@ class Pulled(NamedTuple):
 class Campaign:
     """The power cuts of a cell whose uncut guest is known."""
 
-    cell: Cell
-    job: Job
-    guests: Guests
+    guests: CutGuests
     uncut: Outcome
+    seed: int
+    number: int
+    """How often the power is cut."""
+    acknowledged: Callable[[Mapping[str, bytes]], Sequence[Acknowledged]]
+    """Returns what a guest acknowledged, from its files. Raises KeyError, ValueError."""
     work: Path
     """A directory for the files of one cut."""
 
@@ -151,7 +164,7 @@ class Campaign:
     def cuts(self) -> list[Cut]:
         """Carry out the cuts of the cell, and return them by number. Raises CampaignError."""
         span, lines = Span.of(self.uncut), self.lines()
-        moments = [span.moment(self.cell.seed, number) for number in range(self.cell.power_cuts)]
+        moments = [span.moment(self.seed, number) for number in range(self.number)]
         done: dict[int, Cut] = {}
         with self.guest() as guest:
             for number in sorted(range(len(moments)), key=moments.__getitem__):
@@ -159,22 +172,22 @@ class Campaign:
         return [cut for _, cut in sorted(done.items())]
 
     @contextmanager
-    def guest(self) -> Iterator[CutGuest]:
+    def guest(self) -> Iterator[Cutting]:
         """Start the guest that is cut."""
         folder = self.work / "cutting"
         folder.mkdir()
-        with self.guests.cutting(guest_job.armed(self.job), folder) as guest:
+        with self.guests.cutting(folder) as guest:
             yield guest
 
     def lines(self) -> Sequence[Acknowledged]:
         """Return what the uncut guest acknowledged. Raises CampaignError."""
         try:
-            return _tool(self.cell).acknowledged(self.uncut.files)
+            return self.acknowledged(self.uncut.files)
         except (KeyError, ValueError) as error:
             why = f"what it acknowledged cannot be read: {foreign.line(str(error))}"
             raise CampaignError(replace(self.uncut, status=Status.FAILED, reason=why)) from None
 
-    def _cut(self, number: int, guest: CutGuest, moment: Moment, span: Span, lines: Sequence[Acknowledged]) -> Cut:
+    def _cut(self, number: int, guest: Cutting, moment: Moment, span: Span, lines: Sequence[Acknowledged]) -> Cut:
         folder = self.work / "cut"
         folder.mkdir()
         try:
@@ -185,7 +198,7 @@ class Campaign:
         finally:
             shutil.rmtree(folder)
 
-    def once(self, guest: CutGuest, moment: Moment, lines: Sequence[Acknowledged], folder: Path) -> Pulled:
+    def once(self, guest: Cutting, moment: Moment, lines: Sequence[Acknowledged], folder: Path) -> Pulled:
         """Cut the power at a moment and boot again, in the empty directory `folder`. Raises CampaignError."""
         before, after = folder / "before", folder / "after"
         before.mkdir()
@@ -197,28 +210,19 @@ class Campaign:
         cut_ns = int(first.files[FATES].split(b"\n")[0].removeprefix(b"cut_ns:"))
         acknowledged = power_cuts.until(lines, cut_ns)
         after.mkdir()
-        for name in (STATE, DATA):
-            (before / name).rename(after / name)
-        tool, parameters = _tool(self.cell), self.cell.workload.parameters
         text = b"".join(line.line + b"\n" for line in acknowledged)
-        job = guest_job.after_cut(self.cell, self.job, tool.check_files(parameters, self.cell.seed), text)
-        second = self.guests.after_cut(job, after)
+        second = self.guests.after_cut(text, before, after)
         _must_end(second)
         return Pulled(cut_ns, acknowledged, first, second)
-
-
-def recovery(cell: Cell, job: Job) -> Job:
-    """Return the job of the guest after a cut, without acknowledged lines. It is part of the key."""
-    return guest_job.after_cut(cell, job, _tool(cell).check_files(cell.workload.parameters, cell.seed))
 
 
 def classified(guests: Pulled, begun_ns: int) -> Cut:
     """Return what a power cut led to. The command began at `begun_ns`."""
     after = guests.after
     outcome, note = judged(after)
-    did_mount = guest_job.MOUNTED_AS in after.files
+    did_mount = MOUNTED_AS in after.files
     took_ns = (
-        _clock_ns(after, guest_job.RECOVERED_MARK) - _clock_ns(after, guest_job.RECOVERY_MARK) if did_mount else None
+        _clock_ns(after, power_cuts.RECOVERED_MARK) - _clock_ns(after, power_cuts.RECOVERY_MARK) if did_mount else None
     )
     return Cut(
         moment_ns=guests.cut_ns - begun_ns,
@@ -238,15 +242,15 @@ def judged(after: Outcome) -> tuple[CutOutcome, str]:
         return CutOutcome.UNDECIDED, after.reason
     if after.status != Status.MEASURED:
         return CutOutcome.REFUSED, after.reason
-    if guest_job.MOUNTED_AS not in files:
-        return CutOutcome.REFUSED, _last_line(files.get(guest_job.MOUNT_LOG, b""))
-    status, note = files.get(guest_job.CHECK_STATUS, b"").strip(), _last_line(files.get(guest_job.CHECK_LOG, b""))
+    if MOUNTED_AS not in files:
+        return CutOutcome.REFUSED, _last_line(files.get(power_cuts.MOUNT_LOG, b""))
+    status, note = files.get(power_cuts.CHECK_STATUS, b"").strip(), _last_line(files.get(power_cuts.CHECK_LOG, b""))
     number = int(status) if status.isdigit() else -1
-    if number != base.INTACT:
+    if number != power_cuts.INTACT:
         undecided = f"exit status {status.decode(errors='replace')}: {note}"
         return (_BY_STATUS[number], note) if number in _BY_STATUS else (CutOutcome.UNDECIDED, undecided)
-    was = files[guest_job.MOUNTED_AS]
-    return (CutOutcome.REPAIRED if was == guest_job.REPAIRED else CutOutcome.SURVIVED), ""
+    was = files[MOUNTED_AS]
+    return (CutOutcome.REPAIRED if was == power_cuts.REPAIRED else CutOutcome.SURVIVED), ""
 
 
 def _last_line(text: bytes) -> str:
@@ -263,9 +267,3 @@ def _must_end(outcome: Outcome) -> None:
 def _clock_ns(outcome: Outcome, mark: str) -> int:
     """Return the virtual time of a mark. Raises KeyError."""
     return int(outcome.files[f"clock.{mark}"].split()[0])
-
-
-def _tool(cell: Cell) -> Checked:
-    tool = WORKLOADS[cell.workload.tool]
-    assert isinstance(tool, Checked), cell.workload.tool  # study/cells.py refuses others
-    return tool

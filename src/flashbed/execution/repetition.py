@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,14 +19,14 @@ from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, cut_campaign, memory
 from flashbed.execution.beginnings import Begun, Guest
-from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuest
+from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuests
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
 from flashbed.image.command import GZIP, packed_bytes
 from flashbed.image.guest_image import GuestImage
 from flashbed.image.guest_parts import ProgramSet
-from flashbed.machine import beginning, guest_job, interfaces, outcomes, process, qemu
+from flashbed.machine import guest_job, interfaces, outcomes, process, qemu
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.guest_job import Job
 from flashbed.machine.outcomes import Outcome
@@ -38,6 +38,7 @@ from flashbed.result import evaluation
 from flashbed.result.result import Result
 from flashbed.study.plan import Cell, cell_inputs, key
 from flashbed.workload import WORKLOADS, nfs
+from flashbed.workload.base import Checked
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def prepare(cell: Cell, image: GuestImage) -> Repetition:
         **({"conditioning": conditioning.writer_digest()} if cell.medium.conditioned else {}),
         **(
             {
-                "recovery": _digest(cut_campaign.recovery(cell, files).files),
+                "recovery": _digest(recovery(cell, files).files),
                 "moments": cut_campaign.MOMENTS,
                 "cuts": emulator.cuts_digest(),
             }
@@ -151,13 +152,6 @@ def guest(repetition: Repetition) -> Guest:
     cell = repetition.cell
     begins = partial(begin, repetition)
     return Guest(repetition.key, repetition.beginning, content_bytes(cell), cell.board.ram, begins)
-
-
-def _at_a_time(cell: Cell) -> int:
-    """Return how many guests of the cell the host has at a time, at most. If its power is cut, these are its beginning,
-    the uncut one, whose medium stays, the one that is cut, the beginning of those after a cut, and one of these.
-    """
-    return 5 if cell.power_cuts else 1
 
 
 def begin(repetition: Repetition, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
@@ -208,7 +202,7 @@ def execute(
     cell = repetition.cell
     _need_room(cell.medium.size_bytes, folder)
     run = partial(_executed, repetition, limit_s, stop, begun)
-    guests = _at_a_time(cell)
+    guests = cut_campaign.GUESTS if cell.power_cuts else 1
     return host.carried(guests * content_bytes(cell), guests * cell.board.ram, run, _is_killed) or run(folder)
 
 
@@ -267,7 +261,7 @@ def _outcome(
     changed.
     """
     if not repetition.cell.power_cuts:
-        return _first(repetition, job(repetition.cell, repetition.image), limit_s, stop, begun, folder)
+        return _first(repetition, limit_s, stop, begun, folder)
     try:
         with campaign(repetition, limit_s, stop, begun, folder) as cuts:
             return cuts.run()
@@ -282,14 +276,18 @@ def campaign(
     """Run the uncut guest of a repetition whose power is cut, in the empty directory `folder`, and yield its campaign.
     Raises CampaignError if that guest fails, and InputError for a kept medium that has changed.
     """
-    of_cell = plain_job(repetition.cell, repetition.image)
     with guests_of_cuts(repetition, limit_s, stop, folder, begun) as guests:
         # If the run of changed code is watched, this guest runs from power-on
         shared = guests.begun if repetition.beginning else None
-        outcome = _first(repetition, guest_job.armed(of_cell), limit_s, stop, shared, folder)
+        outcome = _first(repetition, limit_s, stop, shared, folder)
         if outcome.status != Status.MEASURED:
             raise CampaignError(outcome)
-        yield Campaign(repetition.cell, of_cell, guests, outcome, folder)
+        yield campaign_of(repetition.cell, guests, outcome, folder)
+
+
+def campaign_of(cell: Cell, guests: CutGuests, uncut: Outcome, folder: Path) -> Campaign:
+    """Return the power cuts of a cell whose uncut guest had this outcome, with `folder` for the files of one cut."""
+    return Campaign(guests, uncut, cell.seed, cell.power_cuts, _checked(cell).acknowledged, folder)
 
 
 @contextmanager
@@ -300,7 +298,7 @@ def guests_of_cuts(
     folder: Path,
     begun: Beginning | None = None,
     records: int = 0,
-) -> Iterator[CellGuests]:
+) -> Iterator[CutGuests]:
     """Make the beginnings of the guests of a repetition whose power is cut, in the directory `folder`, and yield what
     runs them. The emulator records so many requests of the medium. Raises CampaignError if a beginning fails.
     """
@@ -317,38 +315,19 @@ def guests_of_cuts(
             return begins
 
         of_cell = job(cell, image)
+        recovered = recovery(cell, of_cell)
         options = f",record={records}" if records else ""
         first = begun or made("beginning", of_cell, observers(cell), options)
-        again = made("beginning of those after a cut", cut_campaign.recovery(cell, of_cell), qemu.NO_OBSERVERS)
-        yield CellGuests(limit_s, stop, first, again)
-
-
-@dataclass(frozen=True)
-class CellGuests:
-    """What runs the guests of a cell whose power is cut, from the beginnings of those before and after a cut."""
-
-    limit_s: float
-    stop: threading.Event
-    begun: Beginning
-    again: Beginning
-
-    def cutting(self, job: Job, folder: Path) -> AbstractContextManager[CutGuest]:
-        return beginning.cutting(self.begun, job.packed_load(), folder, self.limit_s, self.stop)
-
-    def after_cut(self, job: Job, folder: Path) -> Outcome:
-        return self.again.boot(job.packed_load(), folder, self.limit_s, self.stop)
+        again = made("beginning of those after a cut", recovered, qemu.NO_OBSERVERS)
+        yield CutGuests(limit_s, stop, first, again, of_cell.packed_load(), recovered.load)
 
 
 def _first(
-    repetition: Repetition,
-    of_cell: Job,
-    limit_s: float,
-    stop: threading.Event,
-    begun: Beginning | None,
-    folder: Path,
+    repetition: Repetition, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
 ) -> Outcome:
     """Run a guest of a cell with a new medium. Raises InputError for a kept medium that has changed."""
     cell, image = repetition.cell, repetition.image
+    of_cell = job(cell, image)
     if begun is not None:
         return begun.run(of_cell.packed_load(), folder, limit_s, stop)
     files, changed = _files(cell, image, folder), image.kernel.changed
@@ -387,6 +366,17 @@ def plain_job(cell: Cell, image: GuestImage) -> Job:
     load = {name: data for name, data in files.items() if name != "prepare" and name not in begins}
     beginning = {**begins, "prepare": prepare, **guest_job.files(cell)}
     return Job(beginning, {**load, **packed_kernel})
+
+
+def recovery(cell: Cell, job: Job) -> Job:
+    """Return the job of the guests after a cut, without acknowledged lines. `job` is that of the guests before it."""
+    return guest_job.after_cut(cell, job, _checked(cell).check_files(cell.workload.parameters, cell.seed))
+
+
+def _checked(cell: Cell) -> Checked:
+    tool = WORKLOADS[cell.workload.tool]
+    assert isinstance(tool, Checked), cell.workload.tool  # study/cells.py refuses others
+    return tool
 
 
 @cache

@@ -4,23 +4,58 @@ each cut (out/cuts.json, and its metrics).
 
 A program acknowledges by writing to a file in the guest's memory, and a power cut takes it. The emulator's notes say
 when each write returned. So the lines of a guest that ran to its end say what another guest, equal until its power was
-cut, had acknowledged by then. Must not know how the power is cut, nor how data are checked.
+cut, had acknowledged by then. Every pack contains this module. Must not know how the power is cut, nor how data are
+checked.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from statistics import fmean
 from typing import NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from flashbed.guest_output import processes, system_calls
 from flashbed.guest_output.processes import SystemCall
 from flashbed.guest_output.system_calls import CALL_NOTES, COPIES, WRITE_CALLS, Number
 
 CUTS = "cuts.json"
+
+MOST_CUTS = 10_000
+"""The most power cuts of a repetition."""
+
+ARMING_MARK, ARMED_MARK, MEASURED_MARK = "arming", "armed", "measured"
+"""Marks before and after the power cut is armed, and after the measurement."""
+
+RECOVERY_MARK, RECOVERED_MARK = "recovery", "recovered"
+"""Marks before the first mount after the cut, and after the last."""
+
+MOUNTED_AS = "mounted_as"
+"""The file of /out that says how the file system mounted after the cut: as it was, or repaired; none if it did not."""
+AS_IT_WAS, REPAIRED = b"as it was\n", b"repaired\n"
+
+CHECK_STATUS, KERNEL_LOG, FILE_TREE, MOUNT_LOG, CHECK_LOG = (
+    "check.status",
+    "kernel.log",
+    "tree",
+    "recover.txt",
+    "check.txt",
+)
+"""Files of /out after the cut: the exit status of the check, the kernel's messages, the files of the file system, and
+what mount and repair, and the check, printed.
+"""
+
+ACKNOWLEDGED = "acknowledged"
+"""The file of /job, for the check, with the lines that were acknowledged when the power went. The program's own name
+for it is $FLASHBED_ACKED. A program of the user's writes its lines to the file of /out with this name.
+"""
+
+INTACT, LOST, UNREADABLE = 0, 1, 2
+"""The exit statuses of the check: all acknowledged data are there; some are lost; the data cannot be read, or
+contradict themselves. With any other status, the check itself failed.
+"""
 
 
 class CutOutcome(StrEnum):
@@ -60,14 +95,13 @@ LOSSES = (CutOutcome.LOST, CutOutcome.UNREADABLE, CutOutcome.REFUSED)
 GOOD = (CutOutcome.SURVIVED, CutOutcome.REPAIRED)
 
 
-class Cut(BaseModel):
+@dataclass(frozen=True)
+class Cut:
     """A power cut and what it led to."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     moment_ns: int
     """Since the command began."""
-    outcome: CutOutcome = Field(strict=False)
+    outcome: CutOutcome
     acknowledged: int
     """The lines that the program had acknowledged by then."""
     recovery_s: float | None = None
@@ -76,17 +110,18 @@ class Cut(BaseModel):
     """What the check, or the mount that failed, said; or how the guest ended."""
 
 
-_FILE = TypeAdapter(list[Cut])
-
-
 def to_json(cuts: Sequence[Cut]) -> bytes:
     """Return the file of these cuts."""
-    return _FILE.dump_json(list(cuts), indent=1) + b"\n"
+    return json.dumps([asdict(cut) for cut in cuts], indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 def read(out: Mapping[str, bytes]) -> list[Cut]:
     """Return the cuts in a guest's files; [] if its power was not cut. Raises ValueError."""
-    return _FILE.validate_json(out[CUTS]) if CUTS in out else []
+    try:
+        of_file = json.loads(out[CUTS]) if CUTS in out else []
+        return [Cut(**{**cut, "outcome": CutOutcome(cut["outcome"])}) for cut in of_file]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{CUTS}: {error}") from None
 
 
 def metrics(out: Mapping[str, bytes]) -> dict[str, float]:
@@ -110,14 +145,14 @@ class Acknowledged(NamedTuple):
     line: bytes
 
 
-def acknowledged(out: Mapping[str, bytes], path: str, name: str) -> Sequence[Acknowledged]:
-    """Return the lines that programs wrote, in the order of their writes, to the guest's file `path`; `name` is what it
-    is called in /out. Return [] if nothing was written. Raises KeyError if calls were not noted, and ValueError.
+def acknowledged(out: Mapping[str, bytes], name: str = ACKNOWLEDGED) -> Sequence[Acknowledged]:
+    """Return the lines that programs wrote, in the order of their writes, to the file `name` of the guest's /out.
+    Return [] if nothing was written. Raises KeyError if calls were not noted, and ValueError.
     """
     content = out.get(name, b"")
     lines: list[Acknowledged] = []
     begun = b""
-    for at_ns, data in _writes(out[CALL_NOTES], path, content):
+    for at_ns, data in _writes(out[CALL_NOTES], f"/out/{name}", content):
         *ended, begun = (begun + data).split(b"\n")
         lines.extend(Acknowledged(at_ns, line) for line in ended)
     return lines

@@ -8,13 +8,15 @@ Knows no cell. A forked guest leaves the same bytes as a guest that ran from pow
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import shutil
 import socket
 import subprocess
+import tarfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +37,17 @@ CUT_ORDERS, CUT_ANSWERS = "cuts.orders", "cuts.answers"
 
 EMULATOR_LOST = -9
 """The status of a forked guest whose emulator is gone, so that nothing is known of it."""
+
+
+def packed_load(files: Mapping[str, bytes]) -> bytes:
+    """Return the files of a guest's load as a tar archive. The same files give the same bytes."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(data), 0o755
+            archive.addfile(member, io.BytesIO(data))
+    return packed.getvalue()
 
 
 @dataclass
@@ -169,10 +182,12 @@ class Beginning:
         """
         return _watched(*self.fork(load, folder), limit_s, stop)
 
-    def boot(self, load: bytes, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
-        """Do as `run`, in a directory that holds the state and the content of another medium with the same parameters.
-        Its power comes on. The beginning must not have used its medium.
+    def boot(self, load: bytes, left: Path, folder: Path, limit_s: float, stop: threading.Event) -> Outcome:
+        """Do as `run`, with another medium of the same parameters: that of a guest in the directory `left`, which loses
+        it. Its power comes on. The beginning must not have used its medium.
         """
+        for medium in (self._files.state, self._files.data):
+            (left / medium.name).rename(folder / medium.name)
         return _watched(*self.fork(load, folder, order=BOOT), limit_s, stop)
 
     def fork(self, load: bytes, folder: Path, order: str = BEGIN) -> tuple[Forked, qemu.Files]:

@@ -7,21 +7,31 @@ This module and guest/steps change together: the variables of cell.env and the n
 
 from __future__ import annotations
 
-import io
 import shlex
-import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flashbed.common import paths
 from flashbed.guest_output.filesystem_costs import AGING_NOTES
+from flashbed.guest_output.power_cuts import (
+    ACKNOWLEDGED,
+    ARMED_MARK,
+    ARMING_MARK,
+    CHECK_STATUS,
+    FILE_TREE,
+    KERNEL_LOG,
+    MOUNTED_AS,
+    RECOVERED_MARK,
+    RECOVERY_MARK,
+)
 from flashbed.guest_output.processes import MOUNT_POINT
 from flashbed.image.module_order import FILESYSTEM_ALIAS, SCHEDULER_ALIAS
+from flashbed.machine.beginning import packed_load
 from flashbed.machine.interfaces import CHIP, Interface, between
 from flashbed.profiles.condition import SURVIVES_MKFS
 from flashbed.profiles.kernel_choice import DEBIAN_KERNEL
 from flashbed.study.plan import NO_QUEUE, Cell
-from flashbed.workload.base import ACKNOWLEDGED, CHECK
+from flashbed.workload.base import CHECK
 
 LOGGED_REQUESTS = 16_384
 """The capacity of a cell's request log, at 40 bytes a request."""
@@ -35,29 +45,8 @@ CUT_AFTER = 1000
 
 MEASURE_FUNCTION = "measure"
 
-ARMING_MARK, ARMED_MARK, MEASURED_MARK = "arming", "armed", "measured"
-"""Marks before and after the power cut is armed, and after the measurement."""
-
-RECOVERY_MARK, RECOVERED_MARK = "recovery", "recovered"
-"""Marks before the first mount after the cut, and after the last."""
-
 NEVER_NS = 10**18
 """A power cut 31 years away. Earlier ones come from the emulator's pipes (machine/beginning.py)."""
-
-MOUNTED_AS = "mounted_as"
-"""The file of /out that says how the file system mounted after the cut: as it was, or repaired; none if it did not."""
-AS_IT_WAS, REPAIRED = b"as it was\n", b"repaired\n"
-
-CHECK_STATUS, KERNEL_LOG, FILE_TREE, MOUNT_LOG, CHECK_LOG = (
-    "check.status",
-    "kernel.log",
-    "tree",
-    "recover.txt",
-    "check.txt",
-)
-"""Files of /out after the cut: the exit status of the check, the kernel's messages, the files of the file system, and
-what mount and repair, and the check, printed.
-"""
 
 _AFTER_CUT = f"""\
 # SPDX-License-Identifier: Apache-2.0
@@ -119,13 +108,7 @@ class Job:
 
     def packed_load(self) -> bytes:
         """Return the load as a tar archive for the guest. The same files give the same bytes."""
-        packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-            for name, data in sorted(self.load.items()):
-                member = tarfile.TarInfo(name)
-                member.size, member.mode = len(data), 0o755
-                archive.addfile(member, io.BytesIO(data))
-        return packed.getvalue()
+        return packed_load(self.load)
 
 
 def files(cell: Cell) -> dict[str, bytes]:
@@ -264,13 +247,13 @@ def armed(job: Job) -> Job:
     return job.changed({MEASURE_FUNCTION: begins.encode() + job.load[MEASURE_FUNCTION]})
 
 
-def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes], acknowledged: bytes = b"") -> Job:
+def after_cut(cell: Cell, job: Job, checks: Mapping[str, bytes]) -> Job:
     """Return the job of the guest that boots again. It begins with the files that the first one began with. Its load is
-    the check and the acknowledged lines.
+    the check and the acknowledged lines, of which this job has none.
     """
     again = {
         "module": script(module_commands(cell)),
         "repair": script(cell.filesystem.repair_commands(device(cell))),
         "cell": _AFTER_CUT.encode(),
     }
-    return Job({**job.beginning, **again}, {**checks, ACKNOWLEDGED: acknowledged})
+    return Job({**job.beginning, **again}, {**checks, ACKNOWLEDGED: b""})

@@ -18,12 +18,12 @@ from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import SetupError
 from flashbed.execution import cell_medium, pinning, repetition
 from flashbed.execution.repetition import Repetition
+from flashbed.guest_output.power_cuts import ACKNOWLEDGED
 from flashbed.image import emulator, guest_parts, initramfs, kernel, lockfile, own_module
 from flashbed.image.kernel import Kernel
 from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.replay.pack_file import Program
-from flashbed.replay.recipe import QEMU_PROGRAM, Check, Recipe
-from flashbed.replay.verifying import JOB
+from flashbed.replay.recipe import JOB, QEMU_PROGRAM, Check, Cuts, Recipe
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell, cell_inputs
 
@@ -158,6 +158,22 @@ class PackShelf:
         load.write_bytes(job.packed_load())
         return self.put(to, f"the job of {wanted.cell.label}"), self.put(load, f"the load of {wanted.cell.label}")
 
+    def cuts(self, wanted: Repetition) -> Cuts | None:
+        """Add the files of the guests after a power cut. Return None if the power is not cut."""
+        cell = wanted.cell
+        if not cell.power_cuts:
+            return None
+        job, to = repetition.recovery(cell, repetition.job(cell, wanted.image)), self._scratch / f"{wanted.key}.again"
+        initramfs.job_archive(job.beginning, to)
+        checks = []
+        for name, data in sorted(job.load.items()):
+            if name != ACKNOWLEDGED:
+                file = self._scratch / f"{wanted.key}.again.{name}"
+                file.write_bytes(data)
+                checks.append((name, self.put(file, f"{name}, after a power cut, of {cell.label}")))
+        digest = self.put(to, f"the job after a power cut of {cell.label}")
+        return Cuts(cell.power_cuts, cell.seed, digest, tuple(checks))
+
     def medium(self, wanted: Repetition) -> tuple[str, str | int]:
         """Add the medium. Return the digest of its initial state, and the digest of its content file; if that file is
         empty, its size in bytes.
@@ -197,6 +213,7 @@ def recipe(wanted: Repetition, shelf: PackShelf) -> Recipe:
         load=load,
         root=shelf.put(root, "the root of programs") if (root := image.root(repetition.program_set(cell))) else None,
         calls=observers.calls,
+        cuts=shelf.cuts(wanted),
     )
 
 

@@ -31,6 +31,8 @@ from flashbed.replay import pack_file
 from flashbed.result.store import DIGESTS
 from flashbed.study.loading import Study
 from flashbed.study.plan import KEY_VERSION
+from flashbed.workload import WORKLOADS
+from flashbed.workload.program import UserProgram
 
 STARTED = ("__main__.py", "flashbed/")
 """Members that Python itself unpacks when it starts an archive. It supports deflate only."""
@@ -181,6 +183,7 @@ PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 TRAVELS = (
     "common/__init__.py",
+    "common/descriptors.py",
     "common/digest.py",
     "common/errors.py",
     "common/foreign.py",
@@ -192,10 +195,14 @@ TRAVELS = (
     "common/units.py",
     "execution/__init__.py",
     "execution/beginnings.py",
+    "execution/cut_campaign.py",
     "execution/memory.py",
     "guest_output/__init__.py",
     "guest_output/assessment.py",
+    "guest_output/births.py",
     "guest_output/cpu_samples.py",
+    "guest_output/power_cuts.py",
+    "guest_output/processes.py",
     "guest_output/system_calls.py",
     "machine/__init__.py",
     "machine/outcomes.py",
@@ -253,9 +260,9 @@ def prepare(to: Path) -> None:
 
 def check(study: Study) -> None:
     """Raise InputError if a pack cannot hold the results of a study."""
-    if study.power_cuts:
-        why = f"a pack cannot hold power cuts yet; pack the study without power_cuts = {study.power_cuts}"
-        raise InputError(f"{study.path}: {why}")
+    if study.power_cuts and not isinstance(WORKLOADS[study.tool], UserProgram):
+        why = f'"{study.tool}" reads what its guest acknowledged by itself, and a pack does not contain that tool'
+        raise InputError(f"{study.path}: {why}; pack the study without power_cuts = {study.power_cuts}")
 
 
 def make(done: Run, report: Path, to: Path, scratch: Path) -> int:

@@ -10,19 +10,24 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from flashbed.common.errors import HostResourceError, host_refusal
+from flashbed.execution import cut_campaign
 from flashbed.execution.beginnings import Beginnings, Begun, Guest
+from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuests
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
+from flashbed.guest_output.power_cuts import acknowledged
 from flashbed.machine import checker, outcomes, qemu
 from flashbed.machine.beginning import Beginning
 from flashbed.machine.outcomes import Outcome
 from flashbed.replay import pack_file
 from flashbed.replay.pack_file import Pack, Program
-from flashbed.replay.recipe import QEMU_PROGRAM, Check, Recipe
+from flashbed.replay.recipe import JOB, QEMU_PROGRAM, Check, Cuts, Recipe
 
 STATE, DATA = "state.bin", "data.img"
 """The files of a guest's medium, in its directory: the names of profiles/stored_medium.py, which no pack contains. The
@@ -96,12 +101,15 @@ def play(
     the host's memory. If its beginning fails, or if it is killed after that, it is run from power-on. Raises
     HostResourceError, InterruptedByUser.
     """
-    guest = Guest(recipe.key, recipe.beginning, recipe.content_bytes, recipe.ram_bytes, partial(_begin, recipe, files))
+    begin = partial(_begin, recipe, _observers(recipe), files)
+    guest = Guest(recipe.key, recipe.beginning, recipe.content_bytes, recipe.ram_bytes, begin)
+    guests = cut_campaign.GUESTS if recipe.cuts else 1
 
     def once(begun: Beginning | None) -> Outcome:
         played = partial(_played, recipe, files, limit_s, stop, begun)
         with tempfile.TemporaryDirectory(dir=work) as folder:
-            return host.carried(recipe.content_bytes, recipe.ram_bytes, played, _is_lost) or played(Path(folder))
+            content_bytes, ram_bytes = guests * recipe.content_bytes, guests * recipe.ram_bytes
+            return host.carried(content_bytes, ram_bytes, played, _is_lost) or played(Path(folder))
 
     def run(begun: Begun) -> Outcome:
         if isinstance(begun, Beginning) and not _is_lost(outcome := once(begun)):
@@ -118,31 +126,71 @@ def _is_lost(outcome: Outcome) -> bool:
     return outcome.status == Status.KILLED
 
 
-def _begin(recipe: Recipe, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event) -> Beginning | Outcome:
+def _begin(
+    recipe: Recipe, noted: qemu.Observers, files: Unpacked, folder: Path, limit_s: float, stop: threading.Event
+) -> Beginning | Outcome:
     (folder / qemu.LOAD_ARCHIVE).touch()
-    begun = Beginning(
-        recipe.machine,
-        _written(recipe, files, folder, folder / qemu.LOAD_ARCHIVE),
-        folder,
-        observers=_observers(recipe),
-    )
+    written = _written(recipe, files, folder, folder / qemu.LOAD_ARCHIVE)
+    begun = Beginning(recipe.machine, written, folder, observers=noted)
     return begun.reach(limit_s, stop) or begun
 
 
 def _played(
     recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
 ) -> Outcome:
-    load = files.file(recipe.load) if recipe.load else None
-    if begun is not None and load is not None:
-        outcome = begun.run(load.read_bytes(), folder, limit_s, stop)
-    else:
-        started = _written(recipe, files, folder, load)
-        outcome = qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
+    run = _uncut if recipe.cuts is None else partial(_cut, recipe.cuts)
+    outcome = run(recipe, files, limit_s, stop, begun, folder)
     outcome = outcomes.with_functions(outcome, files.file(recipe.symbols) if recipe.symbols else None)
     if outcome.status == Status.MEASURED and recipe.check is not None:
         data = folder / DATA
         outcome = checker.checked(outcome, _command(recipe.check, data), data, files.programs)
     return outcome
+
+
+def _uncut(
+    recipe: Recipe, files: Unpacked, limit_s: float, stop: threading.Event, begun: Beginning | None, folder: Path
+) -> Outcome:
+    load = files.file(recipe.load) if recipe.load else None
+    if begun is not None and load is not None:
+        return begun.run(load.read_bytes(), folder, limit_s, stop)
+    started = _written(recipe, files, folder, load)
+    return qemu.run(recipe.machine, started, folder, limit_s, stop, observers=_observers(recipe))
+
+
+def _cut(
+    cuts: Cuts,
+    recipe: Recipe,
+    files: Unpacked,
+    limit_s: float,
+    stop: threading.Event,
+    begun: Beginning | None,
+    folder: Path,
+) -> Outcome:
+    """Run the guest, and those whose power is cut, and return the outcome."""
+    assert recipe.load is not None  # recipe.check_contents
+    archives = tuple((name, cuts.job if name == JOB else digest) for name, digest in recipe.archives)
+    checks = {name: files.file(digest).read_bytes() for name, digest in cuts.checks}
+    try:
+        with ExitStack() as held:
+
+            def made(name: str, of: Recipe, noted: qemu.Observers) -> Beginning:
+                place = folder / name
+                place.mkdir()
+                begins = _begin(of, noted, files, place, limit_s, stop)
+                if isinstance(begins, Outcome):
+                    raise CampaignError(begins)
+                held.callback(begins.close)
+                return begins
+
+            first = begun or made("beginning", recipe, _observers(recipe))
+            again = made("beginning of those after a cut", replace(recipe, archives=archives), qemu.NO_OBSERVERS)
+            guests = CutGuests(limit_s, stop, first, again, files.file(recipe.load).read_bytes(), checks)
+            uncut = _uncut(recipe, files, limit_s, stop, first, folder)
+            if uncut.status != Status.MEASURED:
+                return uncut
+            return Campaign(guests, uncut, cuts.seed, cuts.number, acknowledged, folder).run()
+    except CampaignError as error:
+        return error.outcome
 
 
 def _observers(recipe: Recipe) -> qemu.Observers:

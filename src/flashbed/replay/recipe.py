@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from flashbed.guest_output.power_cuts import MOST_CUTS
 
 QEMU_PROGRAM = "qemu-system-aarch64"
 """The name of the program that every recipe needs, in a pack."""
 
+JOB = "job"
+"""The archive whose digest is in no result; a result has the digests of the files in it."""
+
 BY_KEY = ("key", "label")
 """The fields of a recipe that identify it, and change nothing in the guest."""
 
-OF_LOAD = ("load", "check")
+OF_LOAD = ("load", "check", "cuts")
 """The fields of a recipe that do not affect its guest before its load comes."""
 
 
@@ -33,6 +39,18 @@ class Check:
     """DATA stands for the path of the content."""
 
     DATA = "{data}"
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The power cuts of a repetition, and what the guests after a cut have besides the files of the guest before it."""
+
+    number: int
+    seed: int
+    job: str
+    """The archive that takes the place of JOB."""
+    checks: tuple[tuple[str, str], ...]
+    """The files of their load by name, but for the acknowledged lines."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,8 @@ class Recipe:
     """The emulator noted the system calls of programs."""
     root: str | None = None
     """The image of the root of programs; None if the cell ran none."""
+    cuts: Cuts | None = None
+    """None if the power is not cut."""
 
     @property
     def files(self) -> Iterator[str]:
@@ -68,6 +88,9 @@ class Recipe:
         yield self.state
         yield from (digest for _, digest in self.archives)
         yield from (file for file in (self.symbols, self.content, self.load, self.root) if isinstance(file, str))
+        if self.cuts is not None:
+            yield self.cuts.job
+            yield from (digest for _, digest in self.cuts.checks)
 
     @property
     def guest(self) -> str:
@@ -91,20 +114,28 @@ class Recipe:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Recipe:
         """Return the recipe of a JSON value. Raises KeyError or TypeError if it is none."""
-        check = value["check"]
+        check, cuts = value["check"], value.get("cuts")
         return cls(
             **{
                 **value,
                 "machine": tuple(map(str, value["machine"])),
-                "archives": tuple((str(name), str(digest)) for name, digest in value["archives"]),
+                "archives": _named(value["archives"]),
                 "check": check and Check(str(check["program"]), tuple(map(str, check["arguments"]))),
+                "cuts": cuts and Cuts(**{**cuts, "checks": _named(cuts["checks"])}),
             }
         )
+
+
+def _named(archives: Iterable[Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(digest)) for name, digest in archives)
 
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 PROGRAM_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]*")
 """The name of a program or a library."""
+
+LONGEST_NAME = tarfile.LENGTH_NAME
+"""The longest name of a file that a guest gets in its load."""
 
 LARGEST_NUMBER = 1 << 62
 
@@ -155,6 +186,18 @@ def _is_archive(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and _is_text(value[0]) and _is_digest(value[1])
 
 
+_CUTS: Mapping[str, ShapeTest] = {
+    "number": lambda value: _is_size(value) and 1 <= value <= MOST_CUTS,
+    "seed": _is_size,
+    "job": _is_digest,
+    "checks": _list(lambda value: _is_archive(value) and _is_name(value[0]) and len(value[0]) <= LONGEST_NAME),
+}
+
+
+def _is_cuts(value: Any) -> bool:
+    return _with(**_CUTS)(value) and value.keys() == _CUTS.keys()
+
+
 _RECIPE: Mapping[str, ShapeTest] = {
     "key": _is_digest,
     "label": _is_text,
@@ -170,8 +213,9 @@ _RECIPE: Mapping[str, ShapeTest] = {
     "load": _or_none(_is_digest),
     "calls": lambda value: isinstance(value, bool),
     "root": _or_none(_is_digest),
+    "cuts": _or_none(_is_cuts),
 }
-_LATER = {"load": None, "calls": False, "root": None}
+_LATER = {"load": None, "calls": False, "root": None, "cuts": None}
 """Defaults of fields that recipes of older packs lack."""
 
 _PROGRAM = _with(program=_is_digest, loader=_or_none(_is_digest), libraries=_of(_is_name, _is_digest))
@@ -204,6 +248,8 @@ def check_contents(contents: Any) -> None:
         _check_table({**_LATER, **recipe} if isinstance(recipe, dict) else recipe, _RECIPE, f"recipe {number}: ")
         if unknown := sorted(recipe.keys() - _RECIPE.keys()):
             raise ValueError(f"recipe {number}: {unknown[0]} is unknown")
+        if recipe.get("cuts") and recipe.get("load") is None:
+            raise ValueError(f"recipe {number}: has power cuts and no load")
 
 
 def check_result(result: Any) -> None:

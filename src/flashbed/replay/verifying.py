@@ -22,7 +22,7 @@ from flashbed.common import foreign, programs
 from flashbed.common.digest import digest_json
 from flashbed.common.errors import DifferentResultsError, HostResourceError, InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
-from flashbed.execution import memory
+from flashbed.execution import cut_campaign, memory
 from flashbed.execution.beginnings import Beginnings, GroupedQueue
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import HOST_DECIDED
@@ -30,10 +30,7 @@ from flashbed.machine.outcomes import Outcome
 from flashbed.replay import pack_file, playing
 from flashbed.replay.pack_file import Pack
 from flashbed.replay.playing import Unpacked
-from flashbed.replay.recipe import QEMU_PROGRAM, Recipe, check_result
-
-JOB = "job"
-"""The archive whose digest is in no result; a result has the digests of the files in it."""
+from flashbed.replay.recipe import JOB, QEMU_PROGRAM, Recipe, check_result
 
 ROOT = "root"
 """The name of the root of programs in a result."""
@@ -55,6 +52,17 @@ def doubts(recipe: Recipe, result: Mapping[str, Any], key_version: int) -> Itera
             yield from _other(f"archive {name}", environment.get(name), digest)
     if (measured := environment.get(ROOT)) != recipe.root:
         yield from _other("root of programs", measured, recipe.root or "none")
+    yield from _cuts(recipe, result)
+
+
+def _cuts(recipe: Recipe, result: Mapping[str, Any]) -> Iterator[str]:
+    number, seed = (recipe.cuts.number, recipe.cuts.seed) if recipe.cuts else (0, result["cell"]["seed"])
+    if number != (measured := result["cell"].get("power_cuts", 0)):
+        yield f"the power is cut {number} times, and was cut {measured} times"
+    if seed != result["cell"]["seed"]:
+        yield f"the moments of the power cuts come from seed {seed}, and came from {result['cell']['seed']}"
+    if recipe.cuts and result["environment"].get("moments") != cut_campaign.MOMENTS:
+        yield "the moments of the power cuts are drawn by another rule"
 
 
 def _machine(wanted: str, here: str) -> Iterator[str]:

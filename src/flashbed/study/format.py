@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from flashbed.common.tomlfile import Keys, Problem, Size
+from flashbed.guest_output.power_cuts import MOST_CUTS
 from flashbed.profiles.library import ProfileKind, Selector
 from flashbed.profiles.profile import Strict
 from flashbed.study.relation import Verdict
@@ -35,9 +36,6 @@ there.
 """
 
 MOST_SEEDS = 1000
-
-MOST_CUTS = 10_000
-"""The most power cuts of a repetition."""
 
 LARGEST_SEED = 2**53 - 1
 """The largest seed: JSON readers keep it exactly, and QEMU, fio and the guest's tools accept it."""

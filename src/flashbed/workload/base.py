@@ -258,16 +258,6 @@ class Workload(Protocol):
 CHECK = "check"
 """The script of /job that looks for acknowledged data in the guest after the cut."""
 
-ACKNOWLEDGED = "acknowledged"
-"""The file of /job, for `check`, with the lines that were acknowledged when the power went. The program's own name for
-it is $FLASHBED_ACKED.
-"""
-
-INTACT, LOST, UNREADABLE = 0, 1, 2
-"""The exit statuses of `check`: all acknowledged data are there; some are lost; the data cannot be read, or contradict
-themselves. With any other status, the check itself failed.
-"""
-
 
 @runtime_checkable
 class Checked(Protocol):
@@ -278,7 +268,8 @@ class Checked(Protocol):
 
     def check_files(self, parameters: Parameters, seed: int) -> dict[str, bytes]:
         """Return the files of /job for the guest after the cut, the script CHECK among them. The file system is mounted
-        on /mnt then, and the lines are in /job/acknowledged. The script runs by `sh /job/check`.
+        on /mnt then, and the lines are in /job/acknowledged. The script runs by `sh /job/check`. Its exit status is
+        INTACT, LOST or UNREADABLE (guest_output/power_cuts.py).
         """
 
     def acknowledged(self, out: Mapping[str, bytes]) -> Sequence[Acknowledged]:

@@ -18,9 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from flashbed.common.tomlfile import Problem, shown
 from flashbed.guest_output import power_cuts
 from flashbed.guest_output.own_figures import FIGURES, figures
-from flashbed.guest_output.power_cuts import Acknowledged
+from flashbed.guest_output.power_cuts import ACKNOWLEDGED, Acknowledged
 from flashbed.workload.base import (
-    ACKNOWLEDGED,
     CHECK,
     Count,
     Needs,
@@ -226,7 +225,7 @@ class UserProgram(SinglePhase):
         return {CHECK: text.encode()}
 
     def acknowledged(self, out: Mapping[str, bytes]) -> Sequence[Acknowledged]:
-        return power_cuts.acknowledged(out, f"/out/{ACKNOWLEDGED}", ACKNOWLEDGED)
+        return power_cuts.acknowledged(out)
 
     def metrics(self, out: Mapping[str, bytes]) -> dict[str, float]:
         """Return run time, CPU time and memory, and the programs' own figures. Raises WorkloadOutputError, and

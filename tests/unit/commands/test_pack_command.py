@@ -12,7 +12,10 @@ from flashbed.common.errors import InputError, InterruptedByUser
 from flashbed.execution import run
 from flashbed.packs import making
 from flashbed.replay import verifying
+from flashbed.workload import WORKLOADS
+from tests.support.appender import TOOL, Appender
 from tests.support.facts import Facts
+from tests.support.fixture_types import StudyWriter
 
 
 def test_the_folder_of_a_pack_is_made(tmp_path: Path) -> None:
@@ -30,11 +33,17 @@ def test_where_no_pack_can_be_is_told_and_nothing_made(tmp_path: Path, name: str
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.flashbed"]
 
 
-def test_power_cuts_are_refused_before_anything_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_power_cuts_of_another_tool_are_refused_before_anything_is_measured(
+    study_file: StudyWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(WORKLOADS._known, TOOL, Appender())
     measured: list[object] = []
     monkeypatch.setattr(run, "run", lambda *of, **_: measured.append(of))
-    with pytest.raises(InputError, match=r"survive\.toml: a pack cannot hold power cuts yet"):
-        on_packs.pack_command("survive", tmp_path / "x.flashbed")
+    workload = f'workload = {{ tool = "{TOOL}", rows = 10 }}\n'
+    study = study_file(workload, medium="emmc-64g:used_bytes=256M", filesystem="ext4", power_cuts=2)
+    with pytest.raises(InputError) as caught:
+        on_packs.pack_command(str(study), tmp_path / "x.flashbed")
+    assert caught.value.message == Facts(f"{study}: ", f'"{TOOL}"', "pack the study without power_cuts = 2")
     assert measured == []
 
 

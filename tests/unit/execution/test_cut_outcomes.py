@@ -8,48 +8,49 @@ from dataclasses import replace
 import pytest
 
 from flashbed.execution.cut_campaign import CampaignError, Span, judged
+from flashbed.guest_output import power_cuts
 from flashbed.guest_output.assessment import Status
-from flashbed.guest_output.power_cuts import CutOutcome
+from flashbed.guest_output.power_cuts import CHECK_LOG, CHECK_STATUS, MOUNT_LOG, MOUNTED_AS, CutOutcome
 from flashbed.guest_output.system_calls import CALL_NOTES, trimmed
-from flashbed.machine import guest_job
 from flashbed.machine.outcomes import Outcome
 from tests.support.made_up_calls import MadeUpCalls
 
-MOUNTED = {guest_job.MOUNTED_AS: guest_job.AS_IT_WAS}
+MOUNTED, REPAIRED = {MOUNTED_AS: power_cuts.AS_IT_WAS}, {MOUNTED_AS: power_cuts.REPAIRED}
 
 
 @pytest.mark.parametrize(
     ("after", "outcome", "note"),
     [
-        (Outcome(Status.MEASURED, files={**MOUNTED, guest_job.CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
+        (Outcome(Status.MEASURED, files={**MOUNTED, CHECK_STATUS: b"0\n"}), CutOutcome.SURVIVED, ""),
         (
-            Outcome(Status.MEASURED, files={guest_job.MOUNTED_AS: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"0\n"}),
+            Outcome(Status.MEASURED, files={**REPAIRED, CHECK_STATUS: b"0\n"}),
             CutOutcome.REPAIRED,
             "",
         ),
         (
             Outcome(
                 Status.MEASURED,
-                files={**MOUNTED, guest_job.CHECK_STATUS: b"1\n", guest_job.CHECK_LOG: b"a\nrow 3 lost\n"},
+                files={**MOUNTED, CHECK_STATUS: b"1\n", CHECK_LOG: b"a\nrow 3 lost\n"},
             ),
             CutOutcome.LOST,
             "row 3 lost",
         ),
         (
-            Outcome(Status.MEASURED, files={guest_job.MOUNTED_AS: guest_job.REPAIRED, guest_job.CHECK_STATUS: b"2\n"}),
+            Outcome(Status.MEASURED, files={**REPAIRED, CHECK_STATUS: b"2\n"}),
             CutOutcome.UNREADABLE,
             "",
         ),
         (
             Outcome(
-                Status.MEASURED, files={**MOUNTED, guest_job.CHECK_STATUS: b"127\n", guest_job.CHECK_LOG: b"not found"}
+                Status.MEASURED,
+                files={**MOUNTED, CHECK_STATUS: b"127\n", CHECK_LOG: b"not found"},
             ),
             CutOutcome.UNDECIDED,
             "exit status 127: not found",
         ),
         (Outcome(Status.MEASURED, files=MOUNTED), CutOutcome.UNDECIDED, "exit status : "),
         (
-            Outcome(Status.MEASURED, files={guest_job.MOUNT_LOG: b"mount: I/O error\n"}),
+            Outcome(Status.MEASURED, files={MOUNT_LOG: b"mount: I/O error\n"}),
             CutOutcome.REFUSED,
             "mount: I/O error",
         ),

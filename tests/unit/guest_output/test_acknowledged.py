@@ -28,7 +28,7 @@ class Program:
 
     def lines(self, content: bytes = b"") -> list[Acknowledged]:
         self.guest.sync(self.task)
-        return list(acknowledged({CALL_NOTES: self.guest.data(), NAME: content}, PATH, NAME))
+        return list(acknowledged({CALL_NOTES: self.guest.data(), NAME: content}, NAME))
 
 
 def test_a_line_counts_from_the_return_of_the_write_that_ended_it() -> None:

@@ -27,7 +27,7 @@ from flashbed.replay.playing import Unpacked
 from flashbed.replay.recipe import QEMU_PROGRAM
 from flashbed.replay.verifying import VerifyOptions
 from tests.support.facts import Facts
-from tests.unit.replay.made_up_pack import KERNEL, recipe, write
+from tests.unit.replay.made_up_pack import JOB, KERNEL, recipe, write
 
 PROGRAM = Path("/bin/true").read_bytes()
 RESULT = f"results/{recipe().key}/result.json"
@@ -130,6 +130,29 @@ def test_a_missing_member_is_named(tmp_path: Path, name: str) -> None:
     error, _ = verify(rewritten(tmp_path, {name: None}), tmp_path / "scratch")
     called = "the kernel 6.1.1-1" if name.startswith("files/") else name
     assert error.message == f"{tmp_path / 'x.flashbed'}: has no {called}; get it again"
+
+
+CUTS = {"number": 2, "seed": 7, "job": digest_bytes(JOB), "checks": [["check", digest_bytes(JOB)]]}
+
+
+@pytest.mark.parametrize(
+    ("cuts", "load", "why"),
+    [
+        ({**CUTS, "number": 0}, digest_bytes(JOB), "cuts has an invalid value"),
+        ({**CUTS, "number": 10_001}, digest_bytes(JOB), "cuts has an invalid value"),
+        ({**CUTS, "checks": [["a/check", digest_bytes(JOB)]]}, digest_bytes(JOB), "cuts has an invalid value"),
+        ({**CUTS, "checks": [["c" * 101, digest_bytes(JOB)]]}, digest_bytes(JOB), "cuts has an invalid value"),
+        ({**CUTS, "more": 1}, digest_bytes(JOB), "cuts has an invalid value"),
+        (CUTS, None, "has power cuts and no load"),
+    ],
+)
+def test_power_cuts_that_no_study_has_are_refused(tmp_path: Path, cuts: object, load: object, why: str) -> None:
+    def change(contents: Contents, members: Members) -> None:
+        with_programs(contents, members)
+        contents["recipes"][0].update(cuts=cuts, load=load)
+
+    error, _ = verify(write(tmp_path / "x.flashbed", change), tmp_path / "scratch")
+    assert error.message == f"{tmp_path / 'x.flashbed'}: is not a pack (recipe 1: {why}); get it again"
 
 
 def _digest(contents: Contents, members: Members) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -13,12 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashbed.common.digest import digest_file
+from flashbed.common.digest import digest_file, digest_json
 from flashbed.common.errors import SetupError
+from flashbed.execution.cut_campaign import MOMENTS
 from flashbed.machine.outcomes import Outcome
 from flashbed.packs import gathering
 from flashbed.replay import verifying
-from flashbed.replay.recipe import Recipe
+from flashbed.replay.recipe import Cuts, Recipe
 from flashbed.replay.verifying import differences_of
 from tests.support.facts import Facts
 from tests.unit.replay.made_up_pack import KEY_VERSION, recipe, result
@@ -56,6 +58,37 @@ def test_what_was_changed_is_said(change: Callable[[dict[str, Any]], object], se
     changed = result()
     change(changed)
     assert any(sentence in doubt for doubt in verifying.doubts(recipe(), changed, KEY_VERSION))
+
+
+CUTS = Cuts(number=3, seed=7, job="c" * 64, checks=(("check", "d" * 64),))
+
+
+def measured_with(cuts: int, moments: str) -> dict[str, Any]:
+    """Return the result of a repetition with power cuts, with the key of its inputs."""
+    of = result()
+    of["cell"]["power_cuts"] = cuts
+    of["environment"]["moments"] = moments
+    of["key"] = digest_json({"version": KEY_VERSION, "cell": of["cell"], "environment": of["environment"]})
+    return of
+
+
+@pytest.mark.parametrize(
+    ("cuts", "number", "moments", "sentences"),
+    [
+        (CUTS, 3, MOMENTS, []),
+        (replace(CUTS, number=2), 3, MOMENTS, ["the power is cut 2 times, and was cut 3 times"]),
+        (None, 3, MOMENTS, ["the power is cut 0 times, and was cut 3 times"]),
+        (replace(CUTS, seed=8), 3, MOMENTS, ["the moments of the power cuts come from seed 8, and came from 7"]),
+        (CUTS, 3, "all at the end", ["the moments of the power cuts are drawn by another rule"]),
+    ],
+)
+def test_power_cuts_that_were_not_measured_are_said(
+    cuts: Cuts | None, number: int, moments: str, sentences: list[str]
+) -> None:
+    measured = measured_with(number, moments)
+    cut = replace(recipe(), key=measured["key"], cuts=cuts)
+    assert Recipe.from_json(json.loads(json.dumps(cut.to_json()))) == cut
+    assert list(verifying.doubts(cut, measured, KEY_VERSION)) == sentences
 
 
 def test_a_kernel_put_in_place_of_another_is_said_in_one_sentence() -> None:

@@ -87,7 +87,7 @@ def test_a_guest_gets_the_root_of_its_programs(tmp_path: Path, monkeypatch: pyte
     assert roots == [files.file(recipe().state)]
 
 
-@pytest.mark.parametrize("later", ["calls", "root"])
+@pytest.mark.parametrize("later", ["calls", "root", "cuts"])
 def test_a_recipe_of_an_older_pack_lacks_later_fields(later: str) -> None:
     document = recipe().to_json()
     del document[later]
