@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the repetitions and CPU seconds of each shipped study, and record them in bench/study_costs.json.
+"""Measure the CPU seconds that each shipped study costs, and record them in bench/study_costs.json.
 
     python -m bench.study_cost [--only STUDY...]
 
-What a study needs is built before, and not counted. A study with a stored result is refused, because its cost would
-be that of the rest: name an empty cache by FLASHBED_CACHE. `make result-tables` writes the records into
-docs/choosing.md. CPU time is recorded instead of the time that passed, because other work of the host lengthens only
-the latter.
+What a study needs is built before, and not counted. The repetitions without a stored result are measured; a record says
+how many these were. An empty cache, named by FLASHBED_CACHE, makes it all of them. `make result-tables` writes the
+records into docs/choosing.md. CPU time is recorded instead of the time that passed, because other work of the host
+lengthens only the latter.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 import time
@@ -26,26 +27,41 @@ from flashbed.study.loading import Study, shipped_studies
 RECORDS = Path(__file__).with_name("study_costs.json")
 
 
-def recorded() -> dict[str, dict[str, int]]:
-    """Return repetitions and CPU seconds of each recorded study."""
-    records: dict[str, dict[str, int]] = json.loads(RECORDS.read_text())
-    return records
+@dataclasses.dataclass(frozen=True)
+class StudyCost:
+    """CPU seconds of the measured ones of a study's repetitions."""
+
+    repetitions: int
+    measured: int
+    cpu_s: int
+
+    @property
+    def whole_cpu_s(self) -> float:
+        """CPU seconds of all repetitions, if the others cost as much as the measured ones."""
+        return self.cpu_s * self.repetitions / self.measured
 
 
-def record(costs: Mapping[str, Mapping[str, int]]) -> None:
+def recorded() -> dict[str, StudyCost]:
+    """Return the recorded costs by the study's name."""
+    return {name: StudyCost(**cost) for name, cost in json.loads(RECORDS.read_text()).items()}
+
+
+def record(costs: Mapping[str, StudyCost]) -> None:
     """Add costs to the records, in the order of the studies' names."""
-    RECORDS.write_text(json.dumps(dict(sorted({**recorded(), **costs}.items())), indent=2) + "\n")
+    records = {name: dataclasses.asdict(cost) for name, cost in sorted({**recorded(), **costs}.items())}
+    RECORDS.write_text(json.dumps(records, indent=2) + "\n")
 
 
-def measure(study: Study) -> dict[str, int] | None:
-    """Measure a study, and return its repetitions and CPU seconds; None if a result is stored or a repetition fails."""
+def measure(study: Study) -> StudyCost | None:
+    """Measure a study's missing repetitions, and return what they cost; None if none is missing or one fails."""
     repetitions = run.prepare(study)
-    if run.stored(study).records:
+    stored = len(run.stored(study).records)
+    if stored == len(repetitions):
         return None
     begin_s = programs.cpu_s() + time.process_time()
     done = run.run(study)
     cpu_s = programs.cpu_s() + time.process_time() - begin_s
-    return None if done.failures else {"repetitions": len(repetitions), "cpu_s": round(cpu_s)}
+    return None if done.failures else StudyCost(len(repetitions), len(repetitions) - stored, round(cpu_s))
 
 
 def main(words: list[str] | None = None) -> int:
@@ -60,11 +76,11 @@ def main(words: list[str] | None = None) -> int:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
         if cost is None:
-            print(f"{name}: not recorded: results were stored before, or a repetition failed", file=sys.stderr)
+            print(f"{name}: not recorded: all results were stored before, or a repetition failed", file=sys.stderr)
             status = 1
         else:
             record({name: cost})
-            print(f"{name}: {cost['repetitions']} repetitions, {cost['cpu_s']} s of CPU time", flush=True)
+            print(f"{name}: {cost.measured} repetitions, {cost.cpu_s} s of CPU time", flush=True)
     return status
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench import study_cost
+from bench.study_cost import StudyCost
 from flashbed.analysis import Spread
 from flashbed.analysis.decisive import is_of_the_load
 from flashbed.analysis.ratio import WIDE_FACTOR
@@ -211,14 +212,20 @@ def _reading(
 def costs_table() -> str:
     """Return the table of what each recorded study costs this project's host."""
     lines = [
-        (f"`{name}`", f"{cost['repetitions']:,}", _minutes(cost["cpu_s"]), _minutes(cost["cpu_s"] / 2))
+        (f"`{name}`", _of_all(cost), _minutes(cost.whole_cpu_s), _minutes(cost.whole_cpu_s / 2))
         for name, cost in study_cost.recorded().items()
     ]
     reading = (
-        "From `python -m bench.study_cost`: the CPU time of measuring all repetitions, without building the guest. The "
-        "time on 2 cores is computed: half of the CPU time."
+        "From `python -m bench.study_cost`: the CPU time of measuring all repetitions, without building the guest. If "
+        "only some repetitions were timed, the CPU time of the others is computed from theirs. The time on 2 cores is "
+        "computed: half of the CPU time."
     )
     return f"{table(('Study', 'Repetitions', 'CPU time', 'On 2 cores'), lines)}\n{wrapped(reading)}"
+
+
+def _of_all(cost: StudyCost) -> str:
+    timed = "" if cost.measured == cost.repetitions else f" ({cost.measured:,} timed)"
+    return f"{cost.repetitions:,}{timed}"
 
 
 def _minutes(seconds: float) -> str:

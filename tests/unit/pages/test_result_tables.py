@@ -135,4 +135,4 @@ def test_each_declared_table_has_one_place_and_its_study_has_its_cells() -> None
 def test_each_recorded_cost_is_of_the_repetitions_that_the_study_has() -> None:
     studies = {study.name: study for study in shipped_studies()}
     planned = {name: len(plan(studies[name])) for name in study_cost.recorded()}
-    assert {name: cost["repetitions"] for name, cost in study_cost.recorded().items()} == planned
+    assert {name: cost.repetitions for name, cost in study_cost.recorded().items()} == planned
