@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,10 +51,48 @@ def test_it_tells_how_it_is_called(script: str, tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("words", [("--chekc",), ("-x",), ("no-such-study", "a-word-too-many")])
-def test_a_word_that_it_does_not_know_is_refused(script: str, words: tuple[str, ...], tmp_path: Path) -> None:
-    done = call(script, *words, cache=tmp_path / "cache")
-    assert done.returncode == 2
-    assert "unrecognized arguments" in done.stderr
-    assert not (tmp_path / "cache").exists()
+REFUSED = [
+    (script, words) for script in SCRIPTS for words in (("--chekc",), ("-x",), ("no-such-study", "a-word-too-many"))
+]
+
+CALLS = """
+import contextlib, io, json, os, runpy, sys
+for script, words in json.load(sys.stdin):
+    sys.argv = [script, *words]
+    status, said = 0, io.StringIO()
+    with contextlib.redirect_stderr(said):
+        try:
+            runpy.run_module(script.removesuffix(".py").replace("/", "."), run_name="__main__", alter_sys=True)
+        except SystemExit as left:
+            status = left.code
+    print(json.dumps([status, said.getvalue(), os.path.exists(os.environ["FLASHBED_CACHE"])]))
+"""
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, tuple[str, ...]], list[Any]]:
+    """Return the exit status, the error and whether the cache exists after each call. One process makes all calls,
+    because the imports of a script take half a second.
+    """
+    environment = {"PATH": "/usr/bin:/bin", "FLASHBED_CACHE": str(tmp_path_factory.mktemp("scripts") / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS],
+        input=json.dumps(REFUSED),
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=REPOSITORY,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(zip(REFUSED, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize(("script", "words"), REFUSED)
+def test_a_word_that_it_does_not_know_is_refused(
+    script: str, words: tuple[str, ...], refusals: dict[tuple[str, tuple[str, ...]], list[Any]]
+) -> None:
+    status, said, makes_cache = refusals[script, words]
+    assert status == 2
+    assert "unrecognized arguments" in said
+    assert not makes_cache
