@@ -12,6 +12,7 @@ import pytest
 
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
+from flashbed.comparing.compared_cells import compare
 from flashbed.execution import frames
 from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.result import columns
@@ -46,6 +47,12 @@ def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
     assert sorted(frames._frame(rows_of_study(study, tabled), study.axes)["ended"]) == sorted(expected)
     (compared,) = result_set.read_all(str(tmp_path)).values()
     assert {seed.texts["ended"] for seeds in compared.cells.values() for seed in seeds.values()} == ends
+    changed = [{**row, "ended": "CUT"} for row in document["repetitions"]]
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later/results.json").write_text(json.dumps({**document, "repetitions": changed}))
+    (later,) = result_set.read_all(str(tmp_path / "later")).values()
+    differing = [text.column for cell in compare(compared, later).cells for text in cell.other_texts]
+    assert set(differing) == {"ended"}
     assert "| `ended` | how it ended, in capitals |" in columns_table.with_columns(columns_table.PAGE.read_text())
     assert "ended" in columns.names()  # no axis of a study has its name
 
