@@ -7,7 +7,7 @@ random numbers, no order that depends on hashing.
 
 from flashbed.analysis.answer import sentence
 from flashbed.analysis.comparison import compare, with_erase_counts
-from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, unknown, unsteady
+from flashbed.analysis.decisive import Doubt, amount_axis, doubt_of, doubts, steadiness_unknown, unsteady_cells
 from flashbed.analysis.finding import Finding, Side
 from flashbed.analysis.groups import Comparison, Group, Lead, Standing
 from flashbed.analysis.judgement import Judgement, judge, undecidable
@@ -46,8 +46,8 @@ __all__ = [
     "sentence",
     "shortened",
     "spread",
+    "steadiness_unknown",
     "undecidable",
-    "unknown",
-    "unsteady",
+    "unsteady_cells",
     "with_erase_counts",
 ]

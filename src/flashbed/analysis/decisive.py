@@ -272,7 +272,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
     disagree, neither is known to be right. Of commits that were lost, or may have been, one seed is enough. Along the
     axis `amount`, if given, a cell that is only the beginning of a longer one is in doubt too.
     """
-    transient = unsteady(results)
+    transient = unsteady_cells(results)
     doubts_of: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
@@ -317,7 +317,7 @@ def _first(results: Results, state: State) -> dict[Combination, Durability]:
     return {r.combination: r.durable for r in reversed(rows)}
 
 
-def unsteady(results: Results) -> dict[Combination, Steadiness]:
+def unsteady_cells(results: Results) -> dict[Combination, Steadiness]:
     """Return, by cell, why its rate was not steady, if more than half of the measured seeds say so."""
     judged = _judged(results)
     unsteady_of = {
@@ -327,7 +327,7 @@ def unsteady(results: Results) -> dict[Combination, Steadiness]:
     return {cell: verdicts[0] for cell, verdicts in unsteady_of.items() if 2 * len(verdicts) > len(judged[cell])}
 
 
-def unknown(results: Results) -> dict[Combination, str]:
+def steadiness_unknown(results: Results) -> dict[Combination, str]:
     """Return, by cell, why it is not known whether its rate was steady, if it is not known of any measured seed."""
     return {
         cell: verdicts[0].reason

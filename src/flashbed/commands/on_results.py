@@ -49,13 +49,13 @@ def compare_command(
     wrong; 6 the two have nothing to compare. docs/compare.md says more.
     """
     from flashbed.comparing import presentation, regression_limits, result_set
-    from flashbed.comparing.compared_cells import compare
+    from flashbed.comparing.compared_cells import compare_sets
 
     check_page(html)
     mine, theirs = result_set.pairs(a, b)
     for name in sorted(mine.keys() ^ theirs.keys()):
         out.print(f"{name}: only in {'A' if name in mine else 'B'}, not compared")
-    compared = [compare(mine[name], theirs[name]) for name in mine if name in theirs]
+    compared = [compare_sets(mine[name], theirs[name]) for name in mine if name in theirs]
     if not any(pair.cells for pair in compared):
         raise regression_limits.NotComparable(f"{a} and {b} have no cell with a seed in common")
     if not any(pair.figures for pair in compared):

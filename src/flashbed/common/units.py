@@ -11,6 +11,9 @@ from contextlib import suppress
 LARGEST_INT64 = 2**63 - 1
 """The largest size, duration and other whole number of files, the kernel and the models: all have 64 bits."""
 
+KIB, MIB = 1 << 10, 1 << 20
+"""Bytes."""
+
 SECTOR_BYTES = 512
 """The unit in which Linux counts the content of block devices, and the smallest request with direct I/O."""
 

@@ -112,7 +112,7 @@ class Compared:
         return self.metrics[figure].title if figure in self.metrics else figure
 
 
-def compare(a: ResultSet, b: ResultSet) -> Compared:
+def compare_sets(a: ResultSet, b: ResultSet) -> Compared:
     """Compare two sets. Cells match if the axes that both sets know have the same values."""
     of_a, of_b = _by_common(a, b), _by_common(b, a)
     seeds_a, seeds_b = ({(place, s) for place, cell in side.items() for s in cell} for side in (of_a, of_b))

@@ -74,7 +74,7 @@ def hint(metric: str) -> str:
     return f"; figures with these ends of their names have one: {directed}" if is_name(metric) else ""
 
 
-def figures(out: Mapping[str, bytes]) -> dict[str, float]:
+def reported_figures(out: Mapping[str, bytes]) -> dict[str, float]:
     """Return the figures by metric; {} if the program reports none. Raises ValueError for a line that is none."""
     own: dict[str, float] = {}
     for number, line in enumerate(out.get(FIGURES, b"").decode(errors="replace").splitlines(), start=1):

@@ -22,9 +22,9 @@ from flashbed.analysis import (
     doubts,
     judge,
     results_of,
+    steadiness_unknown,
     undecidable,
-    unknown,
-    unsteady,
+    unsteady_cells,
     with_erase_counts,
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
@@ -108,12 +108,12 @@ class Report:
     @cached_property
     def unsteady(self) -> dict[Combination, Steadiness]:
         """Return the cells whose rate was not steady, with the reason."""
-        return unsteady(self.results)
+        return unsteady_cells(self.results)
 
     @cached_property
     def unknown(self) -> dict[Combination, str]:
         """Return the cells of which it is not known whether their rate was steady, with the reason."""
-        return unknown(self.results)
+        return steadiness_unknown(self.results)
 
     @property
     def asked_metrics(self) -> list[str]:

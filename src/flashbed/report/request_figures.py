@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from flashbed.analysis.words import ONLY_CELL, capitalized, number
+from flashbed.common.units import MIB
 from flashbed.guest_output.request_log import Request, RequestLog
 from flashbed.report.figures import Gap
 from flashbed.report.model import Report
@@ -25,7 +26,7 @@ ADDRESSED_OPERATIONS = ("read", "write", "discard")
 MOST_DRAWN = 10_000
 """The most requests that a panel draws; a browser is slow with more."""
 
-MIB, MS = 2**20, 1e6
+MS = 1e6
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from flashbed.common.tomlfile import Problem, Size
-from flashbed.common.units import describe_size
+from flashbed.common.units import MIB, describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.limit import Direction
 from flashbed.workload.base import (
@@ -32,13 +32,11 @@ from flashbed.workload.base import (
     WorkloadOutputError,
 )
 
-_MIB = 1 << 20
-
 
 class BonnieParameters(FileParameters):
     """The original Bonnie's sequence on one file per process. Sizes are in bytes."""
 
-    chunk: Size = Field(default=16384, ge=512, le=_MIB, description="size of a block, bytes; 16 KiB in Bonnie")
+    chunk: Size = Field(default=16384, ge=512, le=MIB, description="size of a block, bytes; 16 KiB in Bonnie")
     caches: Literal["kept", "flushed", "cold"] = Field(
         default="kept",
         description="kept: as Bonnie leaves them; a phase ends when its last call returns; flushed: a flush ends each "
@@ -140,7 +138,7 @@ class Bonnie(WithoutPackages, Phased):
             ns = max(process.ended_ns for process in processes) - min(process.began_ns for process in processes)
             if ns <= 0:
                 raise WorkloadOutputError(f"{TIMES}: {name} took {ns} ns")
-            count = sum(process.count for process in processes) / (1 if name == "random_seeks" else _MIB)
+            count = sum(process.count for process in processes) / (1 if name == "random_seeks" else MIB)
             metrics[name] = count / ns * 1e9
             metrics[f"{name}_cpu_percent"] = 100.0 * sum(process.cpu_ns for process in processes) / ns
         return metrics

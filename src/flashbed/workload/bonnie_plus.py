@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field
 
 from flashbed.common.tomlfile import Problem, Size
-from flashbed.common.units import describe_size
+from flashbed.common.units import MIB, describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.limit import Direction
 from flashbed.workload.base import (
@@ -32,15 +32,13 @@ from flashbed.workload.base import (
     WorkloadOutputError,
 )
 
-_MIB = 1 << 20
-
 
 class BonniePlusParameters(FileParameters):
     """bonnie++ on one file per process: it writes, reads and writes again, reads, then seeks. Sizes are in bytes."""
 
-    chunk: Size = Field(default=8192, ge=256, le=_MIB, description="size of a block, a power of two, bytes")
+    chunk: Size = Field(default=8192, ge=256, le=MIB, description="size of a block, a power of two, bytes")
     per_character: Size = Field(
-        default=3 * _MIB,
+        default=3 * MIB,
         ge=0,
         description="how much is written and read a byte at a time, at most the file, bytes; 0: none",
     )
@@ -58,7 +56,7 @@ class BonniePlusParameters(FileParameters):
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between parameters, and sizes that bonnie++ cannot express."""
         for name, size in (("file", self.file), ("per_character", self.per_character)):
-            if size % _MIB:
+            if size % MIB:
                 yield Problem((name,), f"bonnie++ counts in MiB, so {describe_size(size)} must be a multiple of 1M")
         if self.chunk & (self.chunk - 1):
             yield Problem(("chunk",), f"must be a power of two, not {self.chunk}")
@@ -145,8 +143,8 @@ class BonniePlus(Phased):
         """
         parsed = BonniePlusParameters.model_validate(dict(parameters))
         options = [
-            f"-d /mnt -u 0:0 -q -y p -m flashbed -n 0 -r 0 -f{_characters(parsed) // _MIB}",
-            f"-s {parsed.file // _MIB}:{parsed.chunk}:{parsed.seeks}:{parsed.seek_processes}",
+            f"-d /mnt -u 0:0 -q -y p -m flashbed -n 0 -r 0 -f{_characters(parsed) // MIB}",
+            f"-s {parsed.file // MIB}:{parsed.chunk}:{parsed.seeks}:{parsed.seek_processes}",
             *(["-b"] if parsed.flush == "fsync-each" else []),
             *(["-D"] if parsed.direct else []),
         ]

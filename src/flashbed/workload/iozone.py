@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, WithJsonSchema
 
 from flashbed.common.tomlfile import Problem, Size
-from flashbed.common.units import describe_size
+from flashbed.common.units import KIB, MIB, describe_size
 from flashbed.guest_output.durability import Commits
 from flashbed.workload.base import (
     MARK,
@@ -36,7 +36,6 @@ from flashbed.workload.fio.jobs import FIO, RANDOM, section
 IOZONE_TESTS = ("write", "rewrite", "read", "reread")
 """The tests in order of time."""
 
-_KIB = 1 << 10
 
 AGING_ROUNDS = 4
 """The rounds in which a volume is aged. At most one round's data exists before half of it is removed."""
@@ -103,7 +102,7 @@ class IozoneParameters(FileParameters):
         if self.processes > 1:
             yield Problem(("processes",), f"{self.processes} cannot stand beside program: the lab calls IOzone for one")
         for name, size in (("file", self.file), ("record", self.record)):
-            if size % _KIB:
+            if size % KIB:
                 yield Problem((name,), f"IOzone counts in KiB, so {size} must be a multiple of 1k")
 
     def bytes_on_medium(self) -> int:
@@ -113,7 +112,6 @@ class IozoneParameters(FileParameters):
 
 
 IOZONE = "/job/program"
-_MIB = 1 << 20
 
 CONSTANT = {"buffer_pattern": "0xdeadbeef", "scramble_buffers": 0}
 """Content that repeats every four bytes and is the same in each record."""
@@ -187,7 +185,7 @@ class Iozone(WithoutPackages, Phased):
         for test, result in results.items():
             metrics[f"{test}_s"] = result.seconds
             if result.seconds > 0:
-                metrics[f"{test}_bandwidth"] = result.size / result.seconds / _MIB
+                metrics[f"{test}_bandwidth"] = result.size / result.seconds / MIB
         metrics["runtime_s"] = fsum(result.seconds for result in results.values())
         if metrics["runtime_s"] > 0 and all(result.cpu_s is not None for result in results.values()):
             cpu_s = fsum(result.cpu_s or 0.0 for result in results.values())
@@ -270,7 +268,7 @@ def _own_step(parsed: IozoneParameters, number: int) -> str:
     test, _ = PAIRS[number]
     switches = {"-e": parsed.include_flush, "-c": parsed.include_close, "-I": parsed.direct}
     options = "".join(f" {switch}" for switch, on in switches.items() if on)
-    call = f"{IOZONE} -i {number} -w -s {parsed.file // _KIB}k -r {parsed.record // _KIB}k -f /mnt/iozone.0{options}"
+    call = f"{IOZONE} -i {number} -w -s {parsed.file // KIB}k -r {parsed.record // KIB}k -f /mnt/iozone.0{options}"
     tests = " ".join(test for test in parsed.tests)
     return f"{MARK} {test}\n{call} >/out/{test}.txt\necho {tests} >/out/tests\n"
 
@@ -291,4 +289,4 @@ def _from_tables(out: Mapping[str, bytes]) -> Iterable[tuple[str, _TestResult]]:
         size, _, *rates = numbers[0]
         for test, rate in zip(pair, rates, strict=False):
             if test in tests:
-                yield test, _TestResult(float(size * _KIB), size / rate)
+                yield test, _TestResult(float(size * KIB), size / rate)

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from flashbed.common import paths
 from flashbed.common.tomlfile import Problem
-from flashbed.common.units import describe_size
+from flashbed.common.units import KIB, describe_size
 from flashbed.guest_output import cpu_load
 from flashbed.guest_output.durability import Commits
 from flashbed.guest_output.percentiles import PERCENTILES
@@ -70,7 +70,6 @@ _LINK_AT = ("link.load.begun", "link.load.ended")
 _MOMENT = re.compile(r"\[ *(\d+\.\d+)\] flashbed: (\w+) (\d+)$", re.MULTILINE)
 _INIT = re.compile(r"\[ *(\d+\.\d+)\] Run /init as init process", re.MULTILINE)
 _MEMORY = re.compile(r"Memory: \d+K/(\d+)K available \((\d+)K kernel code, (\d+)K rwdata, (\d+)K rodata, (\d+)K init,")
-_KIB = 1024
 
 
 def metrics_of(out: Mapping[str, bytes]) -> dict[str, float]:
@@ -162,7 +161,7 @@ def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
     match = _MEMORY.search(log)
     if match is None:
         raise ValueError(f"{KERNEL_MESSAGES} does not tell the machine's memory")
-    ram, *parts = (int(part) * _KIB for part in match.groups())
+    ram, *parts = (int(part) * KIB for part in match.groups())
     modules = sum(int(line.split()[1]) for line in _text(out, LOADED_MODULES).splitlines())
     metrics_of = {"kernel_bytes": float(sum(parts)), "modules_bytes": float(modules)}
     if PACKED in out:
@@ -175,7 +174,7 @@ def _of_kernel(out: Mapping[str, bytes], log: str) -> dict[str, float]:
 def _free(meminfo: str) -> int:
     """Return the bytes that are free or reclaimable. Files in memory (Shmem) do not count as the kernel's."""
     kib = {line.split(":")[0]: int(line.split()[1]) for line in meminfo.splitlines() if ":" in line}
-    return _KIB * (kib["MemFree"] + kib["Buffers"] + kib["Cached"] + kib["SReclaimable"])
+    return KIB * (kib["MemFree"] + kib["Buffers"] + kib["Cached"] + kib["SReclaimable"])
 
 
 def _of_boot(log: str) -> dict[str, float]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from flashbed.common.tomlfile import Problem, shown
 from flashbed.guest_output import power_cuts
-from flashbed.guest_output.own_figures import FIGURES, figures
+from flashbed.guest_output.own_figures import FIGURES, reported_figures
 from flashbed.guest_output.power_cuts import ACKNOWLEDGED, Acknowledged
 from flashbed.workload.base import (
     CHECK,
@@ -237,7 +237,7 @@ class UserProgram(SinglePhase):
             / 1e9,
             "program_cpu_s": sum(process.cpu_us for process in launched) / 1e6,
             "program_memory_bytes": 1024.0 * max(process.memory_kib for process in launched),
-            **figures(out),
+            **reported_figures(out),
         }
 
     def prepares(self, values: Mapping[str, str]) -> bool:

@@ -17,7 +17,7 @@ from flashbed.analysis import (
     doubts,
     lines,
     sentence,
-    unsteady,
+    unsteady_cells,
 )
 from flashbed.guest_output.assessment import State, Status
 from flashbed.guest_output.durability import Durability
@@ -75,10 +75,10 @@ def test_a_stack_that_lost_data_in_power_cuts_wins_nothing_but_their_count() -> 
 
 
 def test_the_reason_is_told() -> None:
-    unsteady = doubt_of(repetition(steady="not steady: it rises"), "bandwidth")
-    assert unsteady
-    assert unsteady.text == "its rate was not steady (it rises)"
-    assert unsteady.bars
+    doubt = doubt_of(repetition(steady="not steady: it rises"), "bandwidth")
+    assert doubt
+    assert doubt.text == "its rate was not steady (it rises)"
+    assert doubt.bars
     cpu = doubt_of(repetition("cpu"), "bandwidth")
     assert cpu
     assert (cpu.text, cpu.bars) == ("the CPU decides", False)
@@ -181,7 +181,7 @@ def test_a_transient_takes_more_than_half_of_the_seeds() -> None:
         ]
         measured = results_of(AXES, rows)
         by_cell = doubts(measured, "bandwidth")
-        return (by_cell["disk", "randread"].kind if by_cell else "", len(unsteady(measured)))
+        return (by_cell["disk", "randread"].kind if by_cell else "", len(unsteady_cells(measured)))
 
     even, rising = ("medium", "steady"), ("medium", "not steady: it rises")
     assert kind_of(rising) == kind_of(rising, rising, even) == ("not steady", 1)

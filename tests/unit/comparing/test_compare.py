@@ -17,13 +17,13 @@ from flashbed.analysis.ratio import is_ahead, ratio, seeds_agree, spread, two_si
 from flashbed.common.errors import InputError
 from flashbed.comparing import change, presentation, regression_limits, result_set
 from flashbed.comparing.change import BeginsWith, Cause, FlushChange
-from flashbed.comparing.compared_cells import Compared, TextChange, compare
+from flashbed.comparing.compared_cells import Compared, TextChange, compare_sets
 from tests.support.facts import Facts
 from tests.support.made_up_exports import COUNTED, Row, write
 
 
 def of(a: Path | str, b: Path | str) -> Compared:
-    return compare(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
+    return compare_sets(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
 
 
 @pytest.mark.parametrize(

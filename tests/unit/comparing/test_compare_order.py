@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from flashbed.comparing import presentation, regression_limits, result_set
-from flashbed.comparing.compared_cells import Compared, compare
+from flashbed.comparing.compared_cells import Compared, compare_sets
 from tests.support.facts import Facts
 from tests.support.made_up_exports import Row, write
 
 
 def of(a: Path, b: Path) -> Compared:
-    return compare(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
+    return compare_sets(result_set.read_all(str(a))[""], result_set.read_all(str(b))[""])
 
 
 def flushes_twice(row: Row) -> None:

@@ -11,8 +11,8 @@ from flashbed.result.metrics import METRICS, Metric
 
 def test_each_line_is_a_metric() -> None:
     out = {"figures": b"rows_per_s 812.5\n\nretries 0\n lost  -1e3 \n"}
-    assert own_figures.figures(out) == {"own.rows_per_s": 812.5, "own.retries": 0.0, "own.lost": -1000.0}
-    assert own_figures.figures({}) == {}
+    assert own_figures.reported_figures(out) == {"own.rows_per_s": 812.5, "own.retries": 0.0, "own.lost": -1000.0}
+    assert own_figures.reported_figures({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,14 @@ def test_each_line_is_a_metric() -> None:
 )
 def test_anything_else_is_refused_with_its_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"^figures:2: .* is no figure"):
-        own_figures.figures({"figures": f"good 1\n{text}\n".encode()})
+        own_figures.reported_figures({"figures": f"good 1\n{text}\n".encode()})
 
 
 def test_a_name_is_there_once_and_there_are_not_too_many() -> None:
     with pytest.raises(ValueError, match="figures:2: rows is there twice"):
-        own_figures.figures({"figures": b"rows 1\nrows 2\n"})
+        own_figures.reported_figures({"figures": b"rows 1\nrows 2\n"})
     with pytest.raises(ValueError, match="figures: has more than 200 figures"):
-        own_figures.figures({"figures": b"".join(b"f%d 1\n" % number for number in range(201))})
+        own_figures.reported_figures({"figures": b"".join(b"f%d 1\n" % number for number in range(201))})
 
 
 def test_the_end_of_a_name_says_unit_and_direction() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.analysis import Comparison, Load, Words, compare, doubt_of, doubts, lines, sentence
 from flashbed.comparing import presentation, result_set
-from flashbed.comparing.compared_cells import compare as side_by_side
+from flashbed.comparing.compared_cells import compare_sets as side_by_side
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.durability import Commits, Durability, durability
 from flashbed.report.matrix import matrix

@@ -12,7 +12,7 @@ import pytest
 
 from flashbed.common.errors import InputError
 from flashbed.comparing import result_set
-from flashbed.comparing.compared_cells import compare
+from flashbed.comparing.compared_cells import compare_sets
 from flashbed.execution import frames
 from flashbed.guest_output.assessment import Assessment, State, Status
 from flashbed.result import columns
@@ -51,7 +51,7 @@ def test_a_column_that_is_added_is_everywhere(tmp_path: Path) -> None:
     (tmp_path / "later").mkdir()
     (tmp_path / "later/results.json").write_text(json.dumps({**document, "repetitions": changed}))
     (later,) = result_set.read_all(str(tmp_path / "later")).values()
-    differing = [text.column for cell in compare(compared, later).cells for text in cell.other_texts]
+    differing = [text.column for cell in compare_sets(compared, later).cells for text in cell.other_texts]
     assert set(differing) == {"ended"}
     assert "| `ended` | how it ended, in capitals |" in columns_table.with_columns(columns_table.PAGE.read_text())
     assert "ended" in columns.names()  # no axis of a study has its name
