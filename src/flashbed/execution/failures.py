@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explain why cells cannot run, or failed. Before any cell runs, find CPUs that no guest starts on, and missing
 checkers. After a failure, find the line of a profile that is the likely cause: a module that the guest's kernel
-refused, or a name that the kernel does not know.
+refused, or a name that the kernel does not know; and the command of the user's that met a limit of its guest.
 
 A failure that only shows when a cell runs is that cell's own, and stops no other. The reason in a result comes from the
 guest, and contains no path of this host; the hints name file and line. Must not know how a cell is run.
@@ -10,6 +10,8 @@ guest, and contains no path of this host; the hints name file and line. Must not
 from __future__ import annotations
 
 import errno
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,11 +21,14 @@ from flashbed.common.tomlfile import Keys, TomlFile
 from flashbed.execution.cell_medium import check_command
 from flashbed.execution.repetition import own_modules
 from flashbed.execution.scheduler import Record
+from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator
-from flashbed.machine import checker, qemu
+from flashbed.machine import checker, deaths, qemu
 from flashbed.profiles.library import ProfileKind, Selector
 from flashbed.study.loading import Study
 from flashbed.study.plan import Cell
+from flashbed.workload import WORKLOADS
+from flashbed.workload.program import UserProgram
 
 
 def check_beforehand(study: Study, cells: Sequence[Cell]) -> None:
@@ -58,17 +63,37 @@ def _of_boards(study: Study, refused: dict[str, str]) -> Iterable[str]:
             yield study.library.file("board", selector.name).message(("cpu",), why)
 
 
+_KEYS = {"prepare": "prepare", "warm": "warm", "measure": "command", "check": "check"}
+"""The keys of a study whose commands run in these steps."""
+
+_STEP = re.compile(rb"^flashbed: (\w+)\r?$", re.MULTILINE)
+"""The line of the console that says which step begins (guest/steps)."""
+
+_LIMITS = (
+    ("(the guest has no room for more processes)", "start fewer processes, or give the board more memory (`ram`)"),
+    ("(guests have no network)", "give what it would fetch as `files`, or as `packages`; only 127.0.0.1 works"),
+    (
+        os.strerror(errno.ENOSPC),
+        "/mnt has the size of the medium (`used_bytes`), and all else is in the board's memory (`ram`); give the full "
+        "one more, or write less",
+    ),
+    ("the guest's time (limit)", "raise `limit`, seconds of the guest's time, if the command ends at all"),
+)
+"""For words of guest/launch's complaints: what to do. The first that is there counts."""
+
 NOT_TAKEN = "insmod: can't insert '/lib/flashbed/{}.ko': "
 """insmod's message (busybox) for a module that the kernel refused; the reason follows."""
 
 
 def hints(study: Study, failures: Iterable[Record]) -> list[str]:
-    """Return a sentence for each line of a profile that is the likely cause of failures, with file and key."""
+    """Return a sentence for each line of a profile or study that is the likely cause of failures, with file and key."""
     return list(dict.fromkeys(hint for record in failures for hint in _hints_of(study, record)))
 
 
 def _hints_of(study: Study, record: Record) -> Iterator[str]:
     cell, step = record.repetition.cell, _failed_step(record.folder)
+    if isinstance(WORKLOADS[study.tool], UserProgram):
+        yield from _of_programs(study, record, step)
     if step is None:
         return
     for module, folder in own_modules(cell):
@@ -88,6 +113,28 @@ def _hints_of(study: Study, record: Record) -> Iterator[str]:
         unknown = f'the guest knows no scheduler "{cell.scheduler.name}", or one of these numbers is out of its range'
         names = "a module registers its name as .elevator_name"
         yield _message(study, record, "scheduler", ("name",), f"{unknown}; {names}")
+
+
+def _of_programs(study: Study, record: Record, step: qemu.FailedStep | None) -> Iterator[str]:
+    """Yield what to do about a command that met a limit of its guest, or of this host."""
+    name, todo = _step_of(record.folder) if step is None else step.name, ""
+    if step is not None:
+        todo = next((todo for words, todo in _LIMITS if words in step.complaint), "")
+    elif record.result.outcome == Status.TIMED_OUT:
+        todo = "it computes for longer than this host's limit; raise that (--limit) if it ends at all"
+    elif record.result.reason.startswith(deaths.OUT_OF_MEMORY):
+        todo = "start fewer processes, let them take less memory, or give the board more (`ram`)"
+    if name in _KEYS and todo:
+        key = "process" if name == "measure" and "process" in study.tables_of_tool else _KEYS[name]
+        value = record.repetition.cell.coordinates.get(key, "")
+        yield f"{study.place_of(key, value)}: {todo}"
+
+
+def _step_of(folder: Path) -> str:
+    """Return the last step that a guest began; "" if it began none."""
+    console = folder / "console.log"
+    steps = _STEP.findall(console.read_bytes()) if console.is_file() else []
+    return steps[-1].decode() if steps else ""
 
 
 def _failed_step(folder: Path) -> qemu.FailedStep | None:

@@ -24,12 +24,14 @@ is shorter.
 
 PANIC = rb"Kernel panic - not syncing: "
 
+OUT_OF_MEMORY = "the guest ran out of memory"
+
 HUNG = "the guest hung: one of its CPUs went round without an end"
 
 DEATHS = (
     (
         re.compile(PANIC + rb"(Out of memory.*|System is deadlocked on memory.*)"),
-        "the guest ran out of memory",
+        OUT_OF_MEMORY,
     ),
     (
         re.compile(PANIC + rb"(hung_task.*)"),
@@ -43,7 +45,7 @@ DEATHS = (
     (
         re.compile(rb"outbox: (results larger than the outbox).*"),
         f"what the guest has to hand out is more than {describe_size(outbox.BYTES)}, the size of its outbox: "
-        "let the job log less",
+        "let the job log less, or the programs print less",
     ),
 )
 

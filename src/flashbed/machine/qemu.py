@@ -94,6 +94,9 @@ FAILED = "failed"
 
 RAM_TOO_SMALL = re.compile("could not load initrd|Not enough space for DTB|could not load kernel")
 
+OF_LAUNCH = "error: "
+"""The beginning of guest/launch's complaints."""
+
 TELLING = re.compile(r"error|fail|bad |no space|cannot|can't|unknown|invalid|not |dropped", re.IGNORECASE)
 """Matches the line in a tool's output that says why it failed."""
 
@@ -348,12 +351,15 @@ class FailedStep:
 
 def failed_step(files: Mapping[str, bytes]) -> FailedStep:
     """Return the step that a guest's file `failed` names. Of its tool's output take the first line that tells a reason,
-    else the last line.
+    else the last line. Of guest/launch's output take all from its complaint on: that quotes a command, which may have
+    several lines, before its reason.
     """
     name, _, status = foreign.line(files[FAILED].decode(errors="replace")).partition(": ")
     output = files.get(f"{name}.txt", b"").decode(errors="replace")
     lines = [line for line in output.splitlines() if line.strip()]
     complaint = next((line for line in lines if TELLING.search(line)), lines[-1]) if lines else ""
+    if complaint.startswith(OF_LAUNCH):
+        complaint = output[output.index(complaint) :]
     return FailedStep(name, status, foreign.line(complaint))
 
 

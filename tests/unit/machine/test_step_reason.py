@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from flashbed.machine import qemu
@@ -44,3 +46,11 @@ def test_more_results_than_the_guest_can_hand_out() -> None:
 def test_an_error_number_of_fio_is_told_in_words() -> None:
     with pytest.raises(WorkloadOutputError, match="fio reported error 28 in job a: No space left on device"):
         metrics_of({"fio.json": b'{"jobs": [{"jobname": "a", "error": 28}]}'}, "fio.json")
+
+
+def test_a_command_of_several_lines_comes_before_its_reason() -> None:
+    """The reason was lost: the first line of the complaint is a part of the command."""
+    output = b"error: echo begin\nhead -c 300M /dev/zero >/mnt/full\n: head: No space left on device\n"
+    step = qemu.failed_step({"failed": b"measure: exit status 1\n", "measure.txt": output})
+    assert step.complaint == Facts("error: echo begin", "head -c 300M", "No space left on device")
+    assert step.has(errno.ENOSPC)
