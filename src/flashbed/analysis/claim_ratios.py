@@ -14,19 +14,24 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from statistics import fmean
 
-from flashbed.analysis.finding import Bound, Case, Finding, Side
+from flashbed.analysis.finding import (
+    Bounds,
+    Case,
+    Finding,
+    MissingRatio,
+    NoMetric,
+    NoRatio,
+    NotMeasured,
+    OpenBounds,
+    Side,
+)
 from flashbed.analysis.ratio import Numbers, geometric_mean, mean_by_seed, quotient, ratio
 from flashbed.analysis.study_results import Results
-from flashbed.analysis.words import metric_of, scale_of
 from flashbed.common.units import by_size
 from flashbed.guest_output.wear import BOUNDED_BY
 from flashbed.result.columns import Combination
 from flashbed.study.format import Claim, Printed, Where
 from flashbed.study.relation import CLEAR, Band, band, each
-
-NO_SEED = "the two have no seed in common"
-
-NO_GAP = "a ratio of which one number is 0 has no size that could change"
 
 NO_WAY_BACK = Band(1 / CLEAR, float("inf"))
 """The band of each step along an axis on which a metric rises."""
@@ -68,7 +73,7 @@ def comparisons(claim: Claim, metric: str, results: Results) -> Iterator[Finding
                 left=left,
                 right=right,
                 ratio=left_by_right,
-                reason="" if left_by_right else _why_no_ratio(results, metric, [left, right]),
+                missing=None if left_by_right else _why_no_ratio(results, metric, [left, right]),
                 printed_ratio=_printed_ratio(left, right),
             )
 
@@ -152,38 +157,19 @@ def _printed_ratio(left: Side, right: Side) -> float | None:
     return quotient(above, below)
 
 
-def _why_no_ratio(results: Results, metric: str, sides: Sequence[Side]) -> str:
-    """Return why a comparison has no ratio: how the repetitions of the first cell without a number ended."""
+def _why_no_ratio(results: Results, metric: str, sides: Sequence[Side]) -> MissingRatio:
+    """Return why a comparison has no ratio: how a repetition of the first cell without a number ended."""
     for side in sides:
         if side.numbers or side.cell is None:
             continue
-        repetitions = [row for row in results.repetitions if row.combination == side.cell]
-        ends = dict.fromkeys(
-            f"{row.outcome}: {row.reason}" if row.reason else row.outcome for row in repetitions if not row.is_measured
-        )
+        repetitions = (row for row in results.repetitions if row.combination == side.cell)
+        if row := next((row for row in repetitions if not row.is_measured), None):
+            return NotMeasured(row.outcome, row.reason)
         bounds = bounds_of(results, metric, side.cell)
-        return next(iter(ends), _open_bounds(bounds, metric) if bounds else f"it has no {metric}")
+        return OpenBounds(metric, bounds) if bounds else NoMetric(metric)
     if any(number < 0 for side in sides for number in side.numbers.values()):
-        return "a number below zero has no ratio"
-    return NO_SEED
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The lower and the upper bound of a metric, by seed; a bound that nobody knows is empty."""
-
-    least: Numbers
-    most: Numbers
-
-    def deciding(self, value: float, wanted: Band) -> tuple[Bound, Numbers] | None:
-        """Return the bound that decides whether the metric, against `value`, lies in `wanted`; None if neither does."""
-        low = min(self.least.values(), default=0.0) / value
-        high = max(self.most.values()) / value if self.most else math.inf
-        holds = wanted.holds(low, high)
-        if holds is None:
-            return None
-        by_most = self.most and (wanted.low == 0 if holds else high < wanted.low)
-        return ("at most", self.most) if by_most else ("at least", self.least)
+        return NoRatio.BELOW_ZERO
+    return NoRatio.NO_COMMON_SEED
 
 
 def bounds_of(results: Results, metric: str, cell: Combination) -> Bounds | None:
@@ -200,14 +186,6 @@ def _bounded(claim: Claim, metric: str, results: Results, wanted: Band, left: Si
     bounds = bounds_of(results, metric, left.cell)
     deciding = bounds.deciding(claim.value, wanted) if bounds and claim.value else None
     return replace(left, bound=deciding[0], numbers=deciding[1]) if deciding else left
-
-
-def _open_bounds(bounds: Bounds, metric: str) -> str:
-    """Return a clause such as "not known yet: at most 9.4 years"."""
-    scale = scale_of(metric_of(metric), [*bounds.least.values(), *bounds.most.values()])
-    ends = [("at least", bounds.least, min), ("at most", bounds.most, max)]
-    clauses = [f"{bound} {scale.figure(pick(numbers.values()))}" for bound, numbers, pick in ends if numbers]
-    return f"not known yet: {' and '.join(clauses)}"
 
 
 def gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
@@ -235,7 +213,7 @@ def gaps(claim: Claim, metric: str, results: Results) -> Iterator[Finding]:
                 left=left,
                 right=right,
                 ratio=change,
-                reason="" if change else _why_no_gap((by_value[later], by_value[earlier])),
+                missing=None if change else _why_no_gap((by_value[later], by_value[earlier])),
                 printed_ratio=None,
                 is_gap=True,
             )
@@ -259,11 +237,11 @@ def _has_zero(finding: Finding) -> bool:
     return any(0.0 in (left[seed], right[seed]) for seed in left if seed in right)
 
 
-def _why_no_gap(pair: Sequence[Finding]) -> str:
+def _why_no_gap(pair: Sequence[Finding]) -> MissingRatio:
     """Return why two findings have no ratio of their ratios."""
     if any(finding.ratio is not None and _has_zero(finding) for finding in pair):
-        return NO_GAP
-    return next((finding.reason for finding in pair if finding.reason), NO_SEED)
+        return NoRatio.ZERO_IN_GAP
+    return next((finding.missing for finding in pair if finding.missing), NoRatio.NO_COMMON_SEED)
 
 
 def averages(claim: Claim, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -292,12 +270,12 @@ def averages(claim: Claim, findings: Sequence[Finding]) -> Iterator[Finding]:
 def _average(group: Sequence[Finding], *, in_time: bool) -> Finding:
     """Return the average of findings that make the same comparison in different cases."""
     first = group[0]
-    missing = [finding for finding in group if finding.ratio is None]
+    without = [finding for finding in group if finding.ratio is None]
     left, right = first.left, first.right
-    single = None if missing else ratio([(finding.left.numbers, finding.right.numbers) for finding in group])
+    single = None if without else ratio([(finding.left.numbers, finding.right.numbers) for finding in group])
     average = single
     if len(group) > 1:
-        has_means = in_time and not missing
+        has_means = in_time and not without
         left = _mean_side([finding.left for finding in group], has_means)
         right = _mean_side([finding.right for finding in group], has_means)
         if has_means:
@@ -307,7 +285,7 @@ def _average(group: Sequence[Finding], *, in_time: bool) -> Finding:
         left=left,
         right=right,
         ratio=average,
-        reason=missing[0].reason if missing else "" if average else NO_SEED,
+        missing=without[0].missing if without else None if average else NoRatio.NO_COMMON_SEED,
         printed_ratio=_mean_printed(group, in_time),
         geometric=single if in_time and len(group) > 1 else None,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flashbed.analysis.finding import Finding, Side
+from flashbed.analysis.finding import Finding, MissingRatio, NoMetric, NoRatio, NotMeasured, OpenBounds, Side
 from flashbed.analysis.judgement import Judgement
 from flashbed.analysis.model_error import SAME_LOAD, Source
 from flashbed.analysis.words import Words, count, factor, figures, in_sentence, listing, metric_of, number, scale_of
@@ -66,7 +66,7 @@ def verdicts_in_words(verdicts: Sequence[Verdict]) -> str:
 def evidence(judgement: Judgement, words: Words) -> str:
     """Return the reason of the verdict: how many cases bear the claim out, and the comparison that decided."""
     if not judgement.findings:
-        return f"Not decided: {judgement.reason}."
+        return f"Not decided: {unjudged_words(judgement)}."
     text = _how_many(judgement)
     if judgement.verdict == Verdict.UNKNOWN:
         return text + _reasons(judgement.decisive, words)
@@ -99,13 +99,49 @@ def _reasons(findings: Sequence[Finding], words: Words) -> str:
     """Return a sentence with each reason, and the first comparison that lacks a ratio for it."""
     by_reason: dict[str, list[Finding]] = {}
     for finding in findings:
-        by_reason.setdefault(finding.reason, []).append(finding)
+        by_reason.setdefault(missing_words(finding.missing), []).append(finding)
     parts = []
     for reason, spoilt in list(by_reason.items())[:MOST_REASONS]:
         others = f" and {count(len(spoilt) - 1, 'more comparison')}" if len(spoilt) > 1 else ""
         parts.append(f"{_place(spoilt[0], words)}{others} ({reason})")
     more = f", and {len(by_reason) - MOST_REASONS} more reasons" if len(by_reason) > MOST_REASONS else ""
     return f"There is nothing to go by for {'; '.join(parts)}{more}."
+
+
+_NO_RATIO = {
+    NoRatio.BELOW_ZERO: "a number below zero has no ratio",
+    NoRatio.NO_COMMON_SEED: "the two have no seed in common",
+    NoRatio.ZERO_IN_GAP: "a ratio of which one number is 0 has no size that could change",
+}
+
+
+def missing_words(missing: MissingRatio | None) -> str:
+    """Return a clause on why a comparison has no ratio; "" for None."""
+    if isinstance(missing, NotMeasured):
+        return f"{missing.outcome}: {missing.reason}" if missing.reason else missing.outcome.value
+    if isinstance(missing, NoMetric):
+        return f"it has no {missing.metric}"
+    if isinstance(missing, OpenBounds):
+        return _open_bounds(missing)
+    return _NO_RATIO[missing] if missing else ""
+
+
+def _open_bounds(of: OpenBounds) -> str:
+    """Return a clause such as "not known yet: at most 9.4 years"."""
+    least, most = of.bounds.least.values(), of.bounds.most.values()
+    scale = scale_of(metric_of(of.metric), [*least, *most])
+    clauses = [f"at least {scale.figure(min(least))}"] if least else []
+    clauses += [f"at most {scale.figure(max(most))}"] if most else []
+    return f"not known yet: {' and '.join(clauses)}"
+
+
+def unjudged_words(judgement: Judgement) -> str:
+    """Return a clause on why there is nothing to judge a claim by; "" if there is."""
+    if judgement.unjudged is None:
+        return ""
+    if systems := judgement.unjudged.not_imported:
+        return f"no results of {listing(systems)} are imported (flashbed export, flashbed import)"
+    return "none of its cells is among the results"
 
 
 def finding_words(finding: Finding, words: Words) -> str:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Literal
 
 from flashbed.analysis.model_error import ErrorLeft
 from flashbed.analysis.ratio import Numbers, Spread, spread
+from flashbed.guest_output.assessment import Status
 from flashbed.result.columns import Combination
 from flashbed.study.format import Printed
 from flashbed.study.relation import Band, Verdict
@@ -22,6 +24,60 @@ Case = tuple[tuple[str, str], ...]
 """Axis and value of all axes that the claim does not compare and in which its cells differ."""
 
 Bound = Literal["at least", "at most"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The lower and the upper bound of a metric, by seed; a bound that nobody knows is empty."""
+
+    least: Numbers
+    most: Numbers
+
+    def deciding(self, value: float, wanted: Band) -> tuple[Bound, Numbers] | None:
+        """Return the bound that decides whether the metric, against `value`, lies in `wanted`; None if neither does."""
+        low = min(self.least.values(), default=0.0) / value
+        high = max(self.most.values()) / value if self.most else math.inf
+        holds = wanted.holds(low, high)
+        if holds is None:
+            return None
+        by_most = self.most and (wanted.low == 0 if holds else high < wanted.low)
+        return ("at most", self.most) if by_most else ("at least", self.least)
+
+
+class NoRatio(Enum):
+    """Why two sides with numbers have no ratio."""
+
+    BELOW_ZERO = auto()
+    NO_COMMON_SEED = auto()
+    ZERO_IN_GAP = auto()
+    """A side is a ratio of which one number is 0: it has no size that could change."""
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """How a repetition of a side ended, which has no figures for it."""
+
+    outcome: Status
+    reason: str
+
+
+@dataclass(frozen=True)
+class NoMetric:
+    """A side was measured, and lacks the metric."""
+
+    metric: str
+
+
+@dataclass(frozen=True)
+class OpenBounds:
+    """Of a side only bounds of the metric are known, and they do not decide."""
+
+    metric: str
+    bounds: Bounds
+
+
+MissingRatio = NoRatio | NotMeasured | NoMetric | OpenBounds
+"""Why a comparison has no ratio."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +127,8 @@ class Finding:
     right: Side
     ratio: Spread | None
     """Left by right, over the seeds."""
-    reason: str
-    """Why there is no ratio; "" if there is one."""
+    missing: MissingRatio | None
+    """Why there is no ratio; None if there is one."""
     printed_ratio: float | None
     """The ratio of the paper's figures; None if one is missing or invalid."""
     is_gap: bool = False

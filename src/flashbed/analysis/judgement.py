@@ -19,6 +19,14 @@ from flashbed.study.relation import FEW, Verdict
 
 
 @dataclass(frozen=True)
+class Unjudged:
+    """Why a claim has no comparison: none of its cells is among the results, or a system's results are missing."""
+
+    not_imported: tuple[str, ...] = ()
+    """The systems that the claim is about, and of which no results are imported."""
+
+
+@dataclass(frozen=True)
 class Judgement:
     """A claim with its verdict and the findings behind it."""
 
@@ -29,8 +37,8 @@ class Judgement:
     """The verdicts by metric and case."""
     printed_verdict: Verdict | None
     """The verdict on the paper's figures; None if it has none."""
-    reason: str = ""
-    """Why there is nothing to judge by; "" if there is."""
+    unjudged: Unjudged | None = None
+    """Why there is nothing to judge by; None if there is."""
 
     @property
     def decisive(self) -> list[Finding]:
@@ -79,7 +87,7 @@ def judge(claim: Claim, results: Results, source_of: SourceOf | None = None) -> 
         findings = list(averages(claim, findings))
     findings = [replace(finding, error=_error(finding, source_of)) for finding in _without_constants(findings)]
     if not findings:
-        return undecidable(claim, "none of its cells is among the results")
+        return undecidable(claim, Unjudged())
     verdicts: dict[tuple[str, Case], list[Verdict]] = {}
     printed: dict[tuple[str, Case], list[Verdict]] = {}
     for finding in findings:
@@ -98,9 +106,9 @@ def judge(claim: Claim, results: Results, source_of: SourceOf | None = None) -> 
     )
 
 
-def undecidable(claim: Claim, reason: str) -> Judgement:
+def undecidable(claim: Claim, why: Unjudged) -> Judgement:
     """Return the judgement of a claim for which there are no results at all."""
-    return Judgement(claim, Verdict.UNKNOWN, [], {}, None, reason)
+    return Judgement(claim, Verdict.UNKNOWN, [], {}, None, why)
 
 
 OPEN = (Verdict.WITHIN_ERROR, Verdict.UNDECIDED, Verdict.UNKNOWN)

@@ -16,9 +16,11 @@ from flashbed.analysis.claim_words import (
     evidence,
     geometric_words,
     is_narrow,
+    missing_words,
     printed_words,
     ratio_text,
     sides_words,
+    unjudged_words,
     zero_words,
 )
 from flashbed.analysis.words import Scale, Words, capitalized, listing, metric_of, scale_of
@@ -117,7 +119,7 @@ def overview(report: Report, judgements: Sequence[Judgement]) -> ReportTable:
             cells = [_papers(deciding), *_ratio_cells(deciding)[:2]]
         case = f" at {report.words.places(deciding.case)}" if deciding and deciding.case else ""
         clock = ", real time" if deciding and judgement.claim.is_about_systems else ""
-        by = f"{sides_words(deciding, report.words)}{case}{clock}" if deciding else judgement.reason
+        by = f"{sides_words(deciding, report.words)}{case}{clock}" if deciding else unjudged_words(judgement)
         heads = [Head(f"{place}. {judgement.claim.text}", link=f"#claim-{place}")]
         rows.append(Row(heads, [verdict, TableCell(by), *cells]))
     return ReportTable(
@@ -221,7 +223,9 @@ def _ours(finding: Finding, scale: Scale) -> TableCell:
         return scale.number(side.spread.median) if side.spread else "–"
 
     if finding.ratio is None:
-        return TableCell(f"{text(finding.left)} : {text(finding.right)}", hint=finding.reason, tone="quiet")
+        return TableCell(
+            f"{text(finding.left)} : {text(finding.right)}", hint=missing_words(finding.missing), tone="quiet"
+        )
     bound = f"{finding.left.bound} " if finding.left.bound else ""
     return TableCell(f"{bound}{text(finding.left)} : {text(finding.right)}")
 
@@ -250,7 +254,7 @@ def _papers(finding: Finding) -> TableCell:
 def _ratio_cells(finding: Finding) -> list[TableCell]:
     """Return the ratio, the band and the verdict as cells."""
     ratio = finding.ratio
-    ratio_cell = TableCell("–", hint=finding.reason, tone="quiet")
+    ratio_cell = TableCell("–", hint=missing_words(finding.missing), tone="quiet")
     if ratio is not None:
         exact = is_narrow(finding.band)
         note = " – ".join(dict.fromkeys(ratio_text(end, exact) for end in finding.interval))
@@ -259,7 +263,7 @@ def _ratio_cells(finding: Finding) -> list[TableCell]:
             note = f"{note}{'; ' if note else ''}geometric {ratio_text(finding.geometric.median, exact)}"
         bound = f"{finding.left.bound} " if finding.left.bound else ""
         ratio_cell = TableCell(zero_words(finding) or f"{bound}{ratio_text(ratio.median, exact)} ×", note=note)
-    verdict = TableCell(finding.verdict, note=finding.reason, tone=VERDICT_TONES[finding.verdict])
+    verdict = TableCell(finding.verdict, note=missing_words(finding.missing), tone=VERDICT_TONES[finding.verdict])
     return [ratio_cell, TableCell(band_words(finding.band)), verdict]
 
 

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
-from flashbed.analysis.claim_words import evidence
+from flashbed.analysis.claim_words import evidence, missing_words
 from flashbed.analysis.words import joint_text, metric_of
 from flashbed.report import on_terminal
 from flashbed.report.answers import loads_of
@@ -177,7 +177,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "model_leaves": _model_leaves(finding),
         "printed_ratio": None if finding.printed_ratio is None else _rounded(finding.printed_ratio),
         "verdict": finding.verdict,
-        "reason": finding.reason,
+        "reason": missing_words(finding.missing),
     }
 
 

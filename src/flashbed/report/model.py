@@ -28,6 +28,7 @@ from flashbed.analysis import (
     with_erase_counts,
 )
 from flashbed.analysis.decisive import is_of_the_load, not_durable
+from flashbed.analysis.judgement import Unjudged
 from flashbed.analysis.model_error import SourceOf, sources
 from flashbed.analysis.words import listing, metric_of
 from flashbed.guest_output.durability import Durability
@@ -195,9 +196,7 @@ class Report:
         present = self.elsewhere.axes[SYSTEM] if self.elsewhere else ()
         missing = [name for name in wanted if name not in present]
         if missing or self.elsewhere is None:
-            return undecidable(
-                claim, f"no results of {listing(missing)} are imported (flashbed export, flashbed import)"
-            )
+            return undecidable(claim, Unjudged(tuple(missing)))
         return judge(claim, self.elsewhere)
 
     @cached_property

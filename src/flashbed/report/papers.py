@@ -20,10 +20,12 @@ from flashbed.analysis.claim_words import (
     finding_words,
     geometric_words,
     is_narrow,
+    missing_words,
     printed_words,
     ratio_text,
     sides_words,
     summary,
+    unjudged_words,
     verdicts_in_words,
 )
 from flashbed.analysis.words import count, in_sentence, listing, metric_of, scale_of
@@ -204,8 +206,8 @@ def _figures(judged: Judged) -> str:
     """Return the comparison that decides, or why there is none."""
     deciding = judged.judgement.deciding
     if deciding is None or deciding.ratio is None:
-        reasons = dict.fromkeys(finding.reason for finding in judged.judgement.decisive if finding.reason)
-        return listing(list(reasons)[:1]) or judged.judgement.reason
+        missing = next((finding.missing for finding in judged.judgement.decisive if finding.missing), None)
+        return missing_words(missing) or unjudged_words(judged.judgement)
     return finding_words(deciding, judged.report.words)
 
 
@@ -376,7 +378,7 @@ def _cells(report: Report, judgement: Judgement, finding: Finding) -> Iterator[s
     yield _ours(finding)
     yield "–" if finding.ratio is None else _interval(finding, exact)
     yield band_words(finding.band)
-    yield finding.verdict + (f": {finding.reason}" if finding.reason else "")
+    yield finding.verdict + (f": {missing_words(finding.missing)}" if finding.missing else "")
 
 
 def _ours(finding: Finding) -> str:

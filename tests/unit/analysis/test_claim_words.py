@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from flashbed.analysis import judge
-from flashbed.analysis.claim_words import summary
+from flashbed.analysis.claim_words import missing_words, summary
+from flashbed.analysis.finding import Bounds, MissingRatio, NoMetric, NoRatio, NotMeasured, OpenBounds
+from flashbed.guest_output.assessment import Status
 from tests.support.claim_samples import a_against_b, claim, ratios, results, said
 from tests.support.facts import Facts
 
@@ -82,3 +86,21 @@ def test_what_is_the_same_with_each_seed_is_said_so() -> None:
     close = a_against_b(">=")
     assert said(close, ratios(1.0, 1.0)) == Facts("a against b", "the same", "2 seeds", "at least 0.99")
     assert said(a_against_b(), ratios(7.41, 7.43)) == Facts("a against b", "7.4 times", "2 seeds", "at least 1.01")
+
+
+@pytest.mark.parametrize(
+    ("missing", "facts"),
+    [
+        (NotMeasured(Status.FAILED, "mkfs: exit status 1"), Facts("failed", "mkfs: exit status 1")),
+        (NotMeasured(Status.MISSING, ""), Facts("missing")),
+        (NoMetric("iops"), Facts("no iops")),
+        (OpenBounds("lifetime_years", Bounds({1: 3.0, 2: 4.0}, {1: 8.0, 2: 9.0})), Facts("least 3.00", "most 9.00")),
+        (OpenBounds("lifetime_years", Bounds({}, {1: 9.0})), Facts("at most 9.00")),
+        (NoRatio.BELOW_ZERO, Facts("below zero")),
+        (NoRatio.NO_COMMON_SEED, Facts("no seed")),
+        (NoRatio.ZERO_IN_GAP, Facts("0")),
+    ],
+)
+def test_a_missing_ratio_has_its_reason(missing: MissingRatio, facts: Facts) -> None:
+    assert missing_words(missing) == facts
+    assert missing_words(None) == ""

@@ -11,9 +11,13 @@ import pytest
 
 from flashbed.analysis import Results, Words, judge
 from flashbed.analysis.claim_words import geometric_words, printed_words
+from flashbed.analysis.finding import NoMetric, NotMeasured
+from flashbed.guest_output.assessment import Status
 from tests.support.claim_samples import AXES, a_against_b, claim, ratios, results, said
 from tests.support.facts import Facts
 from tests.support.tabled import results_of
+
+NOT_RUN = NotMeasured(Status.MISSING, "was not run")
 
 
 def test_the_data_decide() -> None:
@@ -117,7 +121,7 @@ def test_an_average_needs_every_cell_with_a_common_seed() -> None:
     assert judge(claim_, apart).findings[0].left.numbers == {1: 1.0}  # the seed that both sizes have
     planned = [((name, file), 1) for name in "ab" for file in ("1M", "16M")]
     judged = judge(claim_, results_of(apart.axes, [], planned))
-    assert (judged.verdict, judged.findings[0].reason) == ("cannot be decided", "missing: was not run")
+    assert (judged.verdict, judged.findings[0].missing) == ("cannot be decided", NOT_RUN)
 
 
 def test_an_average_over_some_axes_leaves_the_others_as_cases() -> None:
@@ -146,7 +150,7 @@ def test_how_a_ratio_changes_along_an_axis() -> None:
     data["b"]["16k"] = []
     open_ = judge(gap, results(data))
     assert open_.verdict == "cannot be decided"
-    assert open_.decisive[0].reason == "failed: mkfs: exit status 1"
+    assert open_.decisive[0].missing == NotMeasured(Status.FAILED, "mkfs: exit status 1")
 
 
 def test_an_explanation_is_shown_only_with_its_verdict() -> None:
@@ -159,7 +163,7 @@ def test_a_failed_cell_leaves_a_claim_open_and_says_why() -> None:
     data = {"a": {"4k": [20.0], "64k": [20.0]}, "b": {"4k": [10.0], "64k": []}}
     judged = judge(a_against_b(), results(data))
     assert judged.verdict == "cannot be decided"
-    assert [finding.reason for finding in judged.decisive] == ["failed: mkfs: exit status 1"]
+    assert [finding.missing for finding in judged.decisive] == [NotMeasured(Status.FAILED, "mkfs: exit status 1")]
     # A case that refutes the claim decides, whatever else is open
     assert judge(a_against_b("<"), results(data)).verdict == "does not hold"
     assert judge(a_against_b(cells="average"), results(data)).verdict == "cannot be decided"
@@ -168,7 +172,7 @@ def test_a_failed_cell_leaves_a_claim_open_and_says_why() -> None:
 def test_what_never_ran_cannot_be_decided() -> None:
     planned = [((name, "write", "4k"), 1) for name in "ab"]
     judged = judge(a_against_b(), results_of(AXES, [], planned))
-    assert (judged.verdict, judged.findings[0].reason) == ("cannot be decided", "missing: was not run")
+    assert (judged.verdict, judged.findings[0].missing) == ("cannot be decided", NOT_RUN)
     assert judge(a_against_b(), results_of(AXES, [])).verdict == "cannot be decided"
 
 
@@ -231,7 +235,7 @@ def test_a_claim_of_several_metrics_must_hold_for_each() -> None:
     both = a_against_b(metric=["bandwidth", "iops"])
     data = results({"a": {"4k": [2.0]}, "b": {"4k": [1.0]}})
     assert judge(both, data).verdict == "cannot be decided"
-    assert [finding.reason for finding in judge(both, data).decisive] == ["it has no iops"]
+    assert [finding.missing for finding in judge(both, data).decisive] == [NoMetric("iops")]
 
 
 # --- the paper's own figures ------------------------------------------------------------------------------------------
