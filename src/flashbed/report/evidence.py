@@ -268,8 +268,8 @@ def _asked_metrics(report: Report) -> list[str]:
 
 
 def _metric_cell(value: float | None, scale: Scale) -> TableCell:
-    """Return a number as a cell; an empty one for None."""
-    return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value), sort=value)
+    """Return a number as a cell, which sorts by its hint; an empty one for None."""
+    return TableCell("") if value is None else TableCell(scale.number(value), hint=repr(value))
 
 
 _HOW_TO_GET_A_BASE = "`git init`, `git add --force .` and `git commit` there, before the change, give it a base"

@@ -219,8 +219,10 @@
     }
   }
 
+  // A rounded number has its exact one in the title or, where that says something else, in data-sort.
   function sortValue(cell) {
-    return cell.dataset.sort === undefined ? cell.textContent.trim() : Number(cell.dataset.sort);
+    const exact = Number(cell.dataset.sort ?? (cell.title || NaN));
+    return Number.isNaN(exact) ? cell.textContent.trim() : exact;
   }
 
   function compare(a, b) {
