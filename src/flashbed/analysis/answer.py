@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from flashbed.analysis.decisive import Doubt, DoubtKind
+from flashbed.analysis.decisive import Doubt, DoubtKind, LostInCuts, ReachedShare, Transient, Waited
 from flashbed.analysis.groups import Comparison, Group, Lead, Setting, narrowed
 from flashbed.analysis.ratio import CLEAR_FACTOR, INTERVAL_SEEDS, apart, quotient
 from flashbed.analysis.study_results import JointValue
@@ -29,6 +29,7 @@ from flashbed.analysis.words import (
     percents,
     scale_of,
 )
+from flashbed.guest_output.assessment import Assessment
 from flashbed.result.metrics import Metric
 
 CLOSE_FACTOR = 1.095
@@ -210,7 +211,7 @@ def _omissions(comparison: Comparison, group: Group, words: Words) -> str:
 
     text = ""
     for value, doubt in group.not_durable.items():
-        text += f" NOT DURABLE, and not compared: {names([value])}, because {doubt.text}."
+        text += f" NOT DURABLE, and not compared: {names([value])}, because {doubt_words(doubt)}."
     missing = [value for value in group.left_out if value not in (*group.in_doubt, *group.not_durable)]
     if group.in_doubt and group.leads:
         text += f" Not decided: {names(group.in_doubt)}, because {because(group, group.in_doubt)}."
@@ -269,6 +270,43 @@ _CLAUSES: Mapping[DoubtKind, str] = {
 }
 """Doubts of a kind as one clause, without the numbers of each."""
 
+_WITHOUT_FIGURES: Mapping[DoubtKind, str] = {
+    "memory": "memory kept most of the bytes from the medium",
+    "memory or compression": "memory or compression kept most of the bytes from the medium",
+    "CPU": "the CPU decides",
+    "write cache": "it went into the drive's write cache in part, faster than onto its platters",
+    "below zero": "a difference came out below zero, and has no ratio",
+}
+"""The clauses of doubts whose kind says all."""
+
+_ASSESSED: Mapping[DoubtKind, str] = {
+    "not durable": "commits of the load were lost",
+    "commits not known": "it is not known whether all commits were carried out",
+    "not steady": "its rate was not steady",
+    "not settled": "a longer run has another one",
+}
+"""The clauses of doubts that come from an assessment. Its reason follows in parentheses."""
+
+
+def doubt_words(doubt: Doubt) -> str:
+    """Return a doubt as a clause to follow "because", with its figures."""
+    match doubt.facts:
+        case ReachedShare(percent):
+            return f"only {percent:.0f} % of the bytes passed between board and medium"
+        case LostInCuts(lost, cuts):
+            return f"{lost} of {cuts} power cuts lost data, or the file system"
+        case Waited.FOR_THE_FLUSH:
+            return "its writes ended in memory, and what it waited for was the flush at its end"
+        case Transient(longer, times_off) if times_off is not None:
+            off = f"{factor(times_off)} times off the steady one of the same over {longer}"
+            return f"it is too short to tell its rate, {off}"
+        case Transient(longer):
+            return f"it is only the beginning of the same over {longer}, whose rate was not steady"
+        case Assessment(_, reason):
+            return f"{_ASSESSED[doubt.kind]} ({reason})" if reason else _ASSESSED[doubt.kind]
+    return _WITHOUT_FIGURES[doubt.kind]
+
+
 _BRIEF: Mapping[DoubtKind, str] = {"not steady": "no steady rate", "too short": "no steady rate"}
 """A kind of doubt in a few words, where its own name is no noun."""
 
@@ -284,7 +322,7 @@ def _clauses(doubts: Sequence[Doubt]) -> str:
     """
     clauses = []
     for kind in dict.fromkeys(doubt.kind for doubt in doubts):
-        texts = list(dict.fromkeys(doubt.text for doubt in doubts if doubt.kind == kind))
+        texts = list(dict.fromkeys(doubt_words(doubt) for doubt in doubts if doubt.kind == kind))
         clauses.append(texts[0] if len(texts) == 1 else _CLAUSES.get(kind, texts[0]))
     return ", or ".join(clauses)
 

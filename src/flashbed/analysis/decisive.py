@@ -7,23 +7,24 @@ steady. It is one too if it was too short to tell, and its figure differs from t
 transient is shown, and decides nothing. A short cell that agrees with the longer one supports it. If both were steady,
 the figure depends on the size.
 
-All that compare, advise or draw ask this module. Knows the columns of the results table. Must not know workloads.
+All that compare, advise or draw ask this module. Knows the columns of the results table. Must not know workloads, nor
+words for people (answer.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from math import fsum
 from statistics import median
 from typing import Literal
 
 from flashbed.analysis.ratio import apart
 from flashbed.analysis.study_results import Results
-from flashbed.analysis.words import factor
 from flashbed.common.units import by_size, sizes
 from flashbed.guest_output import percentiles, power_cuts
-from flashbed.guest_output.assessment import State
+from flashbed.guest_output.assessment import Assessment, State
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.steadiness import MOST_APART, Steadiness
 from flashbed.result.columns import Combination, ResultRow
@@ -157,11 +158,38 @@ rest is seldom a fair choice: it is the small files, or the large requests.
 
 
 @dataclass(frozen=True)
+class ReachedShare:
+    """The share of a phase's bytes that passed between the board and the medium."""
+
+    percent: float
+
+
+@dataclass(frozen=True)
+class LostInCuts:
+    """The number of power cuts, and of those that lost data or the file system."""
+
+    lost: int
+    cuts: int
+
+
+class Waited(Enum):
+    """What a latency covers if the writes ended in memory."""
+
+    FOR_THE_FLUSH = auto()
+    """The flush at the end of the run."""
+
+
+DoubtFacts = Assessment | Transient | ReachedShare | LostInCuts | Waited
+"""The facts behind a doubt."""
+
+
+@dataclass(frozen=True)
 class Doubt:
-    """Why a figure does not decide: `kind` in a word or two, `text` as a clause to follow "because"."""
+    """Why a figure does not decide. answer.py puts it into words."""
 
     kind: DoubtKind
-    text: str
+    facts: DoubtFacts | None = None
+    """None if the kind says all."""
 
     @property
     def bars(self) -> bool:
@@ -179,13 +207,13 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     if _counts_cuts(metric):
         return None
     if repetition.durable.state == State.NOT_DURABLE:
-        return _lost_commits(repetition.durable)
+        return Doubt("not durable", repetition.durable)
     if (lost := _lost_in_cuts(repetition)) is not None:
         return lost
     if repetition.durable.state == State.NOT_KNOWN:
-        return _open_commits(repetition.durable)
+        return Doubt("commits not known", repetition.durable)
     if metric in AMPLIFICATION and repetition.settled.state == State.NOT_SETTLED:
-        return Doubt("not settled", f"a longer run has another one ({repetition.settled.reason})")
+        return Doubt("not settled", repetition.settled)
     phase = phase_of(repetition.metrics, metric)
     if phase is None and not is_timed(metric):
         return None
@@ -193,18 +221,17 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
     if phase is not None:
         reached = repetition.metrics[f"{phase}_reached_percent"]
         if reached < LEAST_REACHED_PERCENT:
-            return Doubt(memory, f"only {reached:.0f} % of the bytes passed between board and medium")
+            return Doubt(memory, ReachedShare(reached))
     elif repetition.limit == "memory":
-        return Doubt(memory, f"{memory} kept most of the bytes from the medium")
+        return Doubt(memory)
     if repetition.waits_for_memory and metric in LATENCIES:
-        return Doubt("memory", "its writes ended in memory, and what it waited for was the flush at its end")
+        return Doubt("memory", Waited.FOR_THE_FLUSH)
     if repetition.steady.state == State.NOT_STEADY:
-        reason = repetition.steady.reason
-        return Doubt("not steady", f"its rate was not steady{f' ({reason})' if reason else ''}")
+        return Doubt("not steady", repetition.steady)
     if repetition.limit == "cpu":
-        return Doubt("CPU", "the CPU decides")
+        return Doubt("CPU")
     if phase is None and repetition.metrics.get("platters_percent", 0.0) * LEAST_REACHED_PERCENT > 100.0 * 100.0:
-        return Doubt("write cache", "it went into the drive's write cache in part, faster than onto its platters")
+        return Doubt("write cache")
     return None
 
 
@@ -212,30 +239,12 @@ def _counts_cuts(metric: str) -> bool:
     return metric.startswith(power_cuts.ALL)
 
 
-def _lost_commits(durable: Durability) -> Doubt:
-    return Doubt("not durable", f"commits of the load were lost ({durable.reason})")
-
-
-def _too_short(transient: Transient) -> Doubt:
-    if transient.times_off is None:
-        text = f"it is only the beginning of the same over {transient.longer}, whose rate was not steady"
-    else:
-        off = f"{factor(transient.times_off)} times off the steady one of the same over {transient.longer}"
-        text = f"it is too short to tell its rate, {off}"
-    return Doubt("too short", text)
-
-
 def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
     """Return the doubt about a stack that lost data in power cuts; None if it lost none, or if no power was cut."""
     lost = fsum(repetition.metrics.get(power_cuts.METRIC_OF[outcome], 0.0) for outcome in power_cuts.LOSSES)
     if not lost:
         return None
-    cuts = repetition.metrics[power_cuts.ALL]
-    return Doubt("not durable", f"{lost:.0f} of {cuts:.0f} power cuts lost data, or the file system")
-
-
-def _open_commits(durable: Durability) -> Doubt:
-    return Doubt("commits not known", f"it is not known whether all commits were carried out ({durable.reason})")
+    return Doubt("not durable", LostInCuts(round(lost), round(repetition.metrics[power_cuts.ALL])))
 
 
 def is_timed(metric: str) -> bool:
@@ -243,7 +252,7 @@ def is_timed(metric: str) -> bool:
     return metric in TIMED
 
 
-BELOW_ZERO = Doubt("below zero", "a difference came out below zero, and has no ratio")
+BELOW_ZERO = Doubt("below zero")
 
 
 def is_of_the_load(metric: str) -> bool:
@@ -272,7 +281,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
     disagree, neither is known to be right. Of commits that were lost, or may have been, one seed is enough. Along the
     axis `amount`, if given, a cell that is only the beginning of a longer one is in doubt too.
     """
-    transient = unsteady_cells(results)
+    unsteady = unsteady_cells(results)
     doubts_of: dict[Combination, list[Doubt]] = {}
     measured: dict[Combination, int] = {}
     for repetition in results.repetitions:
@@ -281,7 +290,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         if repetition.is_measured and has_metric:
             measured[repetition.combination] = measured.get(repetition.combination, 0) + 1
             doubt = doubt_of(
-                repetition if repetition.combination in transient else replace(repetition, steady=Steadiness()), metric
+                repetition if repetition.combination in unsteady else replace(repetition, steady=Steadiness()), metric
             )
             if doubt:
                 doubts_of.setdefault(repetition.combination, []).append(doubt)
@@ -294,13 +303,13 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
                 decided[cell] = several[0]
                 break
     if amount is not None and is_timed(metric):
-        for cell, too_short in transients(results, amount).items():
+        for cell, transient in transients(results, amount).items():
             if cell in measured and not (cell in decided and decided[cell].bars):
-                decided[cell] = _too_short(too_short)
+                decided[cell] = Doubt("too short", transient)
     if _counts_cuts(metric):
         return decided
-    open_ = {cell: _open_commits(durable) for cell, durable in _first(results, State.NOT_KNOWN).items()}
-    lost = {cell: _lost_commits(durable) for cell, durable in not_durable(results).items()}
+    open_ = {cell: Doubt("commits not known", durable) for cell, durable in _first(results, State.NOT_KNOWN).items()}
+    lost = {cell: Doubt("not durable", durable) for cell, durable in not_durable(results).items()}
     rows = [row for row in results.repetitions if row.is_measured]
     lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
     return {**decided, **open_, **lost}

@@ -20,6 +20,7 @@ from flashbed.analysis.answer import (
     brief_reason,
     closest,
     dependence,
+    doubt_words,
     is_close,
     is_speed,
     superlative,
@@ -307,7 +308,7 @@ def _not_durable(placed: Sequence[tuple[Setting, Load]], everywhere: Sequence[Se
         load = losing[0][1]
         axis = load.comparison.compare
         name = _with_options(words.named(axis, value), axis, value)
-        by_place.setdefault(tuple(at for at, _ in losing), {})[name] = load.group.not_durable[value].text
+        by_place.setdefault(tuple(at for at, _ in losing), {})[name] = doubt_words(load.group.not_durable[value])
     clauses = [
         f"{listing(list(names))}{whereabouts(list(at), everywhere, words)}, because {next(iter(names.values()))}"
         for at, names in by_place.items()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flashbed.analysis import Comparison, Group, Lead, Load, Results, Spread, answer_lines, compare, sentence, shortened
-from flashbed.analysis.answer import against
+from flashbed.analysis.answer import against, doubt_words
 from flashbed.analysis.decisive import doubts
 from flashbed.analysis.lines import MOST_ANSWER_LINES
 from flashbed.analysis.ratio import INTERVAL_SEEDS
@@ -171,7 +171,11 @@ def _cells(report: Report, results: Results, load: Load) -> ReportTable:
         if rest:
             heads.append(Head(words.places(setting)))
         limit = results.limits.get(cell, "")
-        trust = TableCell(doubt.text, tone="warn") if doubt else TableCell(limits.SHORT.get(limit, "–"), tone="quiet")
+        trust = (
+            TableCell(doubt_words(doubt), tone="warn")
+            if doubt
+            else TableCell(limits.SHORT.get(limit, "–"), tone="quiet")
+        )
         rows.append(Row(heads, [*_figures(spreads.get(cell), scale), trust]))
     more = f" The first {MOST_CELLS} of {len(cells)}." if len(cells) > MOST_CELLS else ""
     return ReportTable(

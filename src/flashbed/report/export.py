@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flashbed.analysis import Comparison, Finding, Group, Judgement, Lead, Results, lines, sentence
+from flashbed.analysis.answer import doubt_words
 from flashbed.analysis.claim_words import evidence, missing_words
 from flashbed.analysis.words import joint_text, metric_of
 from flashbed.report import on_terminal
@@ -200,7 +201,7 @@ def _group(report: Report, comparison: Comparison, group: Group) -> dict[str, An
         "settings_planned": group.settings_planned,
         "left_out": [joint_text(value) for value in group.left_out],
         "doubts": [
-            {"value": joint_text(value), "at": dict(setting), "kind": doubt.kind, "why": doubt.text}
+            {"value": joint_text(value), "at": dict(setting), "kind": doubt.kind, "why": doubt_words(doubt)}
             for (value, setting), doubt in group.doubts.items()
         ],
     }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Comparison, Doubt, Group, Lead, Load, Standing
-from flashbed.analysis.answer import CLOSE_FACTOR, is_close, is_speed
+from flashbed.analysis.answer import CLOSE_FACTOR, doubt_words, is_close, is_speed
 from flashbed.analysis.groups import narrowed, telling_axes
 from flashbed.analysis.ratio import CLEAR_FACTOR, apart
 from flashbed.analysis.study_results import JointValue
@@ -208,7 +208,7 @@ def _uncompared_field(group: Group, value: JointValue, barred: Sequence[Doubt], 
         return MatrixField("missing", "no result") if value in group.left_out else None
     figure = _figure(standing, look.scale) + _part_of(standing, group, look.words) if standing else ""
     if lost := group.not_durable.get(value):
-        return MatrixField("lost", lost.kind, figure, lost.text)
+        return MatrixField("lost", lost.kind, figure, doubt_words(lost))
     if not barred:
         return MatrixField("doubt", "too few results", figure)
     kinds = _kinds(barred)

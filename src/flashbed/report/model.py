@@ -27,6 +27,7 @@ from flashbed.analysis import (
     unsteady_cells,
     with_erase_counts,
 )
+from flashbed.analysis.answer import doubt_words
 from flashbed.analysis.decisive import is_of_the_load, not_durable
 from flashbed.analysis.judgement import Unjudged
 from flashbed.analysis.model_error import SourceOf, sources
@@ -146,7 +147,7 @@ class Report:
         """
         metric = next((name for answer in self.questions for name in answer.metric), None)
         doubts_ = self.doubts(metric) if metric else {}
-        return {cell: doubt.text for cell, doubt in doubts_.items() if doubt.kind == "too short"}
+        return {cell: doubt_words(doubt) for cell, doubt in doubts_.items() if doubt.kind == "too short"}
 
     @property
     def questions(self) -> list[Answer]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from flashbed.analysis import Load, Results, Words, amount_axis, compare, doubts, lines, sentence
+from flashbed.analysis.answer import doubt_words
 from flashbed.report.trust import trust
 from flashbed.study.format import Answer, Claim
 from tests.support.facts import Facts
@@ -39,7 +40,9 @@ def answered(cells: Cells) -> tuple[dict[tuple[str, str], str], str, str]:
     comparison = compare(results, ("filesystem",), ("pattern",), "bandwidth", True, barred)
     words = Words(results.axes)
     [line] = lines([Load(comparison, group) for group in comparison.groups], words)
-    reasons = {(name, size): doubt.text for (name, _, size), doubt in barred.items() if doubt.kind == "too short"}
+    reasons = {
+        (name, size): doubt_words(doubt) for (name, _, size), doubt in barred.items() if doubt.kind == "too short"
+    }
     return reasons, line, sentence(comparison, comparison.groups[0], words)
 
 

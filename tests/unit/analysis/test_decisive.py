@@ -19,6 +19,8 @@ from flashbed.analysis import (
     sentence,
     unsteady_cells,
 )
+from flashbed.analysis.answer import doubt_words
+from flashbed.analysis.decisive import LostInCuts, ReachedShare
 from flashbed.guest_output.assessment import State, Status
 from flashbed.guest_output.durability import Durability
 from flashbed.guest_output.limit import Limit
@@ -66,7 +68,8 @@ def test_a_stack_that_lost_data_in_power_cuts_wins_nothing_but_their_count() -> 
     assert kind(row, "cuts_survived") == ""
     doubt = doubt_of(row, "bandwidth")
     assert doubt is not None
-    assert "3 of 30" in doubt.text
+    assert doubt.facts == LostInCuts(lost=3, cuts=30)
+    assert doubt_words(doubt) == Facts("3 of 30")
     unharmed = replace(row, metrics={**row.metrics, "cuts_lost": 0.0, "cuts_refused": 0.0})
     assert kind(unharmed, "bandwidth") == ""
     flushed_less = replace(unharmed, durable=Durability(State.NOT_KNOWN, "1 flush for 2 commits"))
@@ -77,11 +80,11 @@ def test_a_stack_that_lost_data_in_power_cuts_wins_nothing_but_their_count() -> 
 def test_the_reason_is_told() -> None:
     doubt = doubt_of(repetition(steady="not steady: it rises"), "bandwidth")
     assert doubt
-    assert doubt.text == "its rate was not steady (it rises)"
+    assert doubt_words(doubt) == "its rate was not steady (it rises)"
     assert doubt.bars
     cpu = doubt_of(repetition("cpu"), "bandwidth")
     assert cpu
-    assert (cpu.text, cpu.bars) == ("the CPU decides", False)
+    assert (doubt_words(cpu), cpu.bars) == ("the CPU decides", False)
 
 
 def test_a_phase_has_its_own_bytes() -> None:
@@ -94,7 +97,8 @@ def test_a_phase_has_its_own_bytes() -> None:
     assert kind(row, "random_seeks") == kind(row, "random_seeks_cpu_percent") == "memory"
     doubt = doubt_of(row, "random_seeks")
     assert doubt
-    assert doubt.text == "only 8 % of the bytes passed between board and medium"
+    assert doubt.facts == ReachedShare(8.4)
+    assert doubt_words(doubt) == Facts("only 8 %")
 
 
 def test_three_quarters_of_a_phase_are_enough_and_half_is_not() -> None:
@@ -238,9 +242,7 @@ def test_fewer_bytes_may_be_compression() -> None:
     results_ = replace(results_, repetitions=compressing)
     kinds = {cell: doubt.kind for cell, doubt in doubts(results_, "write_s").items()}
     assert kinds == {("small",): "memory or compression", ("large",): "memory"}
-    assert (
-        doubts(results_, "bandwidth")["small",].text == "memory or compression kept most of the bytes from the medium"
-    )
+    assert doubt_words(doubts(results_, "bandwidth")["small",]) == Facts("memory or compression kept most")
 
 
 def test_profiles_tell_which_file_systems_compress() -> None:

@@ -102,7 +102,7 @@ def test_write_amplification_that_has_not_settled_decides_nothing() -> None:
     doubt = doubt_of(row, "total_write_amplification")
     assert doubt is not None
     assert doubt.bars
-    assert "falls by 38 %" in doubt.text
+    assert doubt.facts == settled
     assert doubt_of(row, "bandwidth") is None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from flashbed.analysis import Comparison, Load, Words, compare, doubt_of, doubts, lines, sentence
+from flashbed.analysis.answer import doubt_words
 from flashbed.comparing import presentation, result_set
 from flashbed.comparing.compared_cells import compare_sets as side_by_side
 from flashbed.guest_output.assessment import Status
@@ -286,7 +287,7 @@ def test_lost_commits_bar_every_metric(metric: str) -> None:
     doubt = doubt_of(row, metric)
     assert doubt
     assert (doubt.kind, doubt.bars) == ("not durable", True)
-    assert doubt.text == "commits of the load were lost (0 flushes for 950 commits)"
+    assert doubt_words(doubt) == "commits of the load were lost (0 flushes for 950 commits)"
 
 
 def test_newly_lost_commits_are_a_failure_of_a_comparison(tmp_path: Path) -> None:
