@@ -69,10 +69,10 @@ on the bus), by the profile. The parts from *chip* to *idle* are shares of the r
 - **idle**: the CPU idle, and not in a call into MTD.
 - *CPU idle*: all idleness of the CPU, also in calls into MTD.
 
-The medium's counters, the module's clock and the kernel's idle times know nothing of each other. The page is written
-only if the parts add up to the run, none is less than nothing, and the CPU was idle in MTD for no longer than the chip
-(and the bus, where the controller moves data) kept it waiting. A run is a little longer than fio's own run time, by
-which MiB/s are: it begins and ends with the notes of the counters.
+The medium's counters, the module's clock and the kernel's idle times are independent of each other. The page is
+written only if three conditions hold: the parts add up to the run; no part is negative; and the CPU was idle in MTD for
+no longer than the chip kept it waiting (and the bus, where the controller moves data). A run begins and ends with the
+notes of the counters, so it is a little longer than fio's own run time, from which MiB/s are computed.
 """
 
 
