@@ -69,17 +69,19 @@ _KEYS = {"prepare": "prepare", "warm": "warm", "measure": "command", "check": "c
 _STEP = re.compile(rb"^flashbed: (\w+)\r?$", re.MULTILINE)
 """The line of the console that says which step begins (guest/steps)."""
 
-_LIMITS = (
-    ("(the guest has no room for more processes)", "start fewer processes, or give the board more memory (`ram`)"),
-    ("(guests have no network)", "give what it would fetch as `files`, or as `packages`; only 127.0.0.1 works"),
+_REMEDIES = (
+    (r"\(the guest has no room for more processes\)", "start fewer processes, or give the board more memory (`ram`)"),
+    (r"\(guests have no network\)", "give what it would fetch as `files`, or as `packages`; only 127.0.0.1 works"),
     (
         os.strerror(errno.ENOSPC),
         "/mnt has the size of the medium (`used_bytes`), and all else is in the board's memory (`ram`); give the full "
         "one more, or write less",
     ),
-    ("the guest's time (limit)", "raise `limit`, seconds of the guest's time, if the command ends at all"),
+    (r"\bsh: \d+: \S+: not found", "name the package that has the program, or its interpreter, in `packages`"),
+    (os.strerror(errno.ENOEXEC), "build it with aarch64-linux-gnu-gcc: guests are arm64"),
+    (r"the guest's time \(limit\)", "raise `limit`, seconds of the guest's time, if the command ends at all"),
 )
-"""For words of guest/launch's complaints: what to do. The first that is there counts."""
+"""For patterns of guest/launch's complaints: what to do. The first that is there counts."""
 
 NOT_TAKEN = "insmod: can't insert '/lib/flashbed/{}.ko': "
 """insmod's message (busybox) for a module that the kernel refused; the reason follows."""
@@ -116,10 +118,10 @@ def _hints_of(study: Study, record: Record) -> Iterator[str]:
 
 
 def _of_programs(study: Study, record: Record, step: qemu.FailedStep | None) -> Iterator[str]:
-    """Yield what to do about a command that met a limit of its guest, or of this host."""
+    """Yield what to do about a command that met a limit of its guest or of this host, or lacks a program."""
     name, todo = _step_of(record.folder) if step is None else step.name, ""
     if step is not None:
-        todo = next((todo for words, todo in _LIMITS if words in step.complaint), "")
+        todo = next((todo for words, todo in _REMEDIES if re.search(words, step.complaint)), "")
     elif record.result.outcome == Status.TIMED_OUT:
         todo = "it computes for longer than this host's limit; raise that (--limit) if it ends at all"
     elif record.result.reason.startswith(deaths.OUT_OF_MEMORY):

@@ -99,6 +99,8 @@ check = "true"
             *("", "failed", "measure", "the guest's time (limit): (the guest has no room for more processes)"),
             *("8: axes.command[1]", "`ram`"),
         ),
+        ("", "failed", "measure", "sh: 1: sqlite3: not found", "8: axes.command[1]", "`packages`"),
+        ("", "failed", "measure", "sh: 1: ./logger: Exec format error", "8: axes.command[1]", "arm64"),
         ("", "failed", "check", "Could not resolve host (guests have no network)", "15: workload.check", "`files`"),
     ],
 )
