@@ -41,6 +41,28 @@ SHARED = """
 """
 
 
+PROGRAM = """
+    filesystem = "ext4:barrier=0"
+    power_cuts = 2
+    [axes]
+    rows = [10]
+    [workload]
+    tool = "program"
+    files = ["append"]
+    prepare = ": >/mnt/log; sync"
+    command = "/app/append {rows}"
+    check = "test $(wc -l </mnt/log) -ge $(wc -l <$FLASHBED_ACKED) || exit 1"
+"""
+
+APPEND = """\
+#!/bin/sh -e
+for row in $(seq $1); do
+    echo $row | dd of=/mnt/log oflag=append conv=notrunc,fsync status=none
+    echo $row >>$FLASHBED_ACK
+done
+"""
+
+
 def results(cache: Path) -> dict[str, bytes]:
     files = sorted(path for path in (cache / "results").rglob("*") if path.is_file())
     return {str(path.relative_to(cache)): path.read_bytes() for path in files}
@@ -98,6 +120,20 @@ def test_workers_share_beginnings_and_store_what_is_measured_from_power_on(
     assert there == results(fresh_cache)
     assert flashbed("run", study, "--out", "here").returncode == 0
     assert (study.parent / "there/results.csv").read_bytes() == (study.parent / "here/results.csv").read_bytes()
+
+
+def test_a_worker_runs_programs_of_the_users_and_cuts_their_power(
+    flashbed: Flashbed, study_file: StudyWriter, fresh_cache: Path, remote: str
+) -> None:
+    study = study_file(PROGRAM, medium="emmc-64g:used_bytes=256M")
+    (study.parent / "append").write_text(APPEND)
+    done = flashbed("run", study, "--workers", remote)
+    assert done.returncode == 0, done.stderr
+    there = results(fresh_cache)
+    assert any(name.endswith("out/cuts.json") for name in there)
+    (fresh_cache / "results").rename(fresh_cache / "of the cluster")
+    assert flashbed("run", study).returncode == 0
+    assert there == results(fresh_cache)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
