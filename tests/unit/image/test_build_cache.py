@@ -189,11 +189,11 @@ def test_what_is_mended_is_the_same_or_told(tmp_path: Path) -> None:
 
 
 def test_a_big_tree_costs_a_run_nothing(tmp_path: Path) -> None:
-    """An entry with as many files as a kernel tree. Only its products are checked."""
+    """An entry with many files, like a kernel tree. Only its products are checked: all files would take 45 ms."""
 
     def fill(folder: Path) -> None:
         (folder / "Image").write_text("x")
-        for number in range(20_000):
+        for number in range(12_000):
             (folder / f"{number}.h").touch()
 
     def entry() -> Entry:

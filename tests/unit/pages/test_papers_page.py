@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ BEHIND_STUDIES = "**This page is behind its studies**, which have changed since 
 
 Rows = list[dict[str, Any]]
 
+shipped = cache(papers.studies_after_papers)
+
+
+@pytest.fixture(autouse=True)
+def _studies_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "studies_after_papers", shipped)
+
 
 def complete(rows: Rows) -> Rows:
     """Fill in made-up results for each cell, by file system and size, so that the outcome is known."""
@@ -38,6 +46,7 @@ def complete(rows: Rows) -> Rows:
     ]
 
 
+@cache
 def lee2013(lost: int = 0) -> Report:
     study = paper("lee2013")
     cells = [(cell, seed) for cell in study.combinations() for seed in study.seeds]
