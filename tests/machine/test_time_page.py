@@ -47,7 +47,7 @@ def test_cpus_are_as_even_as_the_page_tells(column: int, cpus: int) -> None:
 
 @pytest.mark.parametrize("cpus", [4, 8, pytest.param(24, marks=LONG), pytest.param(48, marks=LONG)])
 def test_locks_scale_as_the_page_tells(cpus: int) -> None:
-    printed = several_cpus.scaling(cpus, 1_000_000)
+    printed = several_cpus.scaling(cpus, several_cpus.of_one_cpu(1_000_000), 1_000_000)
     expected = [*(priced for priced, _ in printed.values()), printed["queue"][1]]
     assert list(printed) == list(LOCKS)
     assert row(str(cpus)) == [f"{turns:.2f}" for turns in expected]
