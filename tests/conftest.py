@@ -21,6 +21,7 @@ from hypothesis import settings
 
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Finished, Repetition
+from tests.support import forked_command
 from tests.support.borrowed_guest import empty_cache
 from tests.support.fixture_types import Measure, StudyWriter
 
@@ -53,9 +54,9 @@ _begun_cpu_s = pytest.StashKey[float]()
 
 
 def _cpu_s() -> float:
-    """Return the CPU time of this process, and of all its children that have ended."""
+    """Return the CPU time of this process, of all its children that have ended, and of forked commands."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return math.fsum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return math.fsum([forked_command.cpu_s, *(usage.ru_utime + usage.ru_stime for usage in usages)])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,27 +5,39 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.fixture_types import FLASHBED, Flashbed, Start
+from tests.support.forked_command import LIMIT_S, ForkedCommands
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[ForkedCommands]:
+    commands = ForkedCommands()
+    yield commands
+    commands.close()
+
+
+READ_AT_IMPORT = {"COLUMNS", "PYTHONPATH"}
+"""Variables that a command which has been imported already would not see."""
 
 
 @pytest.fixture
-def flashbed(fresh_cache: Path, tmp_path: Path) -> Flashbed:
+def flashbed(fresh_cache: Path, tmp_path: Path, forked: ForkedCommands) -> Flashbed:
     """Return a function that runs flashbed: `flashbed("run", study)` returns the finished process. It runs in the
     test's folder, with a cache without results. By default, guests leave no trace in the host's memory.
     """
 
-    def call(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        words = list(map(str, arguments))
+        environment = {**os.environ, "FLASHBED_CACHE": str(fresh_cache), "FLASHBED_MEMORY": "", **variables}
+        if READ_AT_IMPORT.isdisjoint(variables):
+            return forked.run(words, tmp_path, environment)
         return subprocess.run(
-            [FLASHBED, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "FLASHBED_CACHE": str(fresh_cache), "FLASHBED_MEMORY": "", **environment},
-            timeout=300,
+            [FLASHBED, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=LIMIT_S
         )
 
     return call
