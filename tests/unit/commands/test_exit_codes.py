@@ -27,7 +27,7 @@ def leave(monkeypatch: pytest.MonkeyPatch, **done: Any) -> int:
     repetition = SimpleNamespace(key="ab" * 32)
     record = SimpleNamespace(repetition=repetition)
     came_to = SimpleNamespace(**{"records": [record], "failures": [], "measured_now": 1, "different": [], **done})
-    monkeypatch.setattr(on_studies, "load", lambda *_: None)
+    monkeypatch.setattr(on_studies, "load", lambda *_: SimpleNamespace(tool="fio"))
     monkeypatch.setattr(on_studies, "report_folder", lambda *_: None)
     monkeypatch.setattr("flashbed.commands.reporting.check_folder", lambda *_: None)
     monkeypatch.setattr(on_studies, "_report", lambda *_: None)
