@@ -63,12 +63,16 @@ def busy_ns(out: Mapping[str, bytes]) -> int:
 
 
 def each_busy_ns(out: Mapping[str, bytes], window: NotedWindow = MEASUREMENT_WINDOW) -> list[int]:
-    """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError."""
+    """Return the CPU time of each CPU in the window, ns. Raises KeyError or ValueError.
+
+    The guest wakes each CPU and then reads the idle times, which lack the sleep that a CPU has begun since. So a CPU
+    that sleeps at the beginning can seem idle for longer than the window; its CPU time is 0.
+    """
     (began, asleep_before), (ended, asleep_after) = (_times_ns(out[name]) for name in window)
     if len(asleep_before) != len(asleep_after):
         raise ValueError("the guest noted idle times of one number of CPUs at the beginning, and of another at the end")
     asleep = [after - before for before, after in zip(asleep_before, asleep_after, strict=True)]
-    return [(ended - began) - time for time in asleep]
+    return [max(0, (ended - began) - time) for time in asleep]
 
 
 def now_ns(text: bytes) -> int:

@@ -34,6 +34,16 @@ def test_several_cpus_have_a_mean_and_a_busiest() -> None:
     assert cpu_load.several(out) == {"busiest_cpu_percent": pytest.approx(90.0)}
 
 
+def test_no_cpu_is_busy_for_less_than_nothing() -> None:
+    """The second CPU's sleep began 200 ns before the window, after the guest had woken it."""
+    out = {
+        cpu_load.IDLE_BEFORE: of_several(5_000, (0, 0), (0, 0)),
+        cpu_load.IDLE_MEASURED: of_several(6_000, (400, 0), (1_200, 0)),
+    }
+    assert cpu_load.each_busy_ns(out) == [600, 0]
+    assert cpu_load.percent(out) == pytest.approx(30.0)
+
+
 def test_one_cpu_is_told_once() -> None:
     out = {cpu_load.IDLE_BEFORE: noted(1_000, 100, 50), cpu_load.IDLE_MEASURED: noted(2_000, 400, 500)}
     assert cpu_load.several(out) == {}
