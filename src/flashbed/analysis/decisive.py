@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from math import fsum
 from statistics import median
 from typing import Literal
 
@@ -208,8 +207,8 @@ def doubt_of(repetition: ResultRow, metric: str) -> Doubt | None:
         return None
     if repetition.durable.state == State.NOT_DURABLE:
         return Doubt("not durable", repetition.durable)
-    if (lost := _lost_in_cuts(repetition)) is not None:
-        return lost
+    if _lost(repetition):
+        return Doubt("not durable", _lost_in_cuts([repetition]))
     if repetition.durable.state == State.NOT_KNOWN:
         return Doubt("commits not known", repetition.durable)
     if metric in AMPLIFICATION and repetition.settled.state == State.NOT_SETTLED:
@@ -239,12 +238,25 @@ def _counts_cuts(metric: str) -> bool:
     return metric.startswith(power_cuts.ALL)
 
 
-def _lost_in_cuts(repetition: ResultRow) -> Doubt | None:
-    """Return the doubt about a stack that lost data in power cuts; None if it lost none, or if no power was cut."""
-    lost = fsum(repetition.metrics.get(power_cuts.METRIC_OF[outcome], 0.0) for outcome in power_cuts.LOSSES)
-    if not lost:
-        return None
-    return Doubt("not durable", LostInCuts(round(lost), round(repetition.metrics[power_cuts.ALL])))
+def losses_in_cuts(results: Results) -> dict[Combination, LostInCuts]:
+    """Return, by cell, how many power cuts of all its seeds lost data or the file system; cells that lost nothing are
+    absent.
+    """
+    rows_of: dict[Combination, list[ResultRow]] = {}
+    for row in results.repetitions:
+        if row.is_measured:
+            rows_of.setdefault(row.combination, []).append(row)
+    return {cell: _lost_in_cuts(rows) for cell, rows in rows_of.items() if any(map(_lost, rows))}
+
+
+def _lost_in_cuts(repetitions: Iterable[ResultRow]) -> LostInCuts:
+    rows = list(repetitions)
+    return LostInCuts(sum(map(_lost, rows)), sum(round(row.metrics.get(power_cuts.ALL, 0.0)) for row in rows))
+
+
+def _lost(repetition: ResultRow) -> int:
+    """Return the number of power cuts of a repetition that lost data or the file system."""
+    return sum(round(repetition.metrics.get(power_cuts.METRIC_OF[outcome], 0.0)) for outcome in power_cuts.LOSSES)
 
 
 def is_timed(metric: str) -> bool:
@@ -310,8 +322,7 @@ def doubts(results: Results, metric: str, amount: str | None = None) -> dict[Com
         return decided
     open_ = {cell: Doubt("commits not known", durable) for cell, durable in _first(results, State.NOT_KNOWN).items()}
     lost = {cell: Doubt("not durable", durable) for cell, durable in not_durable(results).items()}
-    rows = [row for row in results.repetitions if row.is_measured]
-    lost |= {row.combination: doubt for row in rows if (doubt := _lost_in_cuts(row)) is not None}
+    lost |= {cell: Doubt("not durable", facts) for cell, facts in losses_in_cuts(results).items()}
     return {**decided, **open_, **lost}
 
 

@@ -248,7 +248,7 @@ def _verdict(load: Load) -> LineVerdict:
     if group.depends:
         return "depends", tuple(group.telling_axes)
     if group.winner is None:
-        return "even", frozenset([group.best, *_others(group, "even")])
+        return "even", (frozenset([group.best, *_others(group, "even")]), group.is_zero)
     return "just ahead" if is_close(group) else "ahead", group.best
 
 
@@ -283,7 +283,7 @@ def _line(kind: _LineKind, loads: Sequence[Load], where: str, several: bool, wor
     if kind == "even":
         names = [group.best or (), *_others(group, "even")]
         rest = "; the others are behind" if any(len(load.group.leads) > len(names) - 1 for load in loads) else ""
-        if all(load.group.is_zero for load in loads):
+        if group.is_zero:
             return f"No difference between {_names(comparison, names, words)}{where}: none at all{rest}{partly}."
         return f"No clear difference between {_names(comparison, names, words)}{where}{rest}{partly}."
     if kind == "no choice":

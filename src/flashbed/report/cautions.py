@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flashbed.analysis import Flow
-from flashbed.analysis.decisive import AMPLIFICATION
+from flashbed.analysis.decisive import AMPLIFICATION, losses_in_cuts
 from flashbed.analysis.words import count, in_sentence, listing, metric_of
 from flashbed.guest_output.assessment import State, Status
+from flashbed.guest_output.power_cuts import ALL
 from flashbed.report import conditions, evidence, lifetimes, limits
 from flashbed.report.model import Report
 from flashbed.study.questions import AFTER_CUT
@@ -38,6 +39,7 @@ def cautions(report: Report, flows: Sequence[Flow]) -> list[Caution]:
     """Return the cautions in the order of the page."""
     return [
         *_not_durable(report),
+        *_lost_in_cuts(report),
         *_commits_not_known(report),
         *_losses(report),
         *_changed_lines(report),
@@ -69,10 +71,25 @@ def _not_durable(report: Report) -> Iterator[Caution]:
         yield Caution(text, "#durable", "Which")
 
 
+def _lost_in_cuts(report: Report) -> Iterator[Caution]:
+    """Warn of stacks that lost data in power cuts."""
+    if lost := losses_in_cuts(report.results):
+        tested = {row.combination for row in report.results.repetitions if row.is_measured and row.metrics.get(ALL)}
+        worst = max(lost, key=lambda cell: lost[cell].lost / lost[cell].cuts)
+        yield Caution(
+            f"Power cuts LOST DATA in {len(lost)} of {count(len(tested), 'cell')}: acknowledged data were gone or "
+            f"unreadable, or the file system did not mount. No other figure of these cells is compared (at worst in "
+            f"{lost[worst].lost} of {count(lost[worst].cuts, 'cut')}, {report.cell_name(worst)}).",
+            "#power-cuts",
+            "Each cell's cuts",
+        )
+
+
 def _commits_not_known(report: Report) -> Iterator[Caution]:
-    """Warn of stacks that may have lost what the load committed."""
+    """Warn of stacks that may have lost what the load committed, unless power cuts have shown that they did."""
     rows = [row for row in report.results.repetitions if row.is_measured and row.durable.state == State.NOT_KNOWN]
-    if open_ := list(dict.fromkeys(row.combination for row in rows)):
+    lost = losses_in_cuts(report.results)
+    if open_ := [cell for cell in dict.fromkeys(row.combination for row in rows) if cell not in lost]:
         yield Caution(
             f"Whether commits were carried out is not known in {count(len(open_), 'cell')}: fewer flushes reached the "
             f"medium than the load asked for, and some of those may have been of files without new data. They are not "

@@ -37,10 +37,10 @@ def table(numbers: Numbers, metric: str) -> Results:
     return results_of({"filesystem": tuple(numbers), "request": tuple(requests)}, rows)
 
 
-def compared(numbers: Numbers, metric: str) -> tuple[Comparison, Words]:
+def compared(numbers: Numbers, metric: str, by: tuple[str, ...] = ()) -> tuple[Comparison, Words]:
     results = table(numbers, metric)
     better = metric_of(metric).better != "lower"
-    return compare(results, ("filesystem",), (), metric, better, doubts(results, metric)), Words(results.axes)
+    return compare(results, ("filesystem",), by, metric, better, doubts(results, metric)), Words(results.axes)
 
 
 def answered(numbers: Numbers, metric: str = "wear_max") -> tuple[str, str]:
@@ -82,6 +82,16 @@ def test_all_zeros_are_no_difference() -> None:
     text, line = answered(single_request(ext2=0.0, ext4=0.0, xfs=5.0))
     assert Facts("no difference between ext2 and ext4", "none at all", "against ext2, xfs's is 5").within(text)
     assert line == Facts("No difference between ext2 and ext4", "none at all", "the others are behind")
+
+
+def test_none_and_some_do_not_share_a_line() -> None:
+    """Of power cuts, a load that survived all and one that survived none were both "no clear difference"."""
+    comparison, words = compared(
+        {name: {"4k": (30.0,), "64k": (0.0,)} for name in ("ext4", "f2fs")}, "cuts_survived", by=("request",)
+    )
+    some, none = lines([Load(comparison, group) for group in comparison.groups], words)
+    assert some == Facts("No clear difference between ext4 and f2fs", "4k")
+    assert none == Facts("No difference between ext4 and f2fs", "64k", "none at all")
 
 
 def test_a_zero_somewhere_does_not_outweigh_worse_elsewhere() -> None:

@@ -13,6 +13,7 @@ from flashbed.execution.coverage import LineCoverage
 from flashbed.report.cautions import cautions
 from flashbed.report.inputs import Manifest
 from flashbed.study.format import Answer
+from flashbed.study.loading import Study
 from flashbed.workload import WORKLOADS
 from tests.support.facts import Facts
 from tests.support.made_up_results import made_up_frame, made_up_study, rows_of
@@ -67,6 +68,26 @@ def test_what_makes_a_load_wait_is_told() -> None:
 def test_cpu_load_is_a_share() -> None:
     assert "CPU load is a share of the run" in texts("cpu_percent")
     assert "CPU load" not in texts("bandwidth")
+
+
+def test_losses_in_power_cuts_are_told() -> None:
+    """A study of ext4 without barriers said that its commits were not known, though cuts had lost them."""
+    study = replace(made_up_study(), answer=None, figures=(), tables=(), claims=(), power_cuts=30)
+    frame = made_up_frame(study).assign(cuts=30.0, cuts_survived=30.0, cuts_lost=0.0, durable="durable")
+    assert "LOST DATA" not in told(study, frame)
+    cell = (frame["filesystem"] == "f2fs") & (frame["pattern"] == "write") & (frame["request"] == "4k")
+    frame.loc[cell, "durable"] = "not known: 1 flush for 30 commits"
+    assert "not known in 1 cell" in told(study, frame)
+    first_seed = cell & (frame["seed"] == study.seeds[0])
+    frame.loc[first_seed, ["cuts_survived", "cuts_lost", "cuts_unreadable"]] = [18.0, 11.0, 1.0]
+    # One of the 48 cells has no result
+    assert Facts("LOST DATA in 1 of 47 cells", "12 of 90 cuts", "F2FS").within(told(study, frame))
+    assert "commits were carried out is not known" not in told(study, frame)
+
+
+def told(study: Study, frame: pd.DataFrame) -> str:
+    """Return the cautions of a report, a line for each."""
+    return "\n".join(caution.text for caution in cautions(report_of(study, rows_of(frame)), []))
 
 
 def test_media_without_a_cut_are_told() -> None:
