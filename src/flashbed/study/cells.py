@@ -128,10 +128,14 @@ def _check_problems(study: StudyFile, parameters: ToolParameters | None) -> Iter
     name = str(study.workload["tool"])
     tool = WORKLOADS[name]
     has_check = isinstance(tool, Checked) and parameters is not None and tool.checks(parameters.canonical())
-    if study.power_cuts and not has_check:
+    if not study.power_cuts or has_check:
+        return
+    if isinstance(tool, Checked):
+        way_out = "; give one, such as workload.check"
+    else:
         able = ", ".join(f'"{other}"' for other, workload in WORKLOADS.items() if isinstance(workload, Checked))
         way_out = f"; these tools can have one: {able}" if able else ""
-        yield Problem(("power_cuts",), f'needs a check of what is left, and this workload ("{name}") has none{way_out}')
+    yield Problem(("power_cuts",), f'needs a check of what is left, and this workload ("{name}") has none{way_out}')
 
 
 def _place(study: StudyFile, name: str, texts: Mapping[str, str], inner: Sequence[str | int]) -> Keys:

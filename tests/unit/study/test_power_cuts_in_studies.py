@@ -23,6 +23,9 @@ def test_a_workload_without_a_check_is_refused(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(WORKLOADS._known, TOOL, Appender())
     with pytest.raises(InputError, match="power_cuts: needs a check"):
         load_study(write(tmp_path / "mine.toml", f"{HEAD}power_cuts = 3\n{FIO}"))
+    unchecked = f'{HEAD}power_cuts = 3\n[workload]\ntool = "program"\ncommand = "echo a >/mnt/a"\n'
+    with pytest.raises(InputError, match=r"power_cuts: needs a check .*workload\.check"):
+        load_study(write(tmp_path / "mine.toml", unchecked))
 
 
 def test_only_cells_with_power_cuts_have_them_in_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
