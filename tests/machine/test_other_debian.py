@@ -52,6 +52,31 @@ FXMARK = """
     run_us = 2000
 """
 
+PROGRAMS = """
+    [workload]
+    tool = "program"
+    packages = ["python3", "sqlite3"]
+    files = ["threads.py"]
+    command = '''
+    sqlite3 /mnt/db 'create table t(a); insert into t values(1), (2)'
+    python3 -c 'open("/mnt/set", "w").write(str({str(n) for n in range(20)}))'
+    python3 /app/threads.py
+    '''
+"""
+"""SQLite, a Python whose set has the order of its hash seed, and a program with threads."""
+
+THREADS = """
+import os, threading
+def write(number):
+    with open(f"/mnt/{number}", "ab") as file:
+        for turn in range(8):
+            os.write(file.fileno(), bytes([number]) * 5000)
+            os.fsync(file.fileno())
+threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
 CELLS = {
     "stick": (FIO.format(file="4M"), {"filesystem": "ext2:block=4k", "medium": "usb-stick-2g:condition=full"}),
     "raw-nand": (FIO.format(file="2M"), {"filesystem": "jffs2", "medium": "slc-nand-64m", "board": "arm64-250-pio"}),
@@ -60,6 +85,8 @@ CELLS = {
     "emmc": (FIO.format(file="2M"), {"filesystem": "f2fs", "medium": "emmc-64g:used_bytes=1G"}),
     "pio": (FIO.format(file="2M"), {"filesystem": "ext2", "medium": "cf-2g", "board": "arm64-250-pio"}),
     "8-cpus": (FXMARK, {"filesystem": "f2fs", "medium": "nvme-960pro-class:used_bytes=2G", "board": "arm64-8x2000"}),
+    "programs": (PROGRAMS, {"filesystem": "ext4", "medium": "emmc-64g:used_bytes=1G"}),
+    "programs-4-cpus": (PROGRAMS, {"filesystem": "f2fs", "medium": "usb-stick-2g", "board": "arm64-1000:cpus=4"}),
 }
 
 
@@ -108,7 +135,9 @@ def test_same_bytes_on_other_libraries(
     cell: str, debian: Path, study_file: StudyWriter, measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, top = CELLS[cell]
-    (repetition,) = prepare(load_study(study_file(body, **top)))
+    study = study_file(body, **top)
+    (study.parent / "threads.py").write_text(THREADS)
+    (repetition,) = prepare(load_study(study))
     here = bytes_of(measure(repetition, tmp_path / "here", LONGEST_S))
     script = start_script(debian, emulator.program(), tmp_path)
     monkeypatch.setattr(emulator, "program", lambda: script)
