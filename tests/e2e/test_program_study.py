@@ -150,7 +150,8 @@ def test_each_failure_has_one_clear_reason(flashbed: Flashbed, study_file: Study
         assert len(told) == 1, f"{failing}: {done.stderr}"
         assert reason in told[0]
     for number, fact in ((3, "`limit`"), (4, "`used_bytes`"), (6, "`files`"), (7, "`ram`")):
-        assert Facts(f"{study}:", f": axes.command[{number}]: ", fact).within(done.stderr)
+        hints = [line for line in done.stderr.splitlines() if line.startswith(f"{study}:")]
+        assert Facts(f": axes.command[{number}]: ", fact).within(hints), hints
 
 
 def test_a_failed_check_fails_the_cell_and_its_output_is_kept(study_file: StudyWriter, flashbed: Flashbed) -> None:
