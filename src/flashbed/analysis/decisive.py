@@ -13,7 +13,7 @@ words for people (answer.py).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from statistics import median
@@ -249,8 +249,7 @@ def losses_in_cuts(results: Results) -> dict[Combination, LostInCuts]:
     return {cell: _lost_in_cuts(rows) for cell, rows in rows_of.items() if any(map(_lost, rows))}
 
 
-def _lost_in_cuts(repetitions: Iterable[ResultRow]) -> LostInCuts:
-    rows = list(repetitions)
+def _lost_in_cuts(rows: Sequence[ResultRow]) -> LostInCuts:
     return LostInCuts(sum(map(_lost, rows)), sum(round(row.metrics.get(power_cuts.ALL, 0.0)) for row in rows))
 
 

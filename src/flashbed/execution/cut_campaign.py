@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -66,6 +66,36 @@ class CutGuests:
         """
         load = beginning.packed_load({**self.checks, ACKNOWLEDGED: acknowledged})
         return self.again.boot(load, left, folder, self.limit_s, self.stop)
+
+
+@contextmanager
+def cut_guests(
+    begin: Callable[[Path], Beginning | Outcome],
+    begin_again: Callable[[Path], Beginning | Outcome],
+    begun: Beginning | None,
+    load: bytes,
+    checks: Mapping[str, bytes],
+    folder: Path,
+    limit_s: float,
+    stop: threading.Event,
+) -> Iterator[CutGuests]:
+    """Make the beginnings of the guests before a cut, unless it is there as `begun`, and of those after, each in a
+    directory of its own in `folder`, and yield what runs them. Raises CampaignError if a beginning fails.
+    """
+    with ExitStack() as held:
+
+        def made(name: str, how: Callable[[Path], Beginning | Outcome]) -> Beginning:
+            place = folder / name
+            place.mkdir()
+            begins = how(place)
+            if isinstance(begins, Outcome):
+                raise CampaignError(begins)
+            held.callback(begins.close)
+            return begins
+
+        first = begun or made("beginning", begin)
+        again = made("beginning of those after a cut", begin_again)
+        yield CutGuests(limit_s, stop, first, again, load, checks)
 
 
 class CampaignError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from flashbed.common.errors import HostResourceError, InputError
 from flashbed.common.units import describe_size, rough_size
 from flashbed.execution import cell_medium, coverage, cut_campaign, memory
 from flashbed.execution.beginnings import Begun, Guest
-from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuests
+from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuests, cut_guests
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
 from flashbed.image import emulator, modules
@@ -290,7 +290,6 @@ def campaign_of(cell: Cell, guests: CutGuests, uncut: Outcome, folder: Path) -> 
     return Campaign(guests, uncut, cell.seed, cell.power_cuts, _checked(cell).acknowledged, folder)
 
 
-@contextmanager
 def guests_of_cuts(
     repetition: Repetition,
     limit_s: float,
@@ -298,28 +297,22 @@ def guests_of_cuts(
     folder: Path,
     begun: Beginning | None = None,
     records: int = 0,
-) -> Iterator[CutGuests]:
-    """Make the beginnings of the guests of a repetition whose power is cut, in the directory `folder`, and yield what
+) -> AbstractContextManager[CutGuests]:
+    """Return what makes the beginnings of the guests of a repetition whose power is cut, in the directory `folder`, and
     runs them. The emulator records so many requests of the medium. Raises CampaignError if a beginning fails.
     """
     cell, image = repetition.cell, repetition.image
-    with ExitStack() as held:
+    of_cell = job(cell, image)
+    recovered = recovery(cell, of_cell)
+    options = f",record={records}" if records else ""
 
-        def made(name: str, of_cell: Job, noted: qemu.Observers, options: str = "") -> Beginning:
-            place = folder / name
-            place.mkdir()
-            begins = _begun(cell, image, of_cell, noted, place, limit_s, stop, options)
-            if isinstance(begins, Outcome):
-                raise CampaignError(begins)
-            held.callback(begins.close)
-            return begins
+    def begin(place: Path) -> Beginning | Outcome:
+        return _begun(cell, image, of_cell, observers(cell), place, limit_s, stop, options)
 
-        of_cell = job(cell, image)
-        recovered = recovery(cell, of_cell)
-        options = f",record={records}" if records else ""
-        first = begun or made("beginning", of_cell, observers(cell), options)
-        again = made("beginning of those after a cut", recovered, qemu.NO_OBSERVERS)
-        yield CutGuests(limit_s, stop, first, again, of_cell.packed_load(), recovered.load)
+    def begin_again(place: Path) -> Beginning | Outcome:
+        return _begun(cell, image, recovered, qemu.NO_OBSERVERS, place, limit_s, stop)
+
+    return cut_guests(begin, begin_again, begun, of_cell.packed_load(), recovered.load, folder, limit_s, stop)
 
 
 def _first(

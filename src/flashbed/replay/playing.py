@@ -10,7 +10,6 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from flashbed.common.errors import HostResourceError, host_refusal
 from flashbed.execution import cut_campaign
 from flashbed.execution.beginnings import Beginnings, Begun, Guest
-from flashbed.execution.cut_campaign import Campaign, CampaignError, CutGuests
+from flashbed.execution.cut_campaign import Campaign, CampaignError, cut_guests
 from flashbed.execution.memory import Memory
 from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import acknowledged
@@ -170,22 +169,17 @@ def _cut(
     assert recipe.load is not None  # recipe.check_contents
     archives = tuple((name, cuts.job if name == JOB else digest) for name, digest in recipe.archives)
     checks = {name: files.file(digest).read_bytes() for name, digest in cuts.checks}
+    load = files.file(recipe.load).read_bytes()
+
+    def begin(place: Path) -> Beginning | Outcome:
+        return _begin(recipe, _observers(recipe), files, place, limit_s, stop)
+
+    def begin_again(place: Path) -> Beginning | Outcome:
+        return _begin(replace(recipe, archives=archives), qemu.NO_OBSERVERS, files, place, limit_s, stop)
+
     try:
-        with ExitStack() as held:
-
-            def made(name: str, of: Recipe, noted: qemu.Observers) -> Beginning:
-                place = folder / name
-                place.mkdir()
-                begins = _begin(of, noted, files, place, limit_s, stop)
-                if isinstance(begins, Outcome):
-                    raise CampaignError(begins)
-                held.callback(begins.close)
-                return begins
-
-            first = begun or made("beginning", recipe, _observers(recipe))
-            again = made("beginning of those after a cut", replace(recipe, archives=archives), qemu.NO_OBSERVERS)
-            guests = CutGuests(limit_s, stop, first, again, files.file(recipe.load).read_bytes(), checks)
-            uncut = _uncut(recipe, files, limit_s, stop, first, folder)
+        with cut_guests(begin, begin_again, begun, load, checks, folder, limit_s, stop) as guests:
+            uncut = _uncut(recipe, files, limit_s, stop, guests.begun, folder)
             if uncut.status != Status.MEASURED:
                 return uncut
             return Campaign(guests, uncut, cuts.seed, cuts.number, acknowledged, folder).run()
