@@ -14,7 +14,7 @@ import pytest
 
 from tests.support import made_once
 from tests.support.borrowed_guest import empty_cache
-from tests.support.fixture_types import FLASHBED
+from tests.support.fixture_types import FLASHBED, Flashbed
 from tests.support.repository import REPOSITORY
 
 STUDY = """
@@ -90,3 +90,20 @@ def test_what_is_no_image_is_refused(tmp_path: Path) -> None:
         [FLASHBED, "list"], cwd=tmp_path, env={**env, "FLASHBED_IMAGE": "b"}, timeout=60, capture_output=True, text=True
     )
     assert (done.returncode, "FLASHBED_IMAGE=b: No such file" in done.stderr) == (2, True)
+
+
+def test_the_guests_of_studies_are_built_without_measuring(
+    flashbed: Flashbed, fresh_cache: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text(STUDY)
+    done = flashbed("image", "build", "own.toml")
+    assert (done.returncode, done.stdout) == (0, "own: 2 repetitions can be measured\n"), done.stderr
+    assert not list((fresh_cache / "results").rglob("*.json"))
+
+
+def test_nothing_is_built_if_a_study_is_wrong(flashbed: Flashbed, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(STUDY)
+    done = flashbed("image", "build", "own.toml", "nowhere.toml")
+    assert done.returncode == 2
+    assert "nowhere.toml" in done.stderr
+    assert not done.stdout

@@ -16,14 +16,14 @@ from flashbed.common.page import Rows
 from flashbed.common.units import rough_size
 from flashbed.execution import pinning, run
 from flashbed.execution.cell_medium import check_command
+from flashbed.execution.repetition import Repetition
 from flashbed.image import emulator, guest_image, hosttools, lockfile, stores, toolchain
 from flashbed.image.cache import noting
 from flashbed.machine import checker
 from flashbed.packs import image_file, making
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import Library
-from flashbed.study.loading import find_study, load_study
-from flashbed.study.plan import plan
+from flashbed.study.loading import Study, find_study, load_study
 
 
 def check_kernel(version: str) -> None:
@@ -42,6 +42,16 @@ def build(version: str) -> Rows:
         ("kernel", f"{built.kernel.package_version}, {built.kernel.image}"),
         *sorted(built.digests.items()),
     ]
+
+
+def build_for(names: Sequence[str]) -> Rows:
+    """Build the guests of studies. Return each study with the number of its repetitions. Raises InputError."""
+    return [(study.name, f"{len(prepared)} repetitions can be measured") for study, prepared in _prepared(names)]
+
+
+def _prepared(names: Sequence[str]) -> list[tuple[Study, list[Repetition]]]:
+    """Read all studies, and then build the guests of each."""
+    return [(study, run.prepare(study, lines=False)) for study in [load_study(find_study(name)) for name in names]]
 
 
 def is_built(version: str) -> bool:
@@ -90,10 +100,8 @@ def export(to: Path, names: Sequence[str], kernel: str) -> str:
     making.prepare(to)
     with noting() as entries:
         if names:
-            studies = [load_study(find_study(name)) for name in names]
-            for study in studies:
-                run.prepare(study, lines=False)
-            commands = [check_command(cell, Path()) for study in studies for cell in plan(study)]
+            repetitions = [repetition for _, prepared in _prepared(names) for repetition in prepared]
+            commands = [check_command(repetition.cell, Path()) for repetition in repetitions]
         else:
             guest_image.build(kernel, pinning.sets_of_guests(kernel), thorough=True)
             library = Library((paths.profiles(),))

@@ -95,7 +95,11 @@ def schema_command(
 
 @image_app.command("build")
 def image_build(
-    kernel: Annotated[str, typer.Option(metavar="VERSION", help="One of the lab's kernels, such as 6.12.")] = "6.1",
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STUDY]...", help="What these studies take. Default: all file systems of a kernel."),
+    ] = None,
+    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")] = "6.1",
     update: Annotated[
         bool, typer.Option("--update", help="Use today's packages of the suite, and update the lock.")
     ] = False,
@@ -106,7 +110,7 @@ def image_build(
     images.check_kernel(kernel)
     if update:
         out.print(images.update_packages())
-    for name, detail in images.build(kernel):
+    for name, detail in images.build_for(studies) if studies else images.build(kernel):
         out.print(f"{name}: {detail}")
 
 
