@@ -9,6 +9,7 @@ and the result must agree, even if the double drops, delays or answers wrongly.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -103,6 +104,7 @@ class Bed:
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     plain, sanitize = Bed(Path(sys.argv[1]).resolve()), Bed(Path(sys.argv[2]).resolve())
     failed: list[str] = []
     lock = threading.Lock()
