@@ -21,6 +21,7 @@ from flashbed.common.digest import digest_bytes
 from flashbed.guest_output import power_cuts
 from flashbed.guest_output.assessment import HOST_DECIDED, Status
 from flashbed.guest_output.power_cuts import ACKNOWLEDGED, CUTS, MOUNTED_AS, Acknowledged, Cut, CutOutcome
+from flashbed.guest_output.system_calls import CALL_NOTES
 from flashbed.machine import beginning
 from flashbed.machine.beginning import Beginning, Cutting
 from flashbed.machine.outcomes import Outcome
@@ -126,7 +127,9 @@ class Span:
 
     @staticmethod
     def of(uncut: Outcome) -> Span:
-        """Return the span of a guest that ran to its end. Raises CampaignError if its command left no time to cut."""
+        """Return the span of a guest that ran to its end. Raises CampaignError if its command changed nothing, or left
+        no time to cut.
+        """
         marks = (power_cuts.ARMING_MARK, power_cuts.ARMED_MARK, power_cuts.MEASURED_MARK)
         try:
             arming_ns, armed_ns, measured_ns = (_clock_ns(uncut, mark) for mark in marks)
@@ -136,6 +139,9 @@ class Span:
         except ValueError as error:
             why = f"its calls cannot be read: {foreign.line(str(error))}"
             raise CampaignError(replace(uncut, status=Status.FAILED, reason=why)) from None
+        if changed_ns is None and CALL_NOTES in uncut.files:
+            why = "its command changes no file on the medium, so that a power cut finds nothing to lose"
+            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why))
         span = Span(arming_ns, armed_ns, armed_ns if changed_ns is None else changed_ns, measured_ns)
         if span._left_ns <= 0:
             why = f"its command took {measured_ns - armed_ns} ns, too short for a power cut"

@@ -106,3 +106,17 @@ def test_no_moment_comes_before_the_command_has_changed_anything() -> None:
 def test_a_command_without_time_is_refused() -> None:
     with pytest.raises(CampaignError, match="its command took 50 ns, too short for a power cut"):
         Span.of(uncut(1000, 1100, 1150))
+
+
+def test_a_command_that_changes_nothing_is_refused() -> None:
+    """It would survive every cut."""
+    guest = MadeUpCalls()
+    program = guest.measure()
+    armed_ns = guest.now_ns
+    guest.open(program, "/out/acknowledged", 3)
+    guest.write(program, 3, b"x")
+    guest.now_ns += 5000
+    guest.sync(program)
+    ended = uncut(armed_ns - 100, armed_ns, guest.now_ns)
+    with pytest.raises(CampaignError, match="changes no file on the medium"):
+        Span.of(replace(ended, files={**ended.files, CALL_NOTES: trimmed(guest.data())}))
