@@ -24,9 +24,16 @@ def digest_json(value: Any) -> str:
     return digest_bytes(canonical.encode())
 
 
+_SMALL_BYTES = 1 << 16
+
+
 def digest_file(path: Path) -> str:
     """Return the digest of all bytes of a file. A hole counts as zeros."""
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
+        begin = file.read(_SMALL_BYTES)
+        if len(begin) < _SMALL_BYTES:  # hashlib's buffer for a file costs more than the digest of a small one
+            return digest_bytes(begin)
+        file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
