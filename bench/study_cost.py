@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the CPU seconds that each shipped study costs, and record them in bench/study_costs.json.
 
-    python -m bench.study_cost [--only STUDY...]
+    python -m bench.study_cost [--only STUDY...] [--seeds N]
 
 What a study needs is built before, and not counted. The repetitions without a stored result are measured; a record says
-how many these were. An empty cache, named by FLASHBED_CACHE, makes it all of them. `make result-tables` writes the
+how many these were. An empty cache, named by FLASHBED_CACHE, makes it all of them, or with --seeds those with the
+study's first N seeds. `make result-tables` writes the
 records into docs/choosing.md. CPU time is recorded instead of the time that passed, because other work of the host
 lengthens only the latter.
 """
@@ -52,26 +53,30 @@ def record(costs: Mapping[str, StudyCost]) -> None:
     RECORDS.write_text(json.dumps(records, indent=2) + "\n")
 
 
-def measure(study: Study) -> StudyCost | None:
-    """Measure a study's missing repetitions, and return what they cost; None if none is missing or one fails."""
-    repetitions = run.prepare(study)
-    stored = len(run.stored(study).records)
-    if stored == len(repetitions):
+def measure(study: Study, seeds: int | None = None) -> StudyCost | None:
+    """Measure a study's missing repetitions, with `seeds` those of its first seeds. Return what they cost; None if none
+    is missing or one fails.
+    """
+    part = dataclasses.replace(study, seeds=study.seeds[:seeds])
+    wanted, stored = len(run.prepare(part)), len(run.stored(part).records)
+    if stored == wanted:
         return None
     begin_s = programs.cpu_s() + time.process_time()
-    done = run.run(study)
+    done = run.run(part)
     cpu_s = programs.cpu_s() + time.process_time() - begin_s
-    return None if done.failures else StudyCost(len(repetitions), len(repetitions) - stored, round(cpu_s))
+    return None if done.failures else StudyCost(len(run.prepare(study)), wanted - stored, round(cpu_s))
 
 
 def main(words: list[str] | None = None) -> int:
     studies = {study.name: study for study in shipped_studies()}
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="STUDY", choices=studies, default=list(studies))
+    parser.add_argument("--seeds", type=int, metavar="N", help="measure the first N seeds")
+    options = parser.parse_args(words)
     status = 0
-    for name in parser.parse_args(words).only:
+    for name in options.only:
         try:
-            cost = measure(studies[name])
+            cost = measure(studies[name], options.seeds)
         except FlashbedError as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1

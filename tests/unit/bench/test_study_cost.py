@@ -35,3 +35,14 @@ def test_a_record_counts_the_repetitions_that_were_measured(
 
 def test_the_cost_of_all_repetitions_follows_from_the_measured_ones() -> None:
     assert StudyCost(repetitions=54, measured=36, cpu_s=790).whole_cpu_s == 1185
+
+
+def test_a_part_of_the_seeds_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "costs.json").write_text("{}")
+    monkeypatch.setattr(study_cost, "RECORDS", tmp_path / "costs.json")
+    monkeypatch.setattr(run, "prepare", lambda study: ["a repetition of each cell"] * len(study.seeds))
+    monkeypatch.setattr(run, "stored", lambda _: SimpleNamespace(records=[]))
+    monkeypatch.setattr(run, "run", lambda _: SimpleNamespace(failures=[]))
+    assert study_cost.main(["--only", "logger", "--seeds", "2"]) == 0
+    cost = study_cost.recorded()["logger"]
+    assert (cost.repetitions, cost.measured) == (3, 2)
