@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the rows of pages/devices.toml that need a guest: cells of studies, and the kernel's own tests on raw chips.
 
+Cells are stored as those of any study, and measured once.
+
 Rows that differ only in the figure share a guest. Must not know the expected figures.
 """
 
@@ -9,17 +11,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from flashbed.execution import repetition, run
+from flashbed.execution import run
 from flashbed.execution.repetition import Repetition
 from flashbed.study.loading import load_study
 from pages.device_rows import DeviceRow
 from tests.machine.raw_chip import mtd_modules
 from tests.support.guest_rig import NO_MOUNT, Rig, boot, new
+
+STUDY = "study.toml"
 
 LIMIT_S = 900
 """The seconds of this host after which a guest counts as hung."""
@@ -84,7 +87,7 @@ def _study(row: DeviceRow) -> str:
 
 
 def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
-    study = folder / "study.toml"
+    study = folder / STUDY
     study.write_text(_study(row))
     if row.kind == "chip":
         return new(study, folder / "chip")
@@ -95,11 +98,10 @@ def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
 def _measure(rows: Sequence[DeviceRow], guest: Repetition | Rig, folder: Path) -> dict[str, float]:
     if isinstance(guest, Rig):
         return _on_chip(rows, guest)
-    (folder / "cell").mkdir()
-    done = repetition.execute(guest, folder / "cell", LIMIT_S, threading.Event())
-    if not done.result.is_measured:
-        raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {done.result}")
-    metrics = done.result.measurement.metrics
+    (record,) = run.run(load_study(folder / STUDY), jobs=1, limit_s=LIMIT_S).records
+    if not record.result.is_measured:
+        raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {record.result}")
+    metrics = record.result.measurement.metrics
     return {row.name: metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0) for row in rows}
 
 
