@@ -18,7 +18,7 @@ help:
 	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick in use; ends with the path of the report"
 	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
-	@echo "make bench      what a cell costs, how fast the models are"
+	@echo "make bench      what a cell costs, how fast the models are, how long the first answer takes; about 40 minutes"
 	@echo "make first-answer  how long \`make run\` takes from nothing, by stage (OPTIONS=\"--base REVISION\")"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/generated/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
@@ -52,30 +52,39 @@ STUDY ?= quick
 run: setup
 	@$(BIN)/flashbed run $(STUDY)
 
-lint: setup $(STAMP)-dev
+lint: setup lint-python lint-modules
+
+.PHONY: lint-python lint-modules
+lint-python: $(STAMP)-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+lint-modules:
 	kernel/checkpatch
 
-# Each suite in C runs on one core, so two run at a time; but for sfsload's, which keeps times
-C_SUITES = test-media test-media-ftl test-iosched test-yaffs2 test-appliance test-distil
-.PHONY: $(C_SUITES) test-sfsload
+# Each suite in C runs on one core. Two run at a time, the longest first; sfsload's keeps times, so it has a core to itself
+C_SUITES = test-yaffs2 test-media test-media-ftl test-iosched test-appliance test-distil
+.PHONY: $(C_SUITES) test-sfsload test-image test-unit
+$(C_SUITES) test-sfsload: $(STAMP)-dev
 SLOWEST ?= 25
+PYTEST = $(BIN)/pytest --dist worksteal --durations $(SLOWEST)
+CHOSEN ?= not long
 
-test: lint
-	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES)
-	$(MAKE) test-sfsload
+# What tests take of the cache: the time limit of a test is too short for a build of a kernel
+test-image:
 	$(BIN)/flashbed image build
-	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST) -m "not long"
+	$(BIN)/flashbed image build survive
+test-unit: $(STAMP)-dev
+	$(PYTEST) -n 1 -m "$(CHOSEN)" tests/unit
 
-test-long: lint
-	$(MAKE) -j 2 --output-sync=target --no-print-directory $(C_SUITES) OF_FTL="CUTS=100000" \
-		OF_YAFFS2="alternate cuts CUTS=5000" OF_APPLIANCE="RUNS=3000000"
-	$(MAKE) test-sfsload
-	$(BIN)/flashbed image build
-	$(BIN)/pytest -n 2 --dist worksteal --durations $(SLOWEST)
+test: setup
+	$(MAKE) -j 2 --output-sync=target --no-print-directory test-image lint-python $(C_SUITES) test-unit
+	$(MAKE) -j 2 --output-sync=target --no-print-directory lint-modules test-sfsload
+	$(PYTEST) -n 3 -m "$(CHOSEN)" tests/machine tests/e2e
+
+test-long:
+	$(MAKE) test CHOSEN="long or not long" OF_FTL="CUTS=100000" OF_YAFFS2="alternate cuts CUTS=5000" OF_APPLIANCE="RUNS=3000000"
 	$(BIN)/python -m faults.campaign --faults 100 --seed 2
 
 # Targets and values beside `test`; their names are none that a Makefile of a part has
@@ -95,13 +104,15 @@ test-appliance:
 test-distil:
 	$(MAKE) -C appliance/distil test BUILD=$(CURDIR)/build/distil
 
-# SIZE=tiny: only to see that it runs
+# SIZE=tiny: only to see that it runs. BASE: the revision that the first answer is compared with
 SIZE ?=
+BASE ?= e955aee
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python -m bench.cell_price $(if $(SIZE),--cells 1) $(STUDY)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
+	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE))
 
 first-answer: setup $(STAMP)-dev
 	$(BIN)/python -m bench.first_answer $(OPTIONS)
