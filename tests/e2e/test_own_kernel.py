@@ -74,15 +74,18 @@ def test_a_study_says_it_with_its_line(flashbed: Flashbed, study_file: StudyWrit
     assert "away is not there" in done.stderr
 
 
-def test_a_study_that_names_a_kernel_needs_leave(flashbed: Flashbed, study_file: StudyWriter, linux: Path) -> None:
+@pytest.mark.parametrize("words", [["run"], ["image", "build"], ["image", "export"], ["pack"]])
+def test_a_study_that_names_a_kernel_needs_leave(
+    flashbed: Flashbed, study_file: StudyWriter, linux: Path, words: list[str]
+) -> None:
     study = study_file(STUDY, kernel="./linux")
-    done = flashbed("run", study)
+    done = flashbed(*words, study)
     assert done.returncode == BAD_INPUT
     assert f"kernel: make -C {linux}\n" in done.stderr
     assert f"flashbed allow {study} ./linux" in done.stderr
     done = flashbed("allow", study, "./linux")
     assert (done.returncode, done.stdout) == (0, f"allowed      ./linux  {study}:5: kernel: make -C {linux}\n")
-    assert "this is no Linux" in flashbed("run", study).stderr
+    assert "this is no Linux" in flashbed(*words, study).stderr
 
 
 def test_a_tree_that_cannot_be_configured(flashbed: Flashbed, study_file: StudyWriter, linux: Path) -> None:

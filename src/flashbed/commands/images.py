@@ -23,6 +23,7 @@ from flashbed.machine import checker
 from flashbed.packs import image_file, making
 from flashbed.profiles import kernel_choice
 from flashbed.profiles.library import Library
+from flashbed.study import host_commands
 from flashbed.study.loading import Study, find_study, load_study
 
 
@@ -50,8 +51,11 @@ def build_for(names: Sequence[str]) -> Rows:
 
 
 def _prepared(names: Sequence[str]) -> list[tuple[Study, list[Repetition]]]:
-    """Read all studies, and then build the guests of each."""
-    return [(study, run.prepare(study, lines=False)) for study in [load_study(find_study(name)) for name in names]]
+    """Read all studies, and then build the guests of each. Raises InputError, also for a build that is not allowed."""
+    studies = [load_study(find_study(name)) for name in names]
+    for study in studies:
+        host_commands.check(study)
+    return [(study, run.prepare(study, lines=False)) for study in studies]
 
 
 def is_built(version: str) -> bool:
