@@ -106,6 +106,11 @@ class CampaignError(Exception):
         super().__init__(outcome.reason)
         self.outcome = outcome
 
+    @staticmethod
+    def failed(outcome: Outcome, reason: str) -> CampaignError:
+        """Return the error of a guest that ran, but whose `outcome` is no use for this reason."""
+        return CampaignError(replace(outcome, status=Status.FAILED, reason=reason))
+
 
 class Moment(NamedTuple):
     """When a power cut comes, from its arming on, and the seed of what it leaves."""
@@ -135,17 +140,17 @@ class Span:
             arming_ns, armed_ns, measured_ns = (_clock_ns(uncut, mark) for mark in marks)
             changed_ns = power_cuts.first_change_ns(uncut.files, armed_ns)
         except KeyError as error:
-            raise CampaignError(replace(uncut, status=Status.FAILED, reason=f"it has no note {error}")) from None
+            raise CampaignError.failed(uncut, f"it has no note {error}") from None
         except ValueError as error:
             why = f"its calls cannot be read: {foreign.line(str(error))}"
-            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why)) from None
+            raise CampaignError.failed(uncut, why) from None
         if changed_ns is None and CALL_NOTES in uncut.files:
             why = "its command changes no file on the medium, so that a power cut finds nothing to lose"
-            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why))
+            raise CampaignError.failed(uncut, why)
         span = Span(arming_ns, armed_ns, armed_ns if changed_ns is None else changed_ns, measured_ns)
         if span._left_ns <= 0:
             why = f"its command took {measured_ns - armed_ns} ns, too short for a power cut"
-            raise CampaignError(replace(uncut, status=Status.FAILED, reason=why))
+            raise CampaignError.failed(uncut, why)
         return span
 
     @property
@@ -221,7 +226,7 @@ class Campaign:
             return self.acknowledged(self.uncut.files)
         except (KeyError, ValueError) as error:
             why = f"what it acknowledged cannot be read: {foreign.line(str(error))}"
-            raise CampaignError(replace(self.uncut, status=Status.FAILED, reason=why)) from None
+            raise CampaignError.failed(self.uncut, why) from None
 
     def _cut(self, number: int, guest: Cutting, moment: Moment, span: Span, lines: Sequence[Acknowledged]) -> Cut:
         folder = self.work / "cut"
@@ -242,7 +247,7 @@ class Campaign:
         _must_end(first)
         if FATES not in first.files:
             why = f"its guest ended before its power was cut ({first.reason or 'it came to its end'})"
-            raise CampaignError(replace(first, status=Status.FAILED, reason=why))
+            raise CampaignError.failed(first, why)
         cut_ns = int(first.files[FATES].split(b"\n")[0].removeprefix(b"cut_ns:"))
         acknowledged = power_cuts.until(lines, cut_ns)
         after.mkdir()

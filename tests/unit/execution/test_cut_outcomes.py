@@ -13,7 +13,7 @@ from flashbed.guest_output.assessment import Status
 from flashbed.guest_output.power_cuts import CHECK_LOG, CHECK_STATUS, MOUNT_LOG, MOUNTED_AS, CutOutcome
 from flashbed.guest_output.system_calls import CALL_NOTES, trimmed
 from flashbed.machine.outcomes import Outcome
-from tests.support.made_up_calls import MadeUpCalls
+from tests.support.made_up_calls import MadeUpCalls, Task
 
 MOUNTED, REPAIRED = {MOUNTED_AS: power_cuts.AS_IT_WAS}, {MOUNTED_AS: power_cuts.REPAIRED}
 
@@ -83,20 +83,32 @@ def test_moments_are_spread_over_the_command_and_follow_from_the_seed() -> None:
     assert all(0 <= moment.seed < 2**64 for moment in moments)
 
 
-def test_no_moment_comes_before_the_command_has_changed_anything() -> None:
+def acknowledging() -> tuple[MadeUpCalls, Task, int]:
+    """Return a guest whose command has acknowledged a line and changed nothing, its process, and when the cut was
+    armed, ns.
+    """
     guest = MadeUpCalls()
     program = guest.measure()
     armed_ns = guest.now_ns
     guest.open(program, "/out/acknowledged", 3)
     guest.write(program, 3, b"x")
+    return guest, program, armed_ns
+
+
+def ended(guest: MadeUpCalls, armed_ns: int) -> Outcome:
+    outcome = uncut(armed_ns - 100, armed_ns, guest.now_ns)
+    return replace(outcome, files={**outcome.files, CALL_NOTES: trimmed(guest.data())})
+
+
+def test_no_moment_comes_before_the_command_has_changed_anything() -> None:
+    guest, program, armed_ns = acknowledging()
     guest.open(program, "/mnt/rows", 4)
     guest.now_ns += 5000
     guest.write(program, 4, b"x")
     changed_ns = guest.now_ns
     guest.now_ns += 1000
     guest.sync(program)
-    ended = uncut(armed_ns - 100, armed_ns, guest.now_ns)
-    span = Span.of(replace(ended, files={**ended.files, CALL_NOTES: trimmed(guest.data())}))
+    span = Span.of(ended(guest, armed_ns))
     moments = [span.moment(1, number) for number in range(200)]
     assert span.changed_ns == changed_ns
     assert min(moment.after_ns for moment in moments) >= changed_ns - span.arming_ns
@@ -110,13 +122,8 @@ def test_a_command_without_time_is_refused() -> None:
 
 def test_a_command_that_changes_nothing_is_refused() -> None:
     """It would survive every cut."""
-    guest = MadeUpCalls()
-    program = guest.measure()
-    armed_ns = guest.now_ns
-    guest.open(program, "/out/acknowledged", 3)
-    guest.write(program, 3, b"x")
+    guest, program, armed_ns = acknowledging()
     guest.now_ns += 5000
     guest.sync(program)
-    ended = uncut(armed_ns - 100, armed_ns, guest.now_ns)
     with pytest.raises(CampaignError, match="changes no file on the medium"):
-        Span.of(replace(ended, files={**ended.files, CALL_NOTES: trimmed(guest.data())}))
+        Span.of(ended(guest, armed_ns))
