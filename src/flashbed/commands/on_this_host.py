@@ -93,13 +93,17 @@ def schema_command(
     out.print_json(data=listing.schema(kind))
 
 
+_Studies = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[STUDY]...", help="What these studies take. Default: all file systems of a kernel."),
+]
+_Kernel = Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")]
+
+
 @image_app.command("build")
 def image_build(
-    studies: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[STUDY]...", help="What these studies take. Default: all file systems of a kernel."),
-    ] = None,
-    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")] = "6.1",
+    studies: _Studies = None,
+    kernel: _Kernel = "6.1",
     update: Annotated[
         bool, typer.Option("--update", help="Use today's packages of the suite, and update the lock.")
     ] = False,
@@ -134,14 +138,11 @@ def image_lock(
 
 @image_app.command("export")
 def image_export(
-    studies: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[STUDY]...", help="What these studies take. Default: all file systems of a kernel."),
-    ] = None,
+    studies: _Studies = None,
     to: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file, NAME.flashbed.")] = Path(
         "image.flashbed"
     ),
-    kernel: Annotated[str, typer.Option(metavar="VERSION", help="Without studies: one of the lab's kernels.")] = "6.1",
+    kernel: _Kernel = "6.1",
 ) -> None:
     """Put the emulator, the kernel and all programs of guests into one file, for hosts that build nothing."""
     from flashbed.commands import images
