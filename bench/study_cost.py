@@ -5,9 +5,8 @@
 
 What a study needs is built before, and not counted. The repetitions without a stored result are measured; a record says
 how many these were. An empty cache, named by FLASHBED_CACHE, makes it all of them, or with --seeds those with the
-study's first N seeds. `make result-tables` writes the
-records into docs/choosing.md. CPU time is recorded instead of the time that passed, because other work of the host
-lengthens only the latter.
+study's first N seeds. `make result-tables` writes the records into docs/choosing.md. CPU time is recorded instead of
+the time that passed, because other work of the host lengthens only the latter.
 """
 
 from __future__ import annotations
