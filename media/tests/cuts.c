@@ -324,31 +324,50 @@ static void one_cut(struct bed *b, u64 cut)
 
 /* --- set-up --- */
 
-/* The same device with fewer blocks, as few as its rules allow: so that collection and merges take part */
-static void shrink(struct fb_params *p)
+/*
+ * Halves the device. Returns false if its rules refuse that. The reserve for collection does not shrink, so it may leave
+ * room for less than half the capacity.
+ */
+static bool halve(struct fb_params *p)
 {
 	struct fb_params smaller = *p;
 	struct fb_complaint complaint;
 
 	smaller.used_bytes = 0;
-	while (p->kind == FB_FLASH && fb_state_bytes(p) > MAX_STATE_BYTES / 8) {
-		smaller.blocks_per_die /= 2;
-		smaller.factory_bad_blocks /= 2;
-		smaller.spare_blocks /= 2;
-		smaller.slc_cache_bytes /= 2;
-		smaller.capacity_bytes = smaller.capacity_bytes / 2 / p->page_bytes * p->page_bytes;
-		if (!fb_check_params(&smaller, &complaint) || smaller.capacity_bytes < WINDOW_BYTES)
-			break;
-		*p = smaller;
+	smaller.blocks_per_die = p->blocks_per_die / 2 / p->planes * p->planes;
+	smaller.factory_bad_blocks /= 2;
+	smaller.spare_blocks /= 2;
+	smaller.slc_cache_bytes /= 2;
+	smaller.capacity_bytes = p->capacity_bytes / 2 / p->page_bytes * p->page_bytes;
+	while (!fb_check_params(&smaller, &complaint)) {
+		if (complaint.param != FB_PARAM_capacity_bytes || complaint.max >= smaller.capacity_bytes)
+			return false;
+		smaller.capacity_bytes = complaint.max / p->page_bytes * p->page_bytes;
 	}
+	if (smaller.capacity_bytes < WINDOW_BYTES)
+		return false;
+	*p = smaller;
+	return true;
 }
 
-static void *zeroed(size_t bytes)
+/* The same device with fewer blocks, as few as its rules allow: so that collection and merges take part */
+static void shrink(struct fb_params *p)
+{
+	while (p->kind == FB_FLASH && fb_state_bytes(p) > MAX_STATE_BYTES / 8 && halve(p))
+		;
+}
+
+static void *room_for(size_t bytes)
 {
 	void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
 
 	CHECK(memory);
-	return memset(memory, 0, bytes);
+	return memory;
+}
+
+static void *zeroed(size_t bytes)
+{
+	return memset(room_for(bytes), 0, bytes);
 }
 
 static void set_up(struct bed *b)
@@ -357,7 +376,7 @@ static void set_up(struct bed *b)
 
 	shrink(&b->params);
 	b->medium = new_medium(&b->params);
-	b->undo = fb_undo_init(zeroed(fb_undo_bytes(&b->params)), &b->params);
+	b->undo = fb_undo_init(room_for(fb_undo_bytes(&b->params)), &b->params);
 	exposed_bytes = fb_exposed_bytes(&b->params);
 	b->window_bytes = exposed_bytes < WINDOW_BYTES ? exposed_bytes : WINDOW_BYTES;
 	b->sectors = b->window_bytes / b->params.sector_bytes;
