@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,7 +86,7 @@ def changed(pack: Path, to: Path, change: Callable[[Contents, Members], object])
             members[name] = whole.read(name)
     contents = {name: value for name, value in whole.contents.items() if name != "members"}
     change(contents, members)
-    making.write(to, contents, files, members, zipfile.ZIP_STORED)
+    making.write(to, contents, files, members)
     return to
 
 

@@ -82,7 +82,7 @@ def changed(pack: Path, to: Path, change: Callable[[Pack, Members], object]) -> 
     members = {name: whole.read(name) for name in whole.members}
     contents = {name: value for name, value in whole.contents.items() if name != "members"}
     change(contents, members)
-    making.write(to, contents, {}, members, zipfile.ZIP_STORED)
+    making.write(to, contents, {}, members)
     return to
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -155,15 +154,9 @@ class _Maker:
         self.entries[entry.folder] = entry
 
 
-def write(
-    to: Path,
-    entries: Iterable[AskedEntry],
-    checkers: Iterable[Path],
-    scratch: Path,
-    packing: int = zipfile.ZIP_LZMA,
-) -> int:
-    """Write the image of these entries and programs, and return its size in bytes. `scratch` is an empty directory;
-    `packing` is that of making.write(). Raises SetupError for a program that cannot be packed, and HostResourceError.
+def write(to: Path, entries: Iterable[AskedEntry], checkers: Iterable[Path], scratch: Path) -> int:
+    """Write the image of these entries and programs, and return its size in bytes. `scratch` is an empty directory.
+    Raises SetupError for a program that cannot be packed, and HostResourceError.
     """
     maker = _Maker(scratch)
     for entry in entries:
@@ -187,7 +180,7 @@ def write(
     members |= {f"{LICENCES}/{path.name}": path for path in sorted(paths.licences().glob("*.txt"))}
     try:
         with stage("Packing the image"):
-            making.write(to, contents, members, texts, packing)
+            making.write(to, contents, members, texts)
         return to.stat().st_size
     except OSError as error:
         raise host_refusal(to, error) from None

@@ -1,30 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make a pack of a measured study: the recipes of its repetitions, their files and their results, in the format that
 replay/pack_file.py reads. The same contents give the same bytes.
-
-Files that the lab has built are packed once: LZMA takes seconds for the emulator and the kernel, which every pack has.
-Their packed bytes are kept in the cache.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import shutil
-import struct
-import sys
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from flashbed.common import atomic, paths
+from flashbed.common import atomic
 from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import InputError, SetupError, host_refusal
 from flashbed.common.progress import stage
 from flashbed.execution.run import Record, Run
-from flashbed.image.cache import Cache
 from flashbed.packs import gathering
 from flashbed.packs.gathering import PackShelf
 from flashbed.replay import pack_file
@@ -34,107 +27,27 @@ from flashbed.study.plan import KEY_VERSION
 from flashbed.workload import WORKLOADS
 from flashbed.workload.program import UserProgram
 
-STARTED = ("__main__.py", "flashbed/")
-"""Members that Python itself unpacks when it starts an archive. It supports deflate only."""
-
-LEAST_BYTES = 64 << 10
-"""Smallest member that is packed by `packing`: starting that packing takes tens of MB of memory."""
-
-_ARCHIVE = "packed.zip"
-"""In an entry of the cache: an archive with one member."""
-
-_HEADER = struct.Struct("<4s5H3I2H")
-"""The head of a member in an archive; its last two fields are the lengths of what follows: name and extra fields."""
-
-
-def member_head(name: str, size_bytes: int, packing: int) -> zipfile.ZipInfo:
-    """Return the head of a member. `packing` is a compression method of zipfile, for large members."""
-    info = zipfile.ZipInfo(name, _DAY)
-    is_small = size_bytes < LEAST_BYTES or name.startswith(STARTED)
-    info.compress_type = zipfile.ZIP_DEFLATED if is_small else packing
-    info.external_attr = 0o644 << 16
-    return info
-
-
 _DAY = (1980, 1, 1, 0, 0, 0)
 """The date of every member, ZIP's first day: a pack contains no time of this host."""
 
-
-def put_built(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, digest: str) -> bool:
-    """Write a member with the content of a file of the cache of builds, whose SHA-256 is `digest`, as it was packed
-    before. Return False, and write nothing, for another file and for a small member.
-
-    The archive has a member already. Raises OSError, HostResourceError.
-    """
-    if info.compress_type != zipfile.ZIP_LZMA or not path.is_relative_to(paths.cache_root() / "image"):
-        return False
-    packed = _packed(path, digest).open("rb")
-    with packed, zipfile.ZipFile(packed) as kept:
-        (packed_info,) = kept.infolist()
-        packed.seek(packed_info.header_offset)
-        *_, name_bytes, extra_bytes = _HEADER.unpack(packed.read(_HEADER.size))
-        packed.seek(name_bytes + extra_bytes, 1)
-        for field in ("CRC", "compress_size", "file_size", "create_version", "extract_version", "flag_bits"):
-            setattr(info, field, getattr(packed_info, field))
-        _add(archive, info, packed)
-    return True
+_PACKING = zipfile.ZIP_DEFLATED
+"""LZMA packs a root of programs to 22 MB instead of 24, but in 44 s of CPU time instead of 2."""
 
 
-def _add(archive: zipfile.ZipFile, info: zipfile.ZipInfo, packed: BinaryIO) -> None:
-    """Write a member whose packed bytes are next in `packed`. The module zipfile has no function for this."""
-    out = archive.fp
-    assert out is not None
-    out.seek(archive.start_dir)
-    info.header_offset = out.tell()
-    out.write(info.FileHeader(zip64=True))
-    left = info.compress_size
-    while piece := packed.read(min(left, pack_file.CHUNK_BYTES)):
-        out.write(piece)
-        left -= len(piece)
-    archive.filelist.append(info)
-    archive.NameToInfo[info.filename] = info
-    archive.start_dir = out.tell()
-
-
-def _packed(path: Path, digest: str) -> Path:
-    """Return the archive of the cache whose only member is this file."""
-
-    def fill(folder: Path) -> None:
-        info = member_head("file", path.stat().st_size, zipfile.ZIP_LZMA)
-        with (
-            zipfile.ZipFile(folder / _ARCHIVE, "w", allowZip64=True) as archive,
-            archive.open(info, "w", force_zip64=True) as out,
-            path.open("rb") as file,
-        ):
-            shutil.copyfileobj(file, out, pack_file.CHUNK_BYTES)
-
-    recipe = {"file": digest, "packing": "lzma", "python": list(sys.version_info[:2])}
-    return Cache(paths.cache_root() / "image").entry("packed", recipe, fill).path(_ARCHIVE)
-
-
-def write(
-    to: Path,
-    contents: Mapping[str, Any],
-    files: Mapping[str, Path],
-    texts: Mapping[str, bytes],
-    packing: int = zipfile.ZIP_LZMA,
-) -> None:
+def write(to: Path, contents: Mapping[str, Any], files: Mapping[str, Path], texts: Mapping[str, bytes]) -> None:
     """Write a pack; an interrupted write leaves no file `to`.
 
     `contents` are the keys of pack.json besides the digests of `files` and `texts`, whose keys are paths in the pack.
-    `packing` is a compression method of zipfile, for large members. Raises OSError, and InputError for too many
-    repetitions.
+    Raises OSError, and InputError for too many repetitions.
     """
     with atomic.replacing(to, 0o755) as unfinished:
         with unfinished.open("wb") as out:
             out.write(pack_file.STARTER)
-            _archive(out, contents, files, texts, packing)
+            _archive(out, contents, files, texts)
         _seal(unfinished)
 
 
-def _archive(
-    out: BinaryIO, contents: Mapping[str, Any], files: Mapping[str, Path], texts: Mapping[str, bytes], packing: int
-) -> None:
+def _archive(out: BinaryIO, contents: Mapping[str, Any], files: Mapping[str, Path], texts: Mapping[str, bytes]) -> None:
     digests = {name: digest_bytes(data) for name, data in texts.items()}
     digests |= {name: digest_file(path) for name, path in files.items()}
     document = json.dumps({**contents, "members": dict(sorted(digests.items()))}, indent=1, sort_keys=True)
@@ -147,7 +60,7 @@ def _archive(
         zipfile.ZipFile(out, "w", allowZip64=True) as archive,
         stage("Packing (MiB)", total=all_bytes // pack_file.CHUNK_BYTES) as progress,
     ):
-        archive.writestr(member_head(pack_file.CONTENTS, len(document), packing), document)
+        archive.writestr(_member_head(pack_file.CONTENTS), document)
         begun = 0
 
         def note(size_bytes: int) -> None:
@@ -158,19 +71,21 @@ def _archive(
                 progress.advance()
 
         for name in sorted(digests):
-            size_bytes = len(texts[name]) if name in texts else files[name].stat().st_size
-            info = member_head(name, size_bytes, packing)
-            if name in files and put_built(archive, info, files[name], digests[name]):
-                note(size_bytes)
-                continue
             with (
-                archive.open(info, "w", force_zip64=True) as member,
+                archive.open(_member_head(name), "w", force_zip64=True) as member,
                 io.BytesIO(texts[name]) if name in texts else files[name].open("rb") as file,
             ):
                 while piece := file.read(pack_file.CHUNK_BYTES):
                     member.write(piece)
                     note(len(piece))
         archive.comment = b"0" * pack_file.DIGEST_LETTERS
+
+
+def _member_head(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _DAY)
+    info.compress_type = _PACKING
+    info.external_attr = 0o644 << 16
+    return info
 
 
 def _seal(path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import shutil
 import stat
 import subprocess
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,7 +68,7 @@ def export(host: Host, to: Path) -> Path:
         host.tool(cache, "gcc 12")
         host.kernel(cache)
     (to.parent / "scratch").mkdir()
-    image_file.write(to, requested, [TRUE], to.parent / "scratch", zipfile.ZIP_STORED)
+    image_file.write(to, requested, [TRUE], to.parent / "scratch")
     return to
 
 
@@ -189,9 +188,7 @@ def test_an_image_that_would_write_elsewhere_is_refused(
     whole = pack_file.open_sealed(export(hosts[0], tmp_path / "a.flashbed"))
     contents = {name: value for name, value in whole.contents.items() if name != "members"}
     change(contents)
-    making.write(
-        tmp_path / "b.flashbed", contents, {}, {name: whole.read(name) for name in whole.members}, zipfile.ZIP_STORED
-    )
+    making.write(tmp_path / "b.flashbed", contents, {}, {name: whole.read(name) for name in whole.members})
     with hosts[1], pytest.raises(InputError, match=r"b\.flashbed: is no image"):
         image_file.take_in(tmp_path / "b.flashbed")
     assert list((hosts[1].root / "image").iterdir()) == []
