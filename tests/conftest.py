@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import json
 import math
 import os
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from flashbed.entry import GARBAGE_OBJECTS
 from flashbed.execution import repetition
 from flashbed.execution.repetition import Finished, Repetition
 from tests.support import forked_command
@@ -28,6 +30,8 @@ from tests.support.fixture_types import Measure, StudyWriter
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 """Tests start hundreds of Python processes. Without kept byte code, each of them compiles the lab and pandas again."""
+
+gc.set_threshold(GARBAGE_OBJECTS)
 
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -35,6 +36,32 @@ def digest_file(path: Path) -> str:
             return digest_bytes(begin)
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+FileState = tuple[int, int, int, int, int]
+"""What each change of a file changes, except one by a mapping and one within SETTLED_NS of another."""
+
+SETTLED_NS = 3 * 10**9
+"""The coarsest timestamps of file systems are 2 s apart, FAT's."""
+
+
+def state_of(path: Path) -> FileState:
+    status = path.stat()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def digest_unmapped(path: Path) -> str:
+    """Return the digest of a file that nothing changes by a mapping. It is read again only after a change."""
+    state = state_of(path)
+    if (known := _known.get(state)) is not None:
+        return known
+    digest = digest_file(path)
+    if time.time_ns() - max(state[-2:]) > SETTLED_NS:
+        _known[state] = digest
+    return digest
+
+
+_known: dict[FileState, str] = {}
 
 
 _CODE = frozenset({".py", ".toml", ".j2", ".css", ".js"})

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from flashbed.common import locks
-from flashbed.common.digest import digest_bytes, digest_file
+from flashbed.common.digest import digest_bytes, digest_file, digest_unmapped
 from flashbed.common.errors import HostResourceError, InterruptedByUser, host_refusal
 
 _log = logging.getLogger("flashbed")
@@ -231,7 +231,7 @@ class Cache:
             digests = manifest["products"]
             if not folder.name.endswith(_ending(json.dumps(manifest["recipe"], sort_keys=True))):
                 return None
-            if all(digest_file(folder / product) == digest for product, digest in digests.items()):
+            if all(digest_unmapped(folder / product) == digest for product, digest in digests.items()):
                 complete = not thorough or _complete(folder, manifest.get("listing"))
                 return Entry(folder, digests) if complete else None
         except (OSError, ValueError, KeyError, AttributeError, TypeError):

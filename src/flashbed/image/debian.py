@@ -153,7 +153,7 @@ class Archive:
 
     def _kept(self, request: str) -> tuple[ArchiveFile, ...] | None:
         """Return the noted files, if the lock allows them. Warn once about a difference that it allows."""
-        noted = self._read().get(request)
+        noted = self._read(request).get(request)
         lock = self._pins.lock
         pinned = lock.files(self.architecture, request) if lock else None
         if noted is None or (noted == pinned) or lock is None:
@@ -205,10 +205,13 @@ class Archive:
         folders = " and ".join(sorted({str(self._apt.place(file).parent) for file in lost}))
         return f"A file with that digest from elsewhere (Debian keeps all at snapshot.debian.org) goes into {folders}"
 
-    def _read(self) -> dict[str, tuple[ArchiveFile, ...]]:
-        """Return the notes. A damaged file counts as empty: the lock, or apt's lists, give the same files again."""
+    def _read(self, only: str | None = None) -> dict[str, tuple[ArchiveFile, ...]]:
+        """Return the notes, or that of the request `only`. A damaged file counts as empty: the lock, or apt's lists,
+        give the same files again.
+        """
         try:
             noted = json.loads(self._notes.read_text())
+            noted = noted if only is None else {only: noted.get(only)}
             return {request: tuple(_as_file(entry) for entry in files) for request, files in noted.items() if files}
         except FileNotFoundError:
             pass

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from flashbed.common.digest import FileState, state_of
 from flashbed.image.initramfs import InitramfsFile
 from flashbed.workload.base import KERNEL_MODULES
 
@@ -51,6 +53,11 @@ def aliases(modules: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _modinfo(module: Path) -> list[tuple[str, str]]:
+    return _modinfo_of(module, state_of(module))
+
+
+@lru_cache(maxsize=4096)
+def _modinfo_of(module: Path, _: FileState) -> list[tuple[str, str]]:
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")
         return _pairs(section.data()) if section is not None else []
