@@ -45,7 +45,7 @@ $(STAMP): pyproject.toml
 
 $(STAMP)-dev: $(STAMP)
 	@setup/debian bzip2 chromium fio gnupg libnfs-utils lz4 lzop mmdebstrap mtd-utils nilfs-tools qemu-system-arm qemu-system-x86 qemu-utils uidmap unyaffs zstd
-	@$(BIN)/pip install --disable-pip-version-check -q -e '.[dev]'
+	@$(BIN)/pip install --disable-pip-version-check --no-compile -q -e '.[dev]'
 	@touch $@
 
 STUDY ?= quick

@@ -3,9 +3,11 @@
 
     python -m bench.first_answer [--base REVISION] [REVISION]
 
-Without a revision that of the working tree's HEAD is measured. With --base another one is measured first, and each
-figure is also printed as a ratio to that one's. Packages of Debian that are installed already cost nothing: for a
-figure from nothing, run it in a new chroot. Each revision takes some minutes; run it on an idle machine.
+Without a revision that of the working tree's HEAD is measured. After `make run`, an image of what it built is exported,
+and the study is measured again from that image with an empty cache, as on a host that builds nothing. With --base
+another revision is measured first, and each figure is also printed as a ratio to that one's, and the one from the image
+as a ratio to the whole `make run`. Packages of Debian that are installed already cost nothing: for a figure from
+nothing, run it in a new chroot. Each revision takes some minutes; run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -24,10 +26,16 @@ from flashbed.common import programs
 
 REPOSITORY = Path(__file__).parents[1]
 
+STUDY = "quick"
+"""What `make run` measures."""
+
 STAGES = {"setup": "Building ", "build": "Measuring", "measure": "Report: "}
 """Maps each stage to the beginning of the line of `make run` that ends it."""
 
 IN_ALL = "in all"
+
+FROM_IMAGE = "from an image"
+"""The whole time of a run with an empty cache and an image."""
 
 
 @contextmanager
@@ -50,8 +58,10 @@ def stages(lines: Iterable[tuple[str, float]], in_all_s: float) -> dict[str, flo
     return seconds | {waiting[-1][0]: in_all_s - begin, IN_ALL: in_all_s}
 
 
-def measure(revision: str) -> tuple[dict[str, float], float]:
-    """Return the seconds of each stage of `make run`, and its CPU seconds. Raises CalledProcessError, with output."""
+def measure(revision: str, *, also_image: bool) -> tuple[dict[str, float], float]:
+    """Return the seconds of each stage of `make run`, and its CPU seconds; with `also_image` also the seconds from an
+    image. Raises CalledProcessError, with output.
+    """
     with fresh(revision) as (clone, environment):
         command, begin, cpu_s = ["make", "run"], time.monotonic(), programs.cpu_s()
         process = subprocess.Popen(
@@ -61,16 +71,31 @@ def measure(revision: str) -> tuple[dict[str, float], float]:
         lines = [(line, time.monotonic() - begin) for line in process.stdout]
         if process.wait():
             raise subprocess.CalledProcessError(process.returncode, command, "".join(line for line, _ in lines))
-        return stages(lines, time.monotonic() - begin), programs.cpu_s() - cpu_s
+        seconds, cpu_s = stages(lines, time.monotonic() - begin), programs.cpu_s() - cpu_s
+        return seconds | (_from_image(clone, environment) if also_image else {}), cpu_s
 
 
-def report(revision: str, base: dict[str, float] | None) -> dict[str, float]:
+def _from_image(clone: Path, environment: dict[str, str]) -> dict[str, float]:
+    flashbed, image = clone / ".venv/bin/flashbed", clone.parent / "image.flashbed"
+    elsewhere = {**environment, "FLASHBED_CACHE": f"{clone.parent}/elsewhere", "FLASHBED_IMAGE": str(image)}
+
+    def run(*words: str | Path, env: dict[str, str]) -> None:
+        subprocess.run([flashbed, *words], cwd=clone.parent, env=env, check=True, capture_output=True)
+
+    run("image", "export", STUDY, "-o", image, env=environment)
+    begin = time.monotonic()
+    run("run", STUDY, env=elsewhere)
+    return {FROM_IMAGE: time.monotonic() - begin}
+
+
+def report(revision: str, base: dict[str, float] | None, *, also_image: bool) -> dict[str, float]:
     """Measure a revision, print its figures, and return the seconds of its stages."""
-    seconds, cpu_s = measure(revision)
+    seconds, cpu_s = measure(revision, also_image=also_image)
     for stage, spent in seconds.items():
-        ratio = f"   {spent / base[stage]:.2f} of the base" if base and stage in base else ""
-        print(f"{revision:12} {stage:8} {spent:7.1f} s{ratio}", flush=True)
-    print(f"{revision:12} {'CPU':8} {cpu_s:7.1f} s", flush=True)
+        of_base = base.get(stage, base[IN_ALL]) if base else None
+        ratio = f"   {spent / of_base:.2f} of the base" if of_base else ""
+        print(f"{revision:12} {stage:14} {spent:7.1f} s{ratio}", flush=True)
+    print(f"{revision:12} {'CPU':14} {cpu_s:7.1f} s", flush=True)
     return seconds
 
 
@@ -80,7 +105,8 @@ def main() -> int:
     parser.add_argument("--base", help="revision to compare with")
     arguments = parser.parse_args()
     try:
-        report(arguments.revision, report(arguments.base, None) if arguments.base else None)
+        base = report(arguments.base, None, also_image=False) if arguments.base else None
+        report(arguments.revision, base, also_image=True)
     except subprocess.CalledProcessError as error:
         print(f"{error}\n{error.output or ''}", file=sys.stderr)
         return 1
