@@ -120,7 +120,7 @@ def measure(bench: Bench, over_provisioning: float, **policy: int | str) -> floa
     at_random = ("--pattern", "random", "--request-bytes", str(PAGE_BYTES))
     bench.go_on_with("--pattern", "sequential")
     bench.go_on_with(*at_random, "--passes", str(SETTLE), "--seed", "1")
-    result = bench.go_on_with(*at_random, "--passes", str(COUNTED), "--seed", "2")
+    result = bench.measure_with(*at_random, "--passes", str(COUNTED), "--seed", "2")
     assert result.write_amplification is not None
     return result.write_amplification
 

@@ -7,7 +7,7 @@ Must not know what is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,31 +56,38 @@ Section = Callable[["Bench"], tuple[str, list[Row]]]
 
 
 class Bench:
-    """Send requests to new media. Times are in ns, addresses in bytes."""
+    """Send requests to new media. Times are in ns, addresses in bytes.
+
+    `go_on` and `go_on_with` change the medium. The other methods that send requests leave it in its state, so several
+    measurements may follow one preparation.
+    """
 
     def __init__(self, tool: MediaTool, folder: Path) -> None:
         self.tool, self.folder = tool, folder
         self._state, self._trace, self._completions = (folder / name for name in ("state", "trace", "completions"))
+        self._medium: Path | Mapping[str, int | str] = self._state
+        """The state, or the parameters of a medium that got no request yet."""
+        self._kept: Path | Mapping[str, int | str] = self._state
 
     def play(
         self, medium: Medium, requests: Sequence[Request], *options: str, **changed: int | str
     ) -> tuple[list[tuple[int, int]], Replay]:
         """Return (submitted, done) of each request, one after the other on a new medium, and the whole result."""
         self.start(medium, **changed)
-        result = self.go_on(requests, *options, "--completions", str(self._completions))
-        pairs = (line.split() for line in self._completions.read_text().splitlines())
-        return [(int(submitted), int(done)) for submitted, done in pairs], result
+        return self._timed(requests, 1, *options)
 
     def times(self, requests: Sequence[Request], depth: int) -> list[tuple[int, int]]:
         """Return (submitted, done) of each request, with a fixed number of requests in flight, on the medium in its
         present state.
         """
-        lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
-        self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
-        words = ("--as-fast-as-possible", "--queue-depth", str(depth), "--completions", str(self._completions))
-        self.go_on_with(*words, str(self._trace))
+        times, _ = self._timed(requests, depth)
+        return times
+
+    def _timed(self, requests: Sequence[Request], depth: int, *options: str) -> tuple[list[tuple[int, int]], Replay]:
+        words = (*options, "--completions", str(self._completions), *self._one_trace(requests, depth))
+        result = self.measure_with(*words)
         pairs = (line.split() for line in self._completions.read_text().splitlines())
-        return [(int(submitted), int(done)) for submitted, done in pairs]
+        return [(int(submitted), int(done)) for submitted, done in pairs], result
 
     def start(self, medium: Medium, **changed: int | str) -> None:
         """Make a new medium with the size of its profile."""
@@ -88,17 +95,41 @@ class Bench:
 
     def start_with(self, parameters: dict[str, int | str]) -> None:
         """Make a new medium that no profile describes."""
-        self.tool.create(self._state, parameters)
+        self._medium = parameters
 
-    def go_on(self, requests: Sequence[Request], *options: str) -> Replay:
+    def go_on(self, requests: Sequence[Request]) -> None:
         """Send requests, one after the other, to the medium in its present state."""
+        self.go_on_with(*self._one_trace(requests, 1))
+
+    def go_on_with(self, *words: str) -> None:
+        """Run flashbed-replay on the medium in its present state, with its own options for the requests."""
+        self.tool.replay(self._medium, "--save", self._state, *words)
+        self._medium = self._state
+
+    def keep(self) -> None:
+        """Keep the present state for `go_back`."""
+        if self._medium == self._state:
+            self._medium = self._state.rename(self.folder / "kept")
+        self._kept = self._medium
+
+    def go_back(self) -> None:
+        """Put the medium into the state that was kept last."""
+        self._medium = self._kept
+
+    def measure(self, requests: Sequence[Request]) -> Replay:
+        """Return the result of requests, one after the other, on the medium in its present state."""
+        return self.measure_with(*self._one_trace(requests, 1))
+
+    def measure_with(self, *words: str) -> Replay:
+        """Return the result of flashbed-replay on the medium in its present state, with its own options for the
+        requests.
+        """
+        return self.tool.replay(self._medium, *words)
+
+    def _one_trace(self, requests: Sequence[Request], depth: int) -> Sequence[str]:
         lines = [f"f {op} {offset} {length}\n" for op, offset, length in requests]
         self._trace.write_text("fio version 2 iolog\n" + "".join(lines))
-        return self.go_on_with("--as-fast-as-possible", "--queue-depth", "1", *options, str(self._trace))
-
-    def go_on_with(self, *words: str) -> Replay:
-        """Run flashbed-replay on the medium in its present state, with its own options for the requests."""
-        return self.tool.replay(self._state, "--save", self._state, *words)
+        return "--as-fast-as-possible", "--queue-depth", str(depth), str(self._trace)
 
 
 def media(kind: str) -> Iterator[tuple[str, Medium, dict[str, int]]]:

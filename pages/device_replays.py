@@ -6,8 +6,10 @@ The medium is new and has the size and all parameters of its profile. Must not k
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pages.checks import LIBRARY, Bench, Request
@@ -19,42 +21,81 @@ PREPARING_BYTES = 1 << 20
 """The size of the requests that write a span before it is measured."""
 
 
-def figure(bench: Bench, row: DeviceRow) -> float:
-    """Return the model's figure in the row's unit."""
-    result = _measure(bench, row, row.run)
-    if "against" not in row.run:
-        return result
-    return result / _measure(bench, row, {**row.run, **row.run["against"]})
+@dataclass(frozen=True)
+class Preparation:
+    """The writes to a new medium before a measurement. Numbers that do not matter are 0."""
+
+    medium: str
+    before: str
+    """nothing; file: the span in order; full: the medium in order; worn in: the medium in order, and then at random."""
+    span: int = 0
+    request: int = 0
+    passes: int = 0
+
+    @classmethod
+    def of(cls, medium: str, load: Mapping[str, Any]) -> Preparation:
+        """Return the preparation of a load."""
+        before = load.get("before", "file")
+        if before == "file":
+            return cls(medium, before, span=_span(medium, load))
+        if before == "worn in":
+            return cls(medium, before, request=load["request"], passes=load.get("passes", 1))
+        if before not in ("full", "nothing"):
+            raise ValueError(f"before = {before!r}")
+        return cls(medium, before)
+
+    def prepare(self, bench: Bench) -> None:
+        bench.start(LIBRARY.medium(self.medium))
+        if self.before == "file":
+            bench.go_on([("write", at, PREPARING_BYTES) for at in range(0, self.span, PREPARING_BYTES)])
+        if self.before in ("full", "worn in"):
+            bench.go_on_with("--pattern", "sequential", "--request-bytes", str(PREPARING_BYTES))
+        if self.before == "worn in":
+            passes = ("--passes", str(self.passes), "--seed", str(SEED))
+            bench.go_on_with("--pattern", "random", "--request-bytes", str(self.request), *passes)
+
+
+def figures(bench: Bench, rows: Sequence[DeviceRow]) -> dict[str, float]:
+    """Return the models' figures by the row's name, each in its row's unit.
+
+    Loads with the same preparation share it.
+    """
+    alike: dict[Preparation, list[tuple[DeviceRow, Mapping[str, Any]]]] = {}
+    for row in rows:
+        for load in _loads(row):
+            alike.setdefault(Preparation.of(row.medium, load), []).append((row, load))
+    measured: dict[str, dict[str, float]] = {}
+    for preparation, loads in alike.items():
+        preparation.prepare(bench)
+        for row, load in loads:
+            measured.setdefault(row.name, {})[json.dumps(load)] = _measure(bench, row, load)
+    return {row.name: _figure([measured[row.name][json.dumps(load)] for load in _loads(row)]) for row in rows}
+
+
+def _loads(row: DeviceRow) -> Sequence[Mapping[str, Any]]:
+    """Return the load of a row, and the load that its figure is a multiple of, if there is one."""
+    against = row.run.get("against")
+    return [row.run] if against is None else [row.run, {**row.run, **against}]
+
+
+def _figure(results: Sequence[float]) -> float:
+    return results[0] if len(results) == 1 else results[0] / results[1]
+
+
+def _span(medium: str, load: Mapping[str, Any]) -> int:
+    size = LIBRARY.medium(medium).numbers()["capacity_bytes"]
+    span: int = load.get("span", size)
+    return min(span, size)
 
 
 def _measure(bench: Bench, row: DeviceRow, load: Mapping[str, Any]) -> float:
-    """Return the result of a run on a new medium."""
-    medium = LIBRARY.medium(row.medium)
-    size = medium.numbers()["capacity_bytes"]
-    span = min(load.get("span", size), size)
-    bench.start(medium)
-    _prepare(bench, load, span)
-    requests = list(_requests(load, span, size))
+    """Return the result of a run on the medium in its present state."""
+    numbers = LIBRARY.medium(row.medium).numbers()
+    requests = list(_requests(load, _span(row.medium, load), numbers["capacity_bytes"]))
     warm = load.get("warm", 0)
     # Linux never gives a device more than its queue holds
-    times = bench.times(requests, min(load.get("depth", 1), medium.numbers()["queue_depth"]))
+    times = bench.times(requests, min(load.get("depth", 1), numbers["queue_depth"]))
     return _in_unit(row.unit, requests[warm:], times[warm:])
-
-
-def _prepare(bench: Bench, load: Mapping[str, Any], span: int) -> None:
-    """Write the medium before the measurement: nothing, the measured file, or everything; and, if asked for, random
-    writes on top.
-    """
-    before = load.get("before", "file")
-    if before == "file":
-        bench.times([("write", at, PREPARING_BYTES) for at in range(0, span, PREPARING_BYTES)], 1)
-    elif before in ("full", "worn in"):
-        bench.go_on_with("--pattern", "sequential", "--request-bytes", str(PREPARING_BYTES))
-        if before == "worn in":
-            passes = ("--passes", str(load.get("passes", 1)), "--seed", str(SEED))
-            bench.go_on_with("--pattern", "random", "--request-bytes", str(load["request"]), *passes)
-    elif before != "nothing":
-        raise ValueError(f"before = {before!r}")
 
 
 def _requests(load: Mapping[str, Any], span: int, size: int) -> Iterator[Request]:

@@ -96,7 +96,7 @@ def write(bench: Bench, folder: Path) -> Devices:
     rows = load()
     alone, guests = ([row for row in rows if (row.kind == "replay") == is_alone] for is_alone in (True, False))
     figures, package = device_guests.figures(guests, folder)
-    figures |= {row.name: device_replays.figure(bench, row) for row in alone}
+    figures |= device_replays.figures(bench, alone)
     return told(rows, figures, package)
 
 

@@ -16,7 +16,13 @@ from pages.checks import CLOSE, Bench, Request, Row, media, plain
 from pages.page_text import table
 
 SAMPLE = 0.03
-"""The allowed relative error of samples: some 10,000 merges at random places, or 2,000 requests."""
+"""The allowed relative error of samples."""
+
+STANDARD_ERROR = 0.01
+"""The relative standard error of BAST's samples at random places, at most. Three of them are allowed."""
+
+FEWEST_WRITES = 200
+"""The smallest number of writes of a sample, however small its standard error."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +119,17 @@ def programs_by_groups(m: Logs, groups: int) -> float:
 
 
 def enough(m: Logs, groups: int) -> tuple[int, int]:
-    """Return the number of requests before and during the measurement: whole rounds of the logs, or enough merges."""
+    """Return the number of requests before and during the measurement: whole rounds of the logs, or enough merges.
+
+    The share of the requests that find a log is binomial.
+    """
     if m.shares(1):
         round_of_logs = m.shared * m.group_pages
         return 2 * round_of_logs, 20 * round_of_logs
     if groups <= m.own_logs:
         return 2 * groups * m.group_pages, 40 * groups * m.group_pages
-    return 1000, int(10_000 / (1 - m.own_logs / groups))
+    finds_log = m.own_logs / groups
+    return 20 * m.own_logs, round(finds_log / (1 - finds_log) / STANDARD_ERROR**2)
 
 
 def collapse(bench: Bench) -> tuple[str, list[Row]]:
@@ -131,7 +141,7 @@ def collapse(bench: Bench) -> tuple[str, list[Row]]:
             start(bench, m, groups)
             before, counted = enough(m, groups)
             bench.go_on(pages_at_random(chance, m, groups, before))
-            replayed = bench.go_on(pages_at_random(chance, m, groups, counted))
+            replayed = bench.measure(pages_at_random(chance, m, groups, counted))
             assert replayed.write_amplification is not None
             name = f"random pages of {groups} groups"
             expected = programs_by_groups(m, groups)
@@ -157,6 +167,20 @@ def programs_by_size(m: Logs, pages: int) -> float:
     return 1 + missed / share * (1 - spared)
 
 
+def enough_writes(m: Logs, pages: int) -> int:
+    """Return the number of writes during the measurement.
+
+    On BAST, a write of the share q of a group costs 1 + M (1 - q B) / q pages for each page. M is 1 if the write finds
+    no log, and B is 1 if it begins its group; else they are 0. The probability that B is 1 is q.
+    """
+    if m.fast:
+        return max(2000, 40 * m.logs * m.group_pages // pages)
+    missed, q = 1 - m.own_logs / m.groups, pages / m.group_pages
+    mean = programs_by_size(m, pages)
+    variance = missed * (1 - 2 * q**2 + q**3) / q**2 - (mean - 1) ** 2
+    return max(FEWEST_WRITES, round(variance / mean**2 / STANDARD_ERROR**2))
+
+
 def sizes(m: Logs) -> list[int]:
     """Return the pages per request: every fourth power of two, half a group, a group. For FAST, sizes at which a log's
     pieces seldom meet.
@@ -173,14 +197,16 @@ def sweep(bench: Bench) -> tuple[str, list[Row]]:
     """Measure random writes over the whole medium, aligned to their size, from a page to an erase group."""
     lines, rows = [], []
     for m in log_media():
+        start(bench, m, m.groups)
+        bench.keep()
         for pages in sizes(m):
             chance, size = random.Random(1), pages * m.page_bytes
-            count = 2000 if not m.fast else max(2000, 40 * m.logs * m.group_pages // pages)
-            start(bench, m, m.groups)
+            count = enough_writes(m, pages)
+            bench.go_back()
             places = [chance.randrange(m.groups * m.group_pages // pages) for _ in range(count + count // 4)]
             requests = [("write", place * size, size) for place in places]
             bench.go_on(requests[: count // 4])
-            replayed = bench.go_on(requests[count // 4 :])
+            replayed = bench.measure(requests[count // 4 :])
             assert replayed.write_amplification is not None
             name = f"random writes of {size >> 10} KiB"
             allowed = CLOSE if pages == m.group_pages else SAMPLE
@@ -204,7 +230,8 @@ pages that are programmed per page written. The model must be within 3 %.
 
 - BAST with a log for each group merges a log when it is full: G copies for G writes, so 2.
 - BAST with L logs for more than L groups: a write finds its group's log with probability L / W, whichever log makes
-  way. Otherwise it costs a merge: 1 + G (1 - L / W).
+  way. Otherwise it costs a merge: 1 + G (1 - L / W). There are so many writes that the standard error of this
+  probability moves the figure by 1 %.
 - FAST shares its N = L - 1 random logs among all groups. When the oldest log makes way, each group of which it still
   holds a page is merged. That group is not merged again before the log that is written next is the oldest, N turns
   later. That log then holds a page of the group with probability p = 1 - (1 - w)^(G-1), where
@@ -221,7 +248,8 @@ no log, and costs a merge of G pages. The written pages themselves are not copie
 has the probability s / G: 1 + G / s (1 - (s / G)^2). The model must be within 3 %, and within 1 % at the size of a
 group, at which all merges are switches and nothing is copied.
 
-- BAST: the second term is multiplied by the share of the writes that find no log.
+- BAST: the second term is multiplied by the share of the writes that find no log. There are so many writes that the
+  figure's standard error is at most 1 %.
 - FAST is measured from G / 8 on. Smaller pieces of the same group often meet in a log, and share a merge.
 - FAST that completes its sequential log in steps: every second write that begins a group finds that log incomplete, and
   goes to a random log. The figure is 1 + G / s (1 - (s / G)^2 / 2)."""

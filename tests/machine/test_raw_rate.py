@@ -27,7 +27,7 @@ def test_reads_under_way_keep_all_dies_busy(tmp_path: Path) -> None:
     assert isinstance(bound, float | int)
     bench = Bench(hosttools.build(Cache(paths.cache_root() / "image")), tmp_path)
     bench.start_with(LIBRARY.medium("nvme-960pro-class:used_bytes=2G").core_parameters)
-    bench.times([("write", at, CHUNK) for at in range(0, FILE, CHUNK)], 1)
+    bench.go_on([("write", at, CHUNK) for at in range(0, FILE, CHUNK)])
     draw = random.Random(1)
     reads = [("read", draw.randrange(FILE // BLOCK) * BLOCK, BLOCK) for _ in range(READS)]
     done = sorted(done for _, done in bench.times(reads, UNDER_WAY))

@@ -140,9 +140,12 @@ class MediaTool:
         """Let days pass while a medium is switched off. Raises InputError if they are too many."""
         self._run(self.program, "age", "--state", state, "--days", str(days))
 
-    def replay(self, state: Path, *arguments: str | Path) -> Replay:
-        """Run flashbed-replay on a medium, and return its result. `arguments` are without --state and --json."""
-        return Replay.from_json(json.loads(self._run(self.replay_program, "--json", "--state", state, *arguments)))
+    def replay(self, medium: Path | Mapping[str, int | str], *arguments: str | Path) -> Replay:
+        """Run flashbed-replay on a medium with this state, or on a new one with these parameters, and return its
+        result. `arguments` are without --state and --json.
+        """
+        chosen = ["--state", medium] if isinstance(medium, Path) else _words(medium)
+        return Replay.from_json(json.loads(self._run(self.replay_program, "--json", *chosen, *arguments)))
 
     def _json(self, *arguments: str | Path) -> Any:
         return json.loads(self._run(self.program, *arguments))
