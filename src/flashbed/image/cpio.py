@@ -27,6 +27,9 @@ DEVICE = (3, 1)
 DICTIONARY_BYTES = 1 << 20
 """The dictionary size of xz. The kernel needs as much memory to unpack."""
 
+SMALLEST, FASTEST = 9 | lzma.PRESET_EXTREME, 0
+"""Presets of xz. With Debian's modules, 8.9 MB take 3.7 CPU seconds and become 2.0 MB, or 0.5 s and 2.2 MB."""
+
 
 @dataclass(frozen=True)
 class Node:
@@ -84,9 +87,9 @@ def archive(nodes: Iterable[Node]) -> bytes:
     return _padded(entries + _entry(0, Node(f"/{TRAILER}", 0), (0, 0)), BLOCK)
 
 
-def packed(data: bytes) -> bytes:
+def packed(data: bytes, preset: int = SMALLEST) -> bytes:
     """Return `data` compressed by xz with CRC32, which the kernel can unpack."""
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": DICTIONARY_BYTES}]
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": preset, "dict_size": DICTIONARY_BYTES}]
     return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
 
 

@@ -80,15 +80,15 @@ def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
 
 def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernels.SMALL) -> Appliance:
     """Build the appliance for the architecture `name` as two files, kernel and initramfs, for a trial under QEMU: other
-    settings need no link. `kernel_name` is one of kernels.NAMES.
+    settings need no link, and nobody waits for the smallest initramfs. `kernel_name` is one of kernels.NAMES.
 
     Raises InputError for an unknown architecture or kernel, and SetupError if the build fails.
     """
     target = architecture.named(name)
     kernel = kernels.named(kernel_name, settings, target)
     contents = _contents(settings, kernel)
-    files = {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: cpio.packed(_archive(contents))}
-    _write(folder, files)
+    initramfs_bytes = cpio.packed(_archive(contents), cpio.FASTEST)
+    _write(folder, {KERNEL: linking.for_loaders(target, kernel.image), INITRAMFS: initramfs_bytes})
     initramfs, memory = folder / INITRAMFS, compiling.memory_mb(settings) + kernel.more_mb
     return Appliance(target, folder / KERNEL, initramfs, _sizes(contents), kernel.machine, memory, kernel.arguments)
 
