@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the time from a fresh clone to the first report on this host: `make run` with an empty cache, by stage.
 
-    python -m bench.first_answer [--base REVISION] [REVISION]
+    python -m bench.first_answer [--base REVISION] [--busy N] [REVISION]
 
 Without a revision that of the working tree's HEAD is measured. After `make run`, an image of what it built is exported,
 and the study is measured again from that image with an empty cache, as on a host that builds nothing. With --base
 another revision is measured first, and each figure is also printed as a ratio to that one's, and the one from the image
-as a ratio to the whole `make run`. Packages of Debian that are installed already cost nothing: for a figure from
-nothing, run it in a new chroot. Each revision takes some minutes; run it on an idle machine.
+as a ratio to the whole `make run`. With --busy, N processes that never sleep run beside all of it. Packages of Debian
+that are installed already cost nothing: for a figure from nothing, run it in a new chroot. Each revision takes some
+minutes; run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -88,6 +89,18 @@ def _from_image(clone: Path, environment: dict[str, str]) -> dict[str, float]:
     return {FROM_IMAGE: time.monotonic() - begin}
 
 
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keep `processes` cores of the host busy."""
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
 def report(revision: str, base: dict[str, float] | None, *, also_image: bool) -> dict[str, float]:
     """Measure a revision, print its figures, and return the seconds of its stages."""
     seconds, cpu_s = measure(revision, also_image=also_image)
@@ -103,10 +116,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("revision", nargs="?", default="HEAD")
     parser.add_argument("--base", help="revision to compare with")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N cores of the host busy meanwhile")
     arguments = parser.parse_args()
     try:
-        base = report(arguments.base, None, also_image=False) if arguments.base else None
-        report(arguments.revision, base, also_image=True)
+        with busy(arguments.busy):
+            base = report(arguments.base, None, also_image=False) if arguments.base else None
+            report(arguments.revision, base, also_image=True)
     except subprocess.CalledProcessError as error:
         print(f"{error}\n{error.output or ''}", file=sys.stderr)
         return 1
