@@ -9,14 +9,17 @@ Rows that differ only in the figure share a guest. Must not know the expected fi
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from flashbed.execution import run
+from flashbed.common import programs
+from flashbed.execution import run, scheduler
+from flashbed.execution.attempt import Limits, this_host
 from flashbed.execution.repetition import Repetition
+from flashbed.execution.scheduler import Record
+from flashbed.result.store import open_store
 from flashbed.study.loading import load_study
 from pages.device_rows import DeviceRow
 from tests.machine.raw_chip import mtd_modules
@@ -29,7 +32,7 @@ LIMIT_S = 900
 
 FROM_MIB = {"MiB/s": 1.0, "KiB/s": 1024.0, "MB/s": 2**20 / 1e6}
 
-SPEED_BYTES = 16 << 20
+SPEED_BYTES = 8 << 20
 """The size of the part of a chip that the speed test uses."""
 
 SPEED_TEST = """\
@@ -50,21 +53,41 @@ _TIME = r"^\[ *(\d+\.\d+)\] "
 def figures(rows: Sequence[DeviceRow], folder: Path) -> tuple[dict[str, float], str]:
     """Return the models' figures by the row's name, each in its row's unit, and the package of the guests' kernel.
 
-    As many guests run at a time as this host has cores.
+    As many guests run at a time as this host has cores. Cells that differ only in their load share a beginning.
     """
     groups: dict[str, list[DeviceRow]] = {}
     for row in rows:
         groups.setdefault(_guest_of(row), []).append(row)
-    folders = [folder / f"guest{number}" for number in range(len(groups))]
-    for place in folders:
+    cells: list[tuple[Sequence[DeviceRow], Repetition]] = []
+    chips: list[tuple[Sequence[DeviceRow], Rig]] = []
+    for number, group in enumerate(groups.values()):
+        place = folder / f"guest{number}"
         place.mkdir()
-    # One at a time, for it builds what is missing
-    prepared = [_prepare(group[0], place) for group, place in zip(groups.values(), folders, strict=True)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        measured = pool.map(_measure, groups.values(), prepared, folders)
-        figures = {name: figure for part in measured for name, figure in part.items()}
-    image = (prepared[0].planned if isinstance(prepared[0], Rig) else prepared[0]).image
-    return figures, f"linux-source-6.1 {image.kernel.package_version}"
+        study = place / STUDY
+        study.write_text(_study(group[0]))
+        if group[0].kind == "chip":
+            chips.append((group, new(study, place / "chip")))
+        else:
+            (planned,) = run.prepare(load_study(study))
+            cells.append((group, planned))
+    records = _measured([planned for _, planned in cells])
+    figures = {row.name: _of_cell(row, records[planned.key]) for group, planned in cells for row in group}
+    with ThreadPoolExecutor(programs.cores()) as pool:
+        for part in pool.map(_on_chip, *zip(*chips, strict=True)):
+            figures |= part
+    return figures, f"linux-source-6.1 {cells[0][1].image.kernel.package_version}"
+
+
+def _measured(planned: Sequence[Repetition]) -> dict[str, Record]:
+    """Return the records of the cells by their key. Measure those that the store lacks."""
+    store = open_store()
+    scheduler.clean()
+    records = {cell.key: record for cell in planned if (record := scheduler.stored(store, cell)) is not None}
+    missing = [cell for cell in planned if cell.key not in records]
+    limits = Limits(LIMIT_S, min(cell.cell.medium.size_bytes for cell in planned))
+    with this_host(programs.cores()) as site:
+        records |= {record.repetition.key: record for record in scheduler.measure(store, missing, site, limits)}
+    return records
 
 
 def _guest_of(row: DeviceRow) -> str:
@@ -86,23 +109,10 @@ def _study(row: DeviceRow) -> str:
     return f"{lines}seeds = [1]\n\n[workload]\n{table}"
 
 
-def _prepare(row: DeviceRow, folder: Path) -> Repetition | Rig:
-    study = folder / STUDY
-    study.write_text(_study(row))
-    if row.kind == "chip":
-        return new(study, folder / "chip")
-    (planned,) = run.prepare(load_study(study))
-    return planned
-
-
-def _measure(rows: Sequence[DeviceRow], guest: Repetition | Rig, folder: Path) -> dict[str, float]:
-    if isinstance(guest, Rig):
-        return _on_chip(rows, guest)
-    (record,) = run.run(load_study(folder / STUDY), jobs=1, limit_s=LIMIT_S).records
+def _of_cell(row: DeviceRow, record: Record) -> float:
     if not record.result.is_measured:
-        raise RuntimeError(f"{rows[0].medium}: {rows[0].what}: {record.result}")
-    metrics = record.result.measurement.metrics
-    return {row.name: metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0) for row in rows}
+        raise RuntimeError(f"{row.medium}: {row.what}: {record.result}")
+    return record.result.measurement.metrics[row.run["metric"]] * FROM_MIB.get(row.unit, 1.0)
 
 
 def _on_chip(rows: Sequence[DeviceRow], rig: Rig) -> dict[str, float]:
