@@ -86,8 +86,8 @@ class Bench:
     def _timed(self, requests: Sequence[Request], depth: int, *options: str) -> tuple[list[tuple[int, int]], Replay]:
         words = (*options, "--completions", str(self._completions), *self._one_trace(requests, depth))
         result = self.measure_with(*words)
-        pairs = (line.split() for line in self._completions.read_text().splitlines())
-        return [(int(submitted), int(done)) for submitted, done in pairs], result
+        numbers = map(int, self._completions.read_text().split())
+        return list(zip(numbers, numbers, strict=True)), result
 
     def start(self, medium: Medium, **changed: int | str) -> None:
         """Make a new medium with the size of its profile."""

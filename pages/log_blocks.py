@@ -127,7 +127,7 @@ def enough(m: Logs, groups: int) -> tuple[int, int]:
         round_of_logs = m.shared * m.group_pages
         return 2 * round_of_logs, 20 * round_of_logs
     if groups <= m.own_logs:
-        return 2 * groups * m.group_pages, 40 * groups * m.group_pages
+        return 2 * groups * m.group_pages, 20 * groups * m.group_pages
     finds_log = m.own_logs / groups
     return 20 * m.own_logs, round(finds_log / (1 - finds_log) / STANDARD_ERROR**2)
 
