@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +15,12 @@ import pytest
 
 from flashbed.execution.run import prepare
 from flashbed.study.loading import load_study
+from tests.support import made_once
+from tests.support.borrowed_guest import empty_cache
 from tests.support.counted_emulators import CountedEmulators
 from tests.support.dask_processes import plain_worker, scheduler
 from tests.support.fixture_types import Flashbed, Start, StudyWriter
+from tests.support.forked_command import ForkedCommands
 from tests.support.running import command_lines
 
 STUDY = """
@@ -30,7 +35,10 @@ STUDY = """
 
 
 SHARED = """
+    title = "Shared"
+    board = "arm64-1000"
     filesystem = "ext2"
+    seeds = 1
     [axes]
     medium = ["slc-64m-ftl-page:condition=full", "slc-64m-ftl-page:from=kept"]
     pattern = ["randread", "randwrite"]
@@ -89,20 +97,45 @@ def remote(tmp_path: Path, emulators: CountedEmulators) -> Iterator[str]:
             worker.wait()
 
 
+@pytest.fixture(scope="module")
+def from_power_on(tmp_path_factory: pytest.TempPathFactory, forked: ForkedCommands) -> Path:
+    """Return a folder with the study SHARED, its cache, and its report `here`. Cells of one medium share their
+    beginning; here each is measured in a run without the others, from power-on.
+    """
+
+    def make(folder: Path) -> None:
+        empty_cache(folder / "cache")
+        (folder / "small.toml").write_text(textwrap.dedent(SHARED))
+        emulators = CountedEmulators(folder / "programs")
+        variables = {"FLASHBED_CACHE": str(folder / "cache"), "FLASHBED_MEMORY": "", "PATH": emulators.path}
+
+        def run(*words: str) -> None:
+            done = forked.run(words, folder, {**os.environ, **variables})
+            assert done.returncode == 0, done.stderr
+
+        run("medium", "create", "kept", "slc-64m-ftl-page")
+        for pattern in ("randread", "randwrite"):
+            run("run", "small.toml", "--where", f"pattern={pattern}")
+        assert emulators.taken() == (0, 4)
+        run("run", "small.toml", "--out", "here")
+        assert emulators.taken() == (0, 0)
+
+    return made_once.folder(tmp_path_factory, "from-power-on", make)
+
+
 @pytest.mark.parametrize("where", ["local:2", "remote"])
 def test_workers_share_beginnings_and_store_what_is_measured_from_power_on(
     flashbed: Flashbed,
-    study_file: StudyWriter,
+    from_power_on: Path,
+    tmp_path: Path,
     fresh_cache: Path,
     emulators: CountedEmulators,
     request: pytest.FixtureRequest,
     where: str,
 ) -> None:
-    """A medium is full, and one is kept, so that their files go to the workers, too. Cells of one medium share their
-    beginning; here each is measured in a run without the others, from power-on.
-    """
+    """A medium is full, and one is kept, so that their files go to the workers, too."""
     assert flashbed("medium", "create", "kept", "slc-64m-ftl-page").returncode == 0
-    study = study_file(SHARED, medium=None)
+    study = Path(shutil.copy(from_power_on / "small.toml", tmp_path))
     assert len({repetition.beginning for repetition in prepare(load_study(study))}) == 2
     address = where if where.startswith("local") else request.getfixturevalue("remote")
     done = flashbed("run", study, "--workers", address, "--out", "there", PATH=emulators.path)
@@ -112,14 +145,8 @@ def test_workers_share_beginnings_and_store_what_is_measured_from_power_on(
     assert not list((fresh_cache / "work").glob("*"))
     there = results(fresh_cache)
     assert sum(name.endswith("result.json") for name in there) == 4
-    (fresh_cache / "results").rename(fresh_cache / "of the cluster")
-    for pattern in ("randread", "randwrite"):
-        done = flashbed("run", study, "--where", f"pattern={pattern}", PATH=emulators.path)
-        assert done.returncode == 0, done.stderr
-    assert emulators.taken() == (0, 4)
-    assert there == results(fresh_cache)
-    assert flashbed("run", study, "--out", "here").returncode == 0
-    assert (study.parent / "there/results.csv").read_bytes() == (study.parent / "here/results.csv").read_bytes()
+    assert there == results(from_power_on / "cache")
+    assert (tmp_path / "there/results.csv").read_bytes() == (from_power_on / "here/results.csv").read_bytes()
 
 
 def test_a_worker_runs_programs_of_the_users_and_cuts_their_power(

@@ -138,11 +138,13 @@ def test_setup_has_nothing_left_to_do() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+SMALL = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
+
+
 def test_run_measures_and_ends_with_the_path_of_a_report(
     fresh_cache: Path, study_file: StudyWriter, tmp_path: Path
 ) -> None:
-    workload = 'workload = { tool = "fio", pattern = "write", request = "4k", file = "64k" }\n'
-    study = study_file(workload, name="test-of-make-run", filesystem="ext2")
+    study = study_file(SMALL, name="test-of-make-run", filesystem="ext2")
     done = make("run", STUDY=str(study))
     assert done.returncode == 0, done.stderr
     report = REPOSITORY / done.stdout.split()[-1]
@@ -150,8 +152,9 @@ def test_run_measures_and_ends_with_the_path_of_a_report(
     shutil.rmtree(report.parent)
 
 
-def test_bench_measures_models_and_cells() -> None:
-    done = make("bench", SIZE="tiny")
+def test_bench_measures_models_and_cells(study_file: StudyWriter) -> None:
+    study = study_file(SMALL, filesystem="ext2")
+    done = make("bench", SIZE="tiny", STUDY=str(study))
     assert done.returncode == 0, done.stderr
     assert "writes at random" in done.stdout
     lines = done.stdout.splitlines()
