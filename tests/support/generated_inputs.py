@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -71,13 +72,15 @@ def _dumped(data: dict[str, Any]) -> bytes:
 # --- studies and profiles -------------------------------------------------------------------------------------------
 
 
-def _shipped_studies() -> list[dict[str, Any]]:
-    return [tomllib.loads(file.read_text()) for file in sorted(paths.studies().glob("*.toml"))]
+@cache
+def _shipped_studies() -> list[str]:
+    return [file.read_text() for file in sorted(paths.studies().glob("*.toml"))]
 
 
-def _shipped_profiles() -> list[tuple[ProfileKind, dict[str, Any]]]:
+@cache
+def _shipped_profiles() -> list[tuple[ProfileKind, str]]:
     return [
-        (kind, tomllib.loads(file.read_text()))
+        (kind, file.read_text())
         for kind, folder in FOLDERS.items()
         for file in sorted((paths.profiles() / folder).glob("*.toml"))
     ]
@@ -96,7 +99,8 @@ def studies(draw: st.DrawFn) -> Input:
     beside = {file.name: file.read_bytes() for file in paths.studies().glob("*.fio")}
     match draw(st.sampled_from(("shipped", "shipped", "plain", "plain", "free", "job"))):
         case "shipped":
-            data = _small(draw(st.sampled_from(_shipped_studies())), refers=draw(st.booleans()))
+            shipped = tomllib.loads(draw(st.sampled_from(_shipped_studies())))
+            data = _small(shipped, refers=draw(st.booleans()))
             data = draw(mutated(data))
         case "plain":
             data = draw(mutated(PLAIN_STUDY))
@@ -135,7 +139,11 @@ def _bad_jobs() -> Sequence[bytes]:
 def profiles(draw: st.DrawFn) -> Input:
     """Draw a profile beside a study that uses it: a changed shipped one, or an arbitrary one."""
     kind, shipped = draw(st.sampled_from(_shipped_profiles()))
-    data = draw(mutated(shipped)) if draw(st.integers(0, 5)) else draw(st.dictionaries(keys, values, max_size=6))
+    data = (
+        draw(mutated(tomllib.loads(shipped)))
+        if draw(st.integers(0, 5))
+        else draw(st.dictionaries(keys, values, max_size=6))
+    )
     text = _dumped(data)
     if draw(st.integers(0, 7)) == 0:
         text = draw(damaged(text))
