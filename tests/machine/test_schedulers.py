@@ -87,7 +87,7 @@ CONTEND = """
 [global]
 filename=/dev/medium
 time_based=1
-runtime=8
+runtime=4
 ioengine=psync
 [steady]
 rw=read
@@ -225,7 +225,7 @@ def test_nobody_starves(guest: Guest, scheduler: str) -> None:
     out = guest(scheduler, f"{limits}\n{fio('contend')}", contend=CONTEND)
     jobs = jobs_of(out["contend.json"])
     assert jobs["steady"]["read"]["total_ios"] > 100
-    assert jobs["sparse"]["read"]["total_ios"] > 8000 / (30 + LONGEST_READ_MS.get(scheduler, 1000))
+    assert jobs["sparse"]["read"]["total_ios"] > 4000 / (30 + LONGEST_READ_MS.get(scheduler, 1000))
     assert jobs["writer"]["write"]["io_bytes"] > 2 * 8388608, "more than memory may hold back"
     if scheduler in LONGEST_READ_MS:
         for reader in ("steady", "sparse"):
@@ -254,7 +254,7 @@ def test_the_disk_is_kept_for_a_reader(guest: Guest) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_it_comes_and_goes_under_load(guest: Guest, name: str) -> None:
     job = CONTEND.replace("[writer]", "[deep]\nrw=randrw\nbs=8k\ndirect=1\nioengine=libaio\niodepth=32\n[writer]")
-    out = guest(name, SWITCH.format(name=name), switch=job.replace("runtime=8", "runtime=5"))
+    out = guest(name, SWITCH.format(name=name), switch=job.replace("runtime=4", "runtime=5"))
     assert all(job["read"]["total_ios"] + job["write"]["total_ios"] > 0 for job in jobs_of(out["fio.json"]).values())
     switches = out["switches"].splitlines()
     assert len(switches) == 80
