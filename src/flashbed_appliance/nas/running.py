@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import select
 import signal
@@ -48,8 +49,8 @@ def run(
     forwarded = where.forwarded(settings)
     ports.check(where.listen, forwarded)  # again: a kernel may have taken minutes
     command = qemu.command(appliance, images, forwarded, where.listen, ["-serial", "stdio"])
-    with _ended_by_hangup(), _started(command) as process:
-        watched = _Watched(process, say)
+    with _ended_by_hangup(), _woken_by_signals() as woken, _started(command) as process:
+        watched = _Watched(process, say, woken)
         try:
             watched.tell("flashbed: starting the appliance ...")  # its kernel is silent until it has a serial line
             watched.until_ready()
@@ -74,11 +75,12 @@ def run(
 
 
 class _Watched:
-    """A running QEMU whose serial line is on pipes."""
+    """A running QEMU whose serial line is on pipes. A signal makes the file descriptor `woken` readable."""
 
-    def __init__(self, process: subprocess.Popen[bytes], say: Callable[[str], None]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], say: Callable[[str], None], woken: int) -> None:
         self._process = process
         self._say = say
+        self._woken = woken
         self._rest = b""
         self._heard = True
         self._ended = False
@@ -146,8 +148,12 @@ class _Watched:
         assert self._process.stdout is not None
         while b"\n" not in self._rest:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not select.select([self._process.stdout], [], [], left)[0]:
+            readable, _, _ = select.select([self._process.stdout.fileno(), self._woken], [], [], left)
+            if not readable:
                 return False
+            if self._woken in readable:  # its handler raises, if it is not ignored
+                os.read(self._woken, 4096)
+                continue
             data = self._process.stdout.read1(4096)  # type: ignore[attr-defined]
             if not data:
                 self._ended = True
@@ -179,6 +185,21 @@ def _ended_by_hangup() -> Iterator[None]:
     finally:
         for number, how in before.items():
             signal.signal(number, how)
+
+
+@contextlib.contextmanager
+def _woken_by_signals() -> Iterator[int]:
+    """Yield a file descriptor that each signal makes readable. A signal that comes right before `select` begins does
+    not end it.
+    """
+    woken, waking = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    before = signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+    try:
+        yield woken
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(woken)
+        os.close(waking)
 
 
 def _interrupt(number: int, _: object) -> NoReturn:

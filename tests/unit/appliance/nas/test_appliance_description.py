@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import lzma
+import os
+import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -253,8 +257,8 @@ print("nas: going down\\nnas: down", flush=True)
 def test_it_is_asked_again_to_go_down_until_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.1)
     shown: list[str] = []
-    with running._started([sys.executable, "-c", STANDS_FOR_QEMU]) as process:
-        watched = running._Watched(process, shown.append)
+    with running._woken_by_signals() as woken, running._started([sys.executable, "-c", STANDS_FOR_QEMU]) as process:
+        watched = running._Watched(process, shown.append, woken)
         watched.until_ready()
         assert watched.ready
         watched.end()
@@ -270,12 +274,36 @@ def test_what_does_not_go_down_is_ended(monkeypatch: pytest.MonkeyPatch, ready: 
     monkeypatch.setattr(running, "ASK_AGAIN_S", 0.1)
     monkeypatch.setattr(running, "START_S", 0.3)
     monkeypatch.setattr(running, "STOP_S", 0.2)
-    with running._started([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
-        watched = running._Watched(process, print)
+    sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
+    with running._woken_by_signals() as woken, running._started(sleeper) as process:
+        watched = running._Watched(process, print, woken)
         watched.ready = ready
         watched.end()
     assert not watched.down
     assert process.returncode != 0
+
+
+def test_a_signal_right_before_it_waits_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`select` begins after the handler has run: only what was written then ends it."""
+    handled: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: handled.append(number))
+    wait = select.select
+
+    def interrupted(*what: Any) -> Any:
+        if not handled:
+            os.kill(os.getpid(), signal.SIGUSR1)
+        else:
+            process.terminate()
+        return wait(*what)
+
+    monkeypatch.setattr(select, "select", interrupted)
+    try:
+        sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
+        with running._woken_by_signals() as woken, running._started(sleeper) as process:
+            running._Watched(process, print, woken).until_end()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert handled == [signal.SIGUSR1]
 
 
 def test_the_trial_serves_nobody_but_this_host() -> None:
