@@ -37,7 +37,8 @@ def test_there_are_scripts() -> None:
         )
     }
     bench = {
-        f"bench/{name}.py" for name in ("cell_price", "first_answer", "kernel_objects", "several_cpus", "study_cost")
+        f"bench/{name}.py"
+        for name in ("cell_price", "first_answer", "kernel_objects", "large_study", "several_cpus", "study_cost")
     }
     assert set(SCRIPTS) == {"faults/campaign.py", *bench, *pages}
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure what large studies cost on this host besides their guests: CPU seconds, and the most memory at a time.
+
+    python -m bench.large_study [REPETITIONS...]
+
+For each number of repetitions (default: 1,000 and 10,000), a study of reads and writes is planned, its results are put
+into an empty store, `flashbed run` reads them all and writes the report, and Chromium, if there is one, opens the
+report; what an empty page costs is left out. All repetitions have the output of one that was measured. With two
+numbers the second one's figures are also printed as ratios to the first one's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from flashbed.common import paths
+from flashbed.execution import run
+from flashbed.result.store import open_store
+from flashbed.study.loading import load_study
+
+STUDY = """
+title  = "{count} repetitions"
+board  = "arm64-1000"
+medium = "null-2g"
+scheduler = "none"
+seeds  = {seeds}
+
+[axes]
+filesystem = ["fat32", "ext2:block=4k", "ext4", "f2fs", "exfat"]
+pattern    = ["read", "write", "randread", "randwrite"]
+request    = ["4k", "16k", "64k", "256k", "1M"]
+
+[workload]
+tool = "fio"
+file = "1M"
+
+[answer]
+compare = "filesystem"
+metric  = "bandwidth"
+by      = ["pattern", "request"]
+"""
+
+CELLS = 5 * 4 * 5
+
+IN_MEMORY = "/dev/shm"
+"""Where the store is: it writes each result through to the disk, so that the disk decides, 0.1 s a result."""
+
+FLASHBED = Path(sys.executable).with_name("flashbed")
+
+
+class Spent(NamedTuple):
+    """What a step took: CPU seconds, and the most memory of one of its processes in MB."""
+
+    cpu_s: float
+    memory_mb: float
+
+
+def spent(work: Callable[[], object]) -> Spent:
+    """Return what `work` takes in a process of its own. Raises RuntimeError if it fails."""
+    if not (child := os.fork()):
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise RuntimeError("a step failed; its message is above")
+    return Spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
+
+
+def command(folder: Path, *words: str | Path) -> Callable[[], object]:
+    """Return a function that becomes this command in the directory `folder`, with its output in the file `output`."""
+
+    def start() -> None:
+        os.chdir(folder)
+        output = os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.execv(words[0], [str(word) for word in words])
+
+    return start
+
+
+def fill(study: Path, first: Path) -> None:
+    """Put a result for each repetition of `study` into the store: that of the study `first`, which is stored."""
+    (measured,) = run.run(load_study(first)).records
+    stored = open_store()
+    files = {str(path.relative_to(measured.folder)): path for path in measured.folder.rglob("out/*") if path.is_file()}
+    for wanted in run.prepare(load_study(study)):
+        coordinates, seed = dict(wanted.cell.coordinates), wanted.cell.seed
+        stored.put(replace(measured.result, key=wanted.key, coordinates=coordinates, seed=seed), files)
+
+
+def steps(count: int, folder: Path) -> Mapping[str, Spent]:
+    """Return what each step takes for a study of `count` repetitions in an empty directory."""
+    study, first = folder / "large.toml", folder / "first.toml"
+    study.write_text(STUDY.format(count=count, seeds=list(range(1, count // CELLS + 1))))
+    one = STUDY.format(count=1, seeds=[count + 1])
+    first.write_text(one.partition("[axes]")[0] + 'filesystem = "ext2:block=4k"\n' + FIRST)
+    spent(command(folder, FLASHBED, "run", first))
+    page = folder / "reports/large/report.html"
+    taken = {
+        "plan": spent(lambda: run.prepare(load_study(study))),
+        "store": spent(lambda: fill(study, first)),
+        "read, report": spent(command(folder, FLASHBED, "run", study)),
+        "again": spent(command(folder, FLASHBED, "run", study)),
+    }
+    if chromium := shutil.which("chromium"):
+        empty = folder / "empty.html"
+        empty.write_text("<!doctype html><title>empty</title>")
+        opened, nothing = (
+            spent(command(folder, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()))
+            for file in (page, empty)
+        )
+        taken["open"] = Spent(opened.cpu_s - nothing.cpu_s, opened.memory_mb)
+    return taken | {"MB of the page": Spent(page.stat().st_size / 1e6, 0)}
+
+
+FIRST = """
+[workload]
+tool    = "fio"
+pattern = "write"
+request = "64k"
+file    = "1M"
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("repetitions", nargs="*", type=int, default=[1000, 10_000], help=f"multiples of {CELLS}")
+    base: Mapping[str, Spent] | None = None
+    cache = paths.cache_root()
+    for count in parser.parse_args().repetitions:
+        with tempfile.TemporaryDirectory(prefix="large-study-", dir=IN_MEMORY) as folder:
+            for name in ("image", "debian-amd64", "debian-arm64"):
+                (Path(folder) / name).symlink_to(cache / name)
+            os.environ["FLASHBED_CACHE"] = folder
+            taken = steps(count, Path(folder))
+        for step, now in taken.items():
+            ratio = f"   {now.cpu_s / base[step].cpu_s:5.1f} times" if base else ""
+            memory = f"{now.memory_mb:6.0f} MB" if now.memory_mb else 9 * " "
+            print(f"{count:7,} {step:14} {now.cpu_s:7.2f} {memory}{ratio}", flush=True)
+        base = base or taken
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
