@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure what large studies cost on this host besides their guests: CPU seconds, and the most memory at a time.
 
-    python -m bench.large_study [REPETITIONS...]
+    python -m bench.large_study [--repetitions N...]
 
 For each number of repetitions (default: 1,000 and 10,000), a study of reads and writes is planned, its results are put
 into an empty store, `flashbed run` reads them all and writes the report, and Chromium, if there is one, opens the
@@ -140,7 +140,9 @@ file    = "1M"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("repetitions", nargs="*", type=int, default=[1000, 10_000], help=f"multiples of {CELLS}")
+    parser.add_argument(
+        "--repetitions", nargs="+", metavar="N", type=int, default=[1000, 10_000], help=f"multiples of {CELLS}"
+    )
     base: Mapping[str, Spent] | None = None
     cache = paths.cache_root()
     for count in parser.parse_args().repetitions:
