@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum
 from statistics import fmean, median, stdev
 from typing import NamedTuple
@@ -90,16 +91,23 @@ def _quantile(distribution: Sequence[tuple[float, float]], probability: float) -
 
 def _median_probabilities(ordered: Sequence[float]) -> list[tuple[float, float]]:
     """Return each value that the median of a resample can take, with its probability."""
-    n = len(ordered)
+    return [((ordered[i] + ordered[j]) / 2, probability) for i, j, probability in _median_places(len(ordered))]
+
+
+@lru_cache(maxsize=16)
+def _median_places(n: int) -> list[tuple[int, int, float]]:
+    """Return the pairs of places i <= j, among `n` sorted values, between which the median of a resample can lie
+    halfway, each with its probability. They take some n * n steps, and are the same for every cell.
+    """
     middle = (n + 1) // 2
     # at_most[k]: the probability that the middle draw is among the k smallest values
     at_most = [fsum(_binomial(n, j, k / n) for j in range(middle, n + 1)) for k in range(n + 1)]
     lower_middle = [at_most[k + 1] - at_most[k] for k in range(n)]
     if n % 2:
-        return list(zip(ordered, lower_middle, strict=True))
+        return [(k, k, probability) for k, probability in enumerate(lower_middle)]
 
-    # An even number of draws: the median lies halfway between draws n/2 and n/2 + 1, at values i <= j
-    pairs = []
+    # An even number of draws: the median lies halfway between draws n/2 and n/2 + 1
+    places = []
     for i in range(n):
         apart = 0.0
         for j in range(i + 1, n):
@@ -107,9 +115,9 @@ def _median_probabilities(ordered: Sequence[float]) -> list[tuple[float, float]]
             upper = ((n - j) / n) ** middle - ((n - j - 1) / n) ** middle
             chance = math.comb(n, middle) * lower * upper
             apart += chance
-            pairs.append(((ordered[i] + ordered[j]) / 2, chance))
-        pairs.append((ordered[i], lower_middle[i] - apart))
-    return pairs
+            places.append((i, j, chance))
+        places.append((i, i, lower_middle[i] - apart))
+    return places
 
 
 def _binomial(n: int, successes: int, chance: float) -> float:
