@@ -39,24 +39,28 @@ def digest_file(path: Path) -> str:
 
 
 FileState = tuple[int, int, int, int, int]
-"""What each change of a file changes, except one by a mapping and one within SETTLED_NS of another."""
+"""The identity, size and times of a file. A write by a mapping, or two writes within SETTLED_NS, may leave them as they
+are.
+"""
 
 SETTLED_NS = 3 * 10**9
 """The coarsest timestamps of file systems are 2 s apart, FAT's."""
 
 
 def state_of(path: Path) -> FileState:
+    """Return the state of a file now. Raises OSError."""
     status = path.stat()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def digest_unmapped(path: Path) -> str:
     """Return the digest of a file that nothing changes by a mapping. It is read again only after a change."""
+    now_ns = time.time_ns()
     state = state_of(path)
     if (known := _known.get(state)) is not None:
         return known
     digest = digest_file(path)
-    if time.time_ns() - max(state[-2:]) > SETTLED_NS:
+    if now_ns - max(state[-2:]) > SETTLED_NS:
         _known[state] = digest
     return digest
 

@@ -109,7 +109,7 @@ class Cache:
         `build(folder)`.
 
         By default all files of the entry are products. Checking a kernel tree file by file takes 0.4 s, so that is left
-        to `Entry.mend`. This object checks an entry once, however often it is asked for. `of_host` returns the part of
+        to `Entry.mend`. This object checks an entry that was built here once. `of_host` returns the part of
         the recipe that depends on the building host, such as its compiler. An entry without that part comes from an
         imported image (packs/image_file.py), and is used as it is. Processes that want the same entry wait for each
         other. Raises HostResourceError if the host refuses to write.
@@ -133,7 +133,7 @@ class Cache:
     def _made(self, name: str, recipe: Any, build: Callable[[Path], object], products: Sequence[str] | None) -> Entry:
         text = json.dumps(recipe, sort_keys=True)
         final = self.root / name_of(name, recipe)
-        if (checked := self._checked.get(final)) is not None:
+        if (checked := self._checked.get(final)) is not None and (final / MANIFEST).exists():
             return checked
         self._sweep()
         whole = partial(self._whole, final, thorough=self._thorough)

@@ -157,7 +157,7 @@ class MediaTool:
         files = [argument for argument in arguments if isinstance(argument, Path)]
         # The programs map sparse files, so a full disk is SIGBUS. A file may also exceed the user's limit
         too_large = done.returncode == -signal.SIGXFSZ
-        if done.returncode == -signal.SIGBUS or too_large or DISK_FULL.search(done.stderr):
+        if files and (done.returncode == -signal.SIGBUS or too_large or DISK_FULL.search(done.stderr)):
             raise no_room(files[-1], too_large=too_large)
         kind = InputError if done.returncode == 2 else HostResourceError
         raise kind(done.stderr.strip() or f"{program.name} {arguments[0]}: exit status {done.returncode}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -56,7 +56,7 @@ def _modinfo(module: Path) -> list[tuple[str, str]]:
     return _modinfo_of(module, state_of(module))
 
 
-@lru_cache(maxsize=4096)
+@cache
 def _modinfo_of(module: Path, _: FileState) -> list[tuple[str, str]]:
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")

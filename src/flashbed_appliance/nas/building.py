@@ -80,7 +80,7 @@ def bootable(settings: Settings, name: str, folder: Path) -> Appliance:
 
 def build(settings: Settings, name: str, folder: Path, kernel_name: str = kernels.SMALL) -> Appliance:
     """Build the appliance for the architecture `name` as two files, kernel and initramfs, for a trial under QEMU: other
-    settings need no link, and nobody waits for the smallest initramfs. `kernel_name` is one of kernels.NAMES.
+    settings need no link, and the initramfs need not be the smallest. `kernel_name` is one of kernels.NAMES.
 
     Raises InputError for an unknown architecture or kernel, and SetupError if the build fails.
     """
