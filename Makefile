@@ -110,9 +110,9 @@ BASE ?= e955aee
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python -m bench.cell_price $(if $(SIZE),--cells 1) $(STUDY)
+	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
-	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100)
 	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE))
 
 first-answer: setup $(STAMP)-dev

@@ -28,7 +28,7 @@ from flashbed.common import programs
 REPOSITORY = Path(__file__).parents[1]
 
 STUDY = "quick"
-"""What `make run` measures."""
+"""The study that `make run` measures."""
 
 STAGES = {"setup": "Building ", "build": "Measuring", "measure": "Report: "}
 """Maps each stage to the beginning of the line of `make run` that ends it."""
@@ -105,7 +105,7 @@ def report(revision: str, base: dict[str, float] | None, *, also_image: bool) ->
     """Measure a revision, print its figures, and return the seconds of its stages."""
     seconds, cpu_s = measure(revision, also_image=also_image)
     for stage, spent in seconds.items():
-        of_base = base.get(stage, base[IN_ALL]) if base else None
+        of_base = base.get(IN_ALL if stage == FROM_IMAGE else stage) if base else None
         ratio = f"   {spent / of_base:.2f} of the base" if of_base else ""
         print(f"{revision:12} {stage:14} {spent:7.1f} s{ratio}", flush=True)
     print(f"{revision:12} {'CPU':14} {cpu_s:7.1f} s", flush=True)

@@ -5,8 +5,8 @@
 
 For each number of repetitions (default: 1,000 and 10,000), a study of reads and writes is planned, its results are put
 into an empty store, `flashbed run` reads them all and writes the report, and Chromium, if there is one, opens the
-report; what an empty page costs is left out. All repetitions have the output of one that was measured. With two
-numbers the second one's figures are also printed as ratios to the first one's.
+report; what an empty page costs is left out. All repetitions have the output of one that was measured, so that the
+page packs well. The figures of the second number are also printed as ratios to those of the first.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -51,21 +53,26 @@ by      = ["pattern", "request"]
 
 CELLS = 5 * 4 * 5
 
-IN_MEMORY = "/dev/shm"
-"""Where the store is: it writes each result through to the disk, so that the disk decides, 0.1 s a result."""
+IN_MEMORY = Path("/dev/shm")
+"""Where the store is, if there is room. On a disk a result takes 0.1 s more: the store waits until it is written."""
+
+ROOM_BYTES = 200 << 10
+"""What a result takes there, at most."""
 
 FLASHBED = Path(sys.executable).with_name("flashbed")
 
 
 class Spent(NamedTuple):
-    """What a step took: CPU seconds, and the most memory of one of its processes in MB."""
+    """What a step took: seconds, CPU seconds, and the most memory of one of its processes in MB."""
 
+    seconds: float
     cpu_s: float
     memory_mb: float
 
 
 def spent(work: Callable[[], object]) -> Spent:
-    """Return what `work` takes in a process of its own. Raises RuntimeError if it fails."""
+    """Return what `work` takes in a process of its own, which prints why it fails. Raises RuntimeError then."""
+    begin = time.monotonic()
     if not (child := os.fork()):
         status = 1
         try:
@@ -78,18 +85,16 @@ def spent(work: Callable[[], object]) -> Spent:
     _, status, used = os.wait4(child, 0)
     if status:
         raise RuntimeError("a step failed; its message is above")
-    return Spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
+    return Spent(time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
 
 
 def command(folder: Path, *words: str | Path) -> Callable[[], object]:
-    """Return a function that becomes this command in the directory `folder`, with its output in the file `output`."""
+    """Return a function that runs this command in the directory `folder`."""
 
     def start() -> None:
-        os.chdir(folder)
-        output = os.open("output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.execv(words[0], [str(word) for word in words])
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{words[0]} {words[1]}: {done.stderr[-2000:]}")
 
     return start
 
@@ -125,8 +130,9 @@ def steps(count: int, folder: Path) -> Mapping[str, Spent]:
             spent(command(folder, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()))
             for file in (page, empty)
         )
-        taken["open"] = Spent(opened.cpu_s - nothing.cpu_s, opened.memory_mb)
-    return taken | {"MB of the page": Spent(page.stat().st_size / 1e6, 0)}
+        taken["open"] = Spent(opened.seconds - nothing.seconds, opened.cpu_s - nothing.cpu_s, opened.memory_mb)
+    print(f"{count:,} repetitions; the report has {page.stat().st_size / 1e6:.1f} MB")
+    return taken
 
 
 FIRST = """
@@ -146,15 +152,16 @@ def main() -> int:
     base: Mapping[str, Spent] | None = None
     cache = paths.cache_root()
     for count in parser.parse_args().repetitions:
-        with tempfile.TemporaryDirectory(prefix="large-study-", dir=IN_MEMORY) as folder:
+        has_room = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > count * ROOM_BYTES
+        with tempfile.TemporaryDirectory(prefix="large-study-", dir=IN_MEMORY if has_room else None) as folder:
             for name in ("image", "debian-amd64", "debian-arm64"):
                 (Path(folder) / name).symlink_to(cache / name)
             os.environ["FLASHBED_CACHE"] = folder
             taken = steps(count, Path(folder))
+        print("repetitions step           seconds   CPU s     MB")
         for step, now in taken.items():
-            ratio = f"   {now.cpu_s / base[step].cpu_s:5.1f} times" if base else ""
-            memory = f"{now.memory_mb:6.0f} MB" if now.memory_mb else 9 * " "
-            print(f"{count:7,} {step:14} {now.cpu_s:7.2f} {memory}{ratio}", flush=True)
+            ratio = f"   {now.cpu_s / base[step].cpu_s:5.1f} times the CPU s" if base else ""
+            print(f"{count:11,} {step:13} {now.seconds:8.2f} {now.cpu_s:7.2f} {now.memory_mb:6.0f}{ratio}", flush=True)
         base = base or taken
     return 0
 

@@ -161,6 +161,8 @@ def test_bench_measures_models_and_cells(study_file: StudyWriter) -> None:
     cell = lines[next(at for at, line in enumerate(lines) if "CPU s  wall s" in line) + 1]
     # Which is larger depends on what else the host does
     assert min(float(word) for word in cell.split()[-4:]) > 0
+    [large] = [line for line in lines if line.split()[1:2] == ["plan"]]
+    assert float(large.split()[2]) > 0
     *_, several, _, first, second = lines
     assert several.split()[0] == "48"  # CPUs; their page is held to it
     assert min(float(word) for word in several.split()) > 0
