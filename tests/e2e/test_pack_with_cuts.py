@@ -35,6 +35,7 @@ rows = [40]
 
 [workload]
 tool     = "program"
+packages = ["python3", "sqlite3"]
 prepare  = ": >/mnt/log; sync"
 command  = '''
 for row in $(seq {rows}); do

@@ -38,7 +38,7 @@ MOST_VALUES = 4 << 20
 """Most values of a JSON document. A value takes up to 100 bytes in memory, but only three in a hostile document."""
 
 MOST_DICTIONARY_BYTES = 64 << 20
-"""Largest LZMA dictionary that a member may require. Packs are made with 8 MiB."""
+"""Largest LZMA dictionary that a member may require. Packs before deflate have 8 MiB."""
 
 _LOCAL = struct.Struct("<26x2H")
 """The end of a member's local header: the lengths of name and extra field (APPNOTE.TXT 4.3.7)."""

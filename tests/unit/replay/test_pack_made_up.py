@@ -294,6 +294,8 @@ def test_a_document_of_nothing_but_brackets_is_not_read(tmp_path: Path, monkeypa
 def test_a_packing_that_takes_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LZMA's header says how much unpacked data it keeps."""
     monkeypatch.setattr(making, "_PACKING", zipfile.ZIP_LZMA)
+    old = write(tmp_path / "old.flashbed")
+    assert pack_file.read_member(zipfile.ZipFile(old), pack_file.CONTENTS)
     monkeypatch.setattr(pack_file, "MOST_DICTIONARY_BYTES", 1 << 20)
     error, _ = verify(write(tmp_path / "x.flashbed"), tmp_path / "scratch")
     assert "unpacking it takes 8388608 bytes of memory" in error.message
