@@ -21,7 +21,7 @@ SAMPLE = 0.03
 STANDARD_ERROR = 0.01
 """The relative standard error of BAST's samples at random places, at most. Three of them are allowed."""
 
-FEWEST_WRITES = 200
+FEWEST_WRITES = 2000
 """The smallest number of writes of a sample, however small its standard error."""
 
 
@@ -231,7 +231,7 @@ pages that are programmed per page written. The model must be within 3 %.
 - BAST with a log for each group merges a log when it is full: G copies for G writes, so 2.
 - BAST with L logs for more than L groups: a write finds its group's log with probability L / W, whichever log makes
   way. Otherwise it costs a merge: 1 + G (1 - L / W). There are so many writes that the standard error of this
-  probability moves the figure by 1 %.
+  probability moves the figure by at most 1 %.
 - FAST shares its N = L - 1 random logs among all groups. When the oldest log makes way, each group of which it still
   holds a page is merged. That group is not merged again before the log that is written next is the oldest, N turns
   later. That log then holds a page of the group with probability p = 1 - (1 - w)^(G-1), where
