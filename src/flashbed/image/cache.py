@@ -94,7 +94,6 @@ class Cache:
         self._thorough = thorough
         self._swept = False
         self._mended: set[Path] = set()
-        self._checked: dict[Path, Entry] = {}
 
     def entry(
         self,
@@ -109,10 +108,9 @@ class Cache:
         `build(folder)`.
 
         By default all files of the entry are products. Checking a kernel tree file by file takes 0.4 s, so that is left
-        to `Entry.mend`. This object checks an entry that was built here once. `of_host` returns the part of
-        the recipe that depends on the building host, such as its compiler. An entry without that part comes from an
-        imported image (packs/image_file.py), and is used as it is. Processes that want the same entry wait for each
-        other. Raises HostResourceError if the host refuses to write.
+        to `Entry.mend`. `of_host` returns the part of the recipe that depends on the building host, such as its
+        compiler. An entry without that part comes from an imported image (packs/image_file.py), and is used as it is.
+        Processes that want the same entry wait for each other. Raises HostResourceError if the host refuses to write.
         """
         entry = self._taken_in(name, recipe) if of_host else None
         if entry is None:
@@ -133,8 +131,6 @@ class Cache:
     def _made(self, name: str, recipe: Any, build: Callable[[Path], object], products: Sequence[str] | None) -> Entry:
         text = json.dumps(recipe, sort_keys=True)
         final = self.root / name_of(name, recipe)
-        if (checked := self._checked.get(final)) is not None and (final / MANIFEST).exists():
-            return checked
         self._sweep()
         whole = partial(self._whole, final, thorough=self._thorough)
         entry = whole()
@@ -148,8 +144,7 @@ class Cache:
         if entry is None:
             raise HostResourceError(f"{final}: changed while it was being written; is the disk sound?")
         _note_use(final)
-        self._checked[final] = replace(entry, mend=partial(self._mend, entry, text, build, products))
-        return self._checked[final]
+        return replace(entry, mend=partial(self._mend, entry, text, build, products))
 
     def known(self, name: str, recipe: Any) -> Entry | None:
         """Return the entry for `recipe`, all of whose files are products; None if it is missing or damaged."""

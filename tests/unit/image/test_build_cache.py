@@ -208,16 +208,6 @@ def test_a_big_tree_costs_a_run_nothing(tmp_path: Path) -> None:
     assert min(times) < 0.02
 
 
-def test_an_entry_is_checked_once_by_a_command(tmp_path: Path) -> None:
-    """A guest asks for the compiler's files with each of its programs, and a check digests them."""
-    cache = Cache(tmp_path)
-    first = cache.entry("thing", {}, lambda folder: (folder / "product").touch())
-    first.path("product").write_text("damaged")
-    assert cache.entry("thing", {}, lambda _: pytest.fail("it was checked again")) is first
-    Cache(tmp_path).entry("thing", {}, lambda folder: (folder / "product").touch())
-    assert first.path("product").read_text() == ""
-
-
 def test_threads_share_too(tmp_path: Path) -> None:
     built = []
 
