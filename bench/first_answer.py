@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flashbed.common import programs
+from tests.support.busy_host import busy
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -87,18 +88,6 @@ def _from_image(clone: Path, environment: dict[str, str]) -> dict[str, float]:
     begin = time.monotonic()
     run("run", STUDY, env=elsewhere)
     return {FROM_IMAGE: time.monotonic() - begin}
-
-
-@contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Keep `processes` cores of the host busy."""
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
 
 
 def report(revision: str, base: dict[str, float] | None, *, also_image: bool) -> dict[str, float]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
@@ -25,6 +24,7 @@ from flashbed.profiles.stored_medium import StoredMedium
 from flashbed.study.loading import load_study
 from flashbed.study.plan import Cell
 from tests.machine.same_bytes import bytes_of, differing
+from tests.support.busy_host import BURSTS, busy
 from tests.support.fixture_types import Measure, NewChip, StudyWriter
 from tests.support.guest_rig import NO_MOUNT, boot
 from tests.support.small_disk import small_disk
@@ -45,31 +45,6 @@ LONGEST_S = 1800
 """Of this host's time, for a guest: 120 CPUs beside busy processes take minutes to start."""
 
 
-BURSTS = """
-import time
-while True:
-    end = time.monotonic() + 0.001
-    while time.monotonic() < end:
-        pass
-    time.sleep(0.004)
-"""
-"""Who wakes up takes a core from who works there: that disturbs a guest more often than one that never sleeps. Short
-bursts disturb more often than long ones, and cost the host less.
-"""
-
-
-@contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Keep `processes` cores of the host busy with many bursts a second."""
-    burners = [subprocess.Popen([sys.executable, "-c", BURSTS]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
-
-
 def repeats(
     measure: Measure, planned: Repetition, folder: Path, *, idle: int, loaded: int, among: Collection[str] = ()
 ) -> None:
@@ -80,7 +55,7 @@ def repeats(
     assert all(first.get(name) for name in among)
     for number in range(1, idle):
         assert differing(first, bytes_of(measure(planned, folder / f"idle-{number}"))) == []
-    with busy(2):
+    with busy(2, BURSTS):
         for number in range(loaded):
             assert differing(first, bytes_of(measure(planned, folder / f"loaded-{number}"))) == []
 
@@ -259,7 +234,7 @@ def test_same_bytes_however_qemus_threads_come_by(new_chip: NewChip, tmp_path: P
 
     first = times("first")
     assert b"now at" in first["times"]
-    with busy(4):
+    with busy(4, BURSTS):
         assert differing(first, times("loaded")) == []
     with halted("qemu-system-aar"):
         assert differing(first, times("halted")) == []

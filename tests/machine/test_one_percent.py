@@ -6,6 +6,7 @@ programs keep every CPU of this host busy. Takes the time of a whole kernel, and
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import kernel_tree, one_percent
+from tests.support.busy_host import busy
 from tests.support.fixture_types import StudyWriter
 from tests.support.kernel_tree import BASE
 from tests.support.one_percent import Change, unused
@@ -103,7 +105,7 @@ def measured(home: Path, study: Path, names: list[str], out: str) -> str:
     """Run the study on these revisions and on the base, and return the output."""
     kernels = [f"./linux@{BASE}", *map(kernel, names)]
     (home / "my.toml").write_text(study.read_text())
-    with one_percent.busy_host():
+    with busy(os.cpu_count() or 1):
         done = kernel_tree.flashbed(
             home, "run", "my.toml", *(word for version in kernels for word in ("--kernel", version)), "--out", out
         )

@@ -6,6 +6,7 @@ adds 1 % to the CPU time of a write is found, and a rebuild that changes nothing
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import one_percent, own_cache, own_module
+from tests.support.busy_host import busy
 from tests.support.one_percent import Change, unused
 
 WRITE, WRITE_BACK, APPEND = "vfs_file.c", "writeback.c", "core/append.c"
@@ -115,7 +117,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def measured(home: Path, out: str) -> None:
     """Measure one guest at a time, because the CPUs are busy."""
-    with one_percent.busy_host():
+    with busy(os.cpu_count() or 1):
         own_cache.said(home, "run", "my.toml", "--jobs", "1", "--out", out)
 
 

@@ -28,9 +28,9 @@ from flashbed.packs import image_file
 from flashbed.study.loading import load_study
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import Needs, Root, RootFile, Workload
-from tests.machine.test_determinism import busy
 from tests.machine.test_shared_beginnings import FIO, PATTERNS, as_from_power_on
 from tests.support import guest_rig
+from tests.support.busy_host import BURSTS, busy
 from tests.support.fixture_types import Measure, StudyWriter
 
 PROGRAMS = Root(("python3", "sqlite3"))
@@ -119,7 +119,7 @@ def test_the_same_bytes_beside_busy_processes(study_file: StudyWriter, tmp_path:
     board = f"arm64-1000:cpus={cpus}"
     study = study_file(guest_rig.STUDY, board=board, filesystem="ext2", medium="usb-stick-2g")
     alone = guest_rig.boot(guest_rig.new(study, tmp_path / "alone"), prepare=LOAD, measure=MEASURE)
-    with busy(3):
+    with busy(3, BURSTS):
         other = guest_rig.boot(guest_rig.new(study, tmp_path / "other"), prepare=LOAD, measure=MEASURE)
     programs_run(alone)
     assert alone.files == other.files

@@ -5,11 +5,7 @@ and with a module.
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,18 +55,6 @@ def unused(text: str, before: str, kind: str) -> str:
     """Return the source with code or data that nobody uses, one of UNUSED, before the line `before`."""
     assert text.count(before) == 1, before
     return text.replace(before, f"{UNUSED[kind]}\n{before}")
-
-
-@contextmanager
-def busy_host() -> Iterator[None]:
-    """Keep every CPU busy with a program that never waits."""
-    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
-    try:
-        yield
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
 
 
 def check_found(done: subprocess.CompletedProcess[str], name: str, patterns: tuple[str, ...] = ("write",)) -> None:
