@@ -19,7 +19,7 @@ help:
 	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what a cell costs, how fast the models are, how long the first answer takes; about 40 minutes"
-	@echo "make first-answer  how long \`make run\` takes from nothing, by stage (OPTIONS=\"--base REVISION\")"
+	@echo "make first-answer  how long \`make run\` takes from nothing, by stage (OPTIONS=\"--base REVISION --busy 2 --new-debian\")"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/generated/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
 	@echo "make kernel-size  build and measure the appliance's kernels, and write docs/generated/kernel-size.md"

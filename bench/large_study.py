@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure what large studies cost on this host besides their guests: CPU seconds, and the most memory at a time.
 
-    python -m bench.large_study [--repetitions N...]
+    python -m bench.large_study [--repetitions N...] [--reports STUDY...]
 
-For each number of repetitions (default: 1,000 and 10,000), a study of reads and writes is planned, its results are put
-into an empty store, `flashbed run` reads them all and writes the report, and Chromium, if there is one, opens the
-report; what an empty page costs is left out. All repetitions have the output of one that was measured, so that the
-page packs well. The figures of the second number are also printed as ratios to those of the first.
+The reports of shipped studies (default: choi2014) are written and opened, if the cache has all of their results. Then,
+for each number of repetitions (default: 1,000 and 10,000), a study of reads and writes is planned, its results are put
+into an empty store, and `flashbed run` reads them all and writes the report; the figures of the second number are also
+printed as ratios to those of the first. All repetitions have the output of one that was measured, so that the page
+packs well. Chromium, if there is one, opens the reports; what an empty page costs is left out.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +29,21 @@ from typing import NamedTuple
 from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.result.store import open_store
-from flashbed.study.loading import load_study
+from flashbed.study.loading import load_study, shipped_studies
+
+CELL = """
+title  = "A cell of small files"
+board  = "arm64-1000"
+medium = "null-2g"
+scheduler = "none"
+filesystem = "ext2:block=4k"
+
+[workload]
+tool    = "fio"
+pattern = "write"
+request = "64k"
+file    = "1M"
+"""
 
 STUDY = """
 title  = "{count} repetitions"
@@ -113,35 +129,47 @@ def steps(count: int, folder: Path) -> Mapping[str, Spent]:
     """Return what each step takes for a study of `count` repetitions in an empty directory."""
     study, first = folder / "large.toml", folder / "first.toml"
     study.write_text(STUDY.format(count=count, seeds=list(range(1, count // CELLS + 1))))
-    one = STUDY.format(count=1, seeds=[count + 1])
-    first.write_text(one.partition("[axes]")[0] + 'filesystem = "ext2:block=4k"\n' + FIRST)
+    first.write_text(CELL)
     spent(command(folder, FLASHBED, "run", first))
-    page = folder / "reports/large/report.html"
-    taken = {
+    return {
         "plan": spent(lambda: run.prepare(load_study(study))),
         "store": spent(lambda: fill(study, first)),
         "read, report": spent(command(folder, FLASHBED, "run", study)),
         "again": spent(command(folder, FLASHBED, "run", study)),
+        **opened(folder / "reports/large/report.html"),
     }
-    if chromium := shutil.which("chromium"):
-        empty = folder / "empty.html"
-        empty.write_text("<!doctype html><title>empty</title>")
-        opened, nothing = (
-            spent(command(folder, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()))
-            for file in (page, empty)
-        )
-        taken["open"] = Spent(opened.seconds - nothing.seconds, opened.cpu_s - nothing.cpu_s, opened.memory_mb)
-    print(f"{count:,} repetitions; the report has {page.stat().st_size / 1e6:.1f} MB")
-    return taken
 
 
-FIRST = """
-[workload]
-tool    = "fio"
-pattern = "write"
-request = "64k"
-file    = "1M"
-"""
+def opened(page: Path) -> Mapping[str, Spent]:
+    """Return what Chromium takes to open a report, without what an empty page takes; nothing if it is not installed."""
+    print(f"{page.parent.name}: the report has {page.stat().st_size / 1e6:.1f} MB")
+    if not (chromium := shutil.which("chromium")):
+        return {}
+    empty = page.with_name("empty.html")
+    empty.write_text("<!doctype html><title>empty</title>")
+    words = ("--headless", "--no-sandbox", "--disable-gpu", "--dump-dom")
+    whole, nothing = (spent(command(page.parent, chromium, *words, file.as_uri())) for file in (page, empty))
+    return {"open": Spent(whole.seconds - nothing.seconds, whole.cpu_s - nothing.cpu_s, whole.memory_mb)}
+
+
+def report_steps(name: str, folder: Path) -> Mapping[str, Spent]:
+    """Return what the report of a shipped study takes whose results are stored."""
+    written = spent(command(folder, FLASHBED, "run", name, "--out", folder / name))
+    return {"report": written, **opened(folder / name / "report.html")}
+
+
+def is_measured(name: str) -> bool:
+    """Return whether the cache has all results of a shipped study."""
+    study = next(study for study in shipped_studies() if study.name == name)
+    return len(run.stored(study).records) == study.count
+
+
+def show(label: str, taken: Mapping[str, Spent], base: Mapping[str, Spent] | None = None) -> None:
+    """Print what each step took, with `base` as a ratio to it."""
+    print(f"{'study':>11} step           seconds   CPU s     MB")
+    for step, now in taken.items():
+        ratio = f"   {now.cpu_s / base[step].cpu_s:5.1f} times the CPU s" if base else ""
+        print(f"{label:>11} {step:13} {now.seconds:8.2f} {now.cpu_s:7.2f} {now.memory_mb:6.0f}{ratio}", flush=True)
 
 
 def main() -> int:
@@ -149,19 +177,26 @@ def main() -> int:
     parser.add_argument(
         "--repetitions", nargs="+", metavar="N", type=int, default=[1000, 10_000], help=f"multiples of {CELLS}"
     )
+    parser.add_argument("--reports", nargs="*", metavar="STUDY", default=["choi2014"], help="shipped studies")
+    options = parser.parse_args()
     base: Mapping[str, Spent] | None = None
     cache = paths.cache_root()
-    for count in parser.parse_args().repetitions:
+    for name in options.reports:
+        with ProcessPoolExecutor(1) as other:  # what reads the results here would count as memory of each step
+            measured = other.submit(is_measured, name).result()
+        if not measured:
+            print(f"{name}: not all of its results are stored: flashbed run {name}")
+            continue
+        with tempfile.TemporaryDirectory(prefix="large-study-") as folder:
+            show(name, report_steps(name, Path(folder)))
+    for count in options.repetitions:
         has_room = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > count * ROOM_BYTES
         with tempfile.TemporaryDirectory(prefix="large-study-", dir=IN_MEMORY if has_room else None) as folder:
             for name in ("image", "debian-amd64", "debian-arm64"):
                 (Path(folder) / name).symlink_to(cache / name)
             os.environ["FLASHBED_CACHE"] = folder
             taken = steps(count, Path(folder))
-        print("repetitions step           seconds   CPU s     MB")
-        for step, now in taken.items():
-            ratio = f"   {now.cpu_s / base[step].cpu_s:5.1f} times the CPU s" if base else ""
-            print(f"{count:11,} {step:13} {now.seconds:8.2f} {now.cpu_s:7.2f} {now.memory_mb:6.0f}{ratio}", flush=True)
+        show(f"{count:,}", taken, base)
         base = base or taken
     return 0
 
