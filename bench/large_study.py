@@ -37,6 +37,7 @@ board  = "arm64-1000"
 medium = "null-2g"
 scheduler = "none"
 filesystem = "ext2:block=4k"
+seeds  = [9999]
 
 [workload]
 tool    = "fio"
