@@ -70,9 +70,16 @@ class Results:
                 numbers.setdefault(repetition.combination, {})[repetition.seed] = repetition.metrics[metric]
         return numbers
 
-    def spreads(self, metric: str) -> dict[Combination, Spread]:
+    @cached_property
+    def _spreads(self) -> dict[str, Mapping[Combination, Spread]]:
+        return {}
+
+    def spreads(self, metric: str) -> Mapping[Combination, Spread]:
         """Return the spread of a metric over the seeds of each cell; a cell without a number is absent."""
-        return {cell: spread(list(values.values())) for cell, values in self.numbers(metric).items()}
+        if metric not in self._spreads:
+            numbers = self.numbers(metric)
+            self._spreads[metric] = {cell: spread(list(values.values())) for cell, values in numbers.items()}
+        return self._spreads[metric]
 
     @cached_property
     def limits(self) -> dict[Combination, str]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ def digest_json(value: Any) -> str:
 _SMALL_BYTES = 1 << 16
 
 
-def digest_file(path: Path) -> str:
+def digest_file(path: Path | str) -> str:
     """Return the digest of all bytes of a file. A hole counts as zeros."""
-    with path.open("rb", buffering=0) as file:
+    with FileIO(path) as file:
         begin = file.read(_SMALL_BYTES)
         if len(begin) < _SMALL_BYTES:  # hashlib's buffer for a file costs more than the digest of a small one
             return digest_bytes(begin)

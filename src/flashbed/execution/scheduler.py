@@ -78,9 +78,10 @@ def for_cell(record: Record, wanted: Repetition) -> Record:
 
 def _record(wanted: Repetition, result: Result, folder: Path) -> Record:
     """Return the record of a stored result, with the coordinates of `wanted`: several studies may share a repetition,
-    and name its axes differently.
+    and name its axes differently. The environment is in the key, so that of `wanted` is equal, and one copy is enough.
     """
-    return for_cell(Record(wanted, evaluation.with_measurement(result, folder), folder), wanted)
+    measured = evaluation.with_measurement(replace(result, environment=wanted.environment), folder)
+    return for_cell(Record(wanted, measured, folder), wanted)
 
 
 def measure(store: Store, missing: Sequence[Repetition], site: Site, limits: Limits) -> Iterator[Record]:

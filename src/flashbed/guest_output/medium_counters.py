@@ -6,6 +6,7 @@ Knows the names of the few counters that metrics use; all others pass through.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 from flashbed.common.units import SECTOR_BYTES
@@ -46,7 +47,7 @@ the name alone, or has ".begun".
 def parse(text: bytes) -> Counters:
     """Return the counters of lines such as "host_reads:17"."""
     pairs = (line.rsplit(":", 1) for line in text.decode().splitlines())
-    return {path.rsplit("/", 1)[-1]: int(value) for path, value in pairs}
+    return {sys.intern(path.rsplit("/", 1)[-1]): int(value) for path, value in pairs}  # thousands have the same names
 
 
 def window_ns(out: Mapping[str, bytes]) -> tuple[int, int]:

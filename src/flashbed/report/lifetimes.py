@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flashbed.analysis import Spread
 from flashbed.analysis.comparison import LIFETIME_METRICS, erase_steps
@@ -80,7 +80,7 @@ def not_known(report: Report) -> str:
 
 
 def _years(
-    spreads: dict[Combination, Spread], bounds: Sequence[dict[Combination, Spread]], cell: Combination
+    spreads: Mapping[Combination, Spread], bounds: Sequence[Mapping[Combination, Spread]], cell: Combination
 ) -> TableCell:
     """Return the life of a cell, or its bounds."""
     if cell not in spreads:

@@ -160,13 +160,26 @@ class Report:
             return None
         return amount_axis(results, apart)
 
+    @cached_property
+    def _asked(self) -> dict[int, tuple[Results, list[Comparison]]]:
+        return {}
+
+    def _answered(self, answer: Answer) -> tuple[Results, list[Comparison]]:
+        """Return what a question of this study is about, and its comparisons: page, exports and terminal show them."""
+        if id(answer) not in self._asked:
+            results = self.results.only(answer.where, {*answer.compare, *answer.by})
+            self._asked[id(answer)] = results, self._compared(results, answer)
+        return self._asked[id(answer)]
+
     def asked(self, answer: Answer) -> Results:
         """Return the results that a question is about."""
-        return self.results.only(answer.where, {*answer.compare, *answer.by})
+        return self._answered(answer)[0]
 
     def comparisons(self, answer: Answer) -> list[Comparison]:
         """Answer a question: return a comparison for each of its metrics."""
-        results = self.asked(answer)
+        return self._answered(answer)[1]
+
+    def _compared(self, results: Results, answer: Answer) -> list[Comparison]:
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
             with_erase_counts(

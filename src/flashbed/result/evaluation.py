@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from math import fsum, isfinite
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from flashbed.guest_output.steadiness import Series, Settling
 from flashbed.guest_output.system_calls import CALL_NOTES
 from flashbed.result.metrics import CPU_NS, LAYERS, METRICS
 from flashbed.result.result import CellInputs, Measurement, Result, ResultError
+from flashbed.result.store import DIGESTS
 from flashbed.workload import WORKLOADS
 from flashbed.workload.base import WorkloadOutputError
 
@@ -55,26 +56,35 @@ class UnreadableError(Exception):
 
 
 class OutFiles(Mapping[str, bytes]):
-    """A guest's files in a directory, by name. A file is read when it is looked up."""
+    """A guest's files in a directory, by name. A file is read when it is first looked up, and then kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._read = dict[str, bytes]()
+
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        try:
+            with os.scandir(self._folder) as entries:
+                return dict.fromkeys(sorted(entry.name for entry in entries if entry.is_file()))
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
 
     def __getitem__(self, name: str) -> bytes:
-        try:
-            return (self._folder / name).read_bytes()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            raise KeyError(name) from None
+        if name not in self._read:
+            if name not in self:
+                raise KeyError(name)
+            self._read[name] = (self._folder / name).read_bytes()
+        return self._read[name]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (self._folder / name).is_file()
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        paths_inside = self._folder.iterdir() if self._folder.is_dir() else ()
-        return (path.name for path in sorted(paths_inside) if path.is_file())
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._names)
 
 
 def evaluate(result: Result, out: Out) -> Measurement:
@@ -158,7 +168,8 @@ _MEASUREMENTS = "measurements"
 
 @dataclass(frozen=True)
 class _Keeping:
-    """The file that keeps the measurement of a stored result, and the digest of the output that it was computed from.
+    """The file that keeps the measurement of a stored result, and a digest of the store's digests of the output that it
+    was computed from: the store has checked that the output still has these.
 
     The file's first line is a digest of `source` and of the rest of the file. So neither a damaged file nor one of
     another output is taken for this result's.
@@ -176,12 +187,11 @@ class _Keeping:
         try:
             if not folder.is_relative_to(root / "results") or not _is_ours(CellInputs.of(result.cell).tool):
                 return None
-            with os.scandir(folder / "out") as entries:
-                files = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
+            digests = (folder / DIGESTS).read_text()
         except (OSError, LookupError, ResultError):
             return None
         place = root / _MEASUREMENTS / digest_code()[:16] / result.key[:2] / result.key
-        return _Keeping(place, digest_json([files, result.medium_bytes]))
+        return _Keeping(place, digest_json([digests, result.medium_bytes]))
 
     def load(self) -> Measurement | None:
         """Return the kept measurement; None if there is none, or if it is damaged or of another output."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashbed.common import foreign, locks, paths
-from flashbed.common.digest import digest_file
+from flashbed.common.digest import digest_bytes, digest_file
 from flashbed.common.errors import FlashbedError, HostResourceError, InputError, host_refusal
 from flashbed.result.result import Result, ResultError
 
@@ -241,23 +241,24 @@ def _checked_name(name: str) -> str:
 
 
 def _write_folder(folder: Path, content: Mapping[str, bytes | Path]) -> None:
-    folder.mkdir()
-    digests = {name: _write(foreign.path_below(folder, name), source) for name, source in content.items()}
+    places = {name: foreign.path_below(folder, name) for name in content}
+    folders = {folder, *(place.parent for place in places.values())}
+    for parent in folders:
+        parent.mkdir(parents=True, exist_ok=True)
+    digests = {name: _write(places[name], source) for name, source in content.items()}
     _write(folder / DIGESTS, "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode())
-    for parent in {(folder / name).parent for name in content}:
+    for parent in folders:
         _sync(parent)
-    _sync(folder)
 
 
 def _write(path: Path, source: bytes | Path) -> str:
     """Write a file through to the disk, and return its digest."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(source, bytes):
         path.write_bytes(source)
     else:
         shutil.copyfile(source, path)
     _sync(path)
-    return digest_file(path)
+    return digest_bytes(source) if isinstance(source, bytes) else digest_file(path)
 
 
 def _sync(path: Path) -> None:
@@ -287,6 +288,6 @@ def _verified(folder: Path) -> object:
     if RESULT not in digests:
         raise ValueError(f"{DIGESTS} does not name {RESULT}")
     for name, digest in digests.items():
-        if digest_file(folder / name) != digest:
+        if digest_file(f"{folder}/{name}") != digest:  # a Path costs more than the digest of a small file
             raise ValueError(f"{name} is not what was written")
     return json.loads((folder / RESULT).read_bytes())

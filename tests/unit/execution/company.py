@@ -59,7 +59,7 @@ def main() -> None:
             )
             image = SimpleNamespace(kernel=SimpleNamespace(changed=None, change_unknown=None))
             key = hashlib.sha256(name.encode()).hexdigest()
-            made.append(SimpleNamespace(key=key, cell=cell, image=image, beginning=""))
+            made.append(SimpleNamespace(key=key, cell=cell, image=image, environment={}, beginning=""))
         return made
 
     def execute(planned: Any, _folder: Path, _limit_s: float, stop: threading.Event, *_: object) -> Finished:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import fsum
 from typing import Any
 
@@ -47,9 +48,10 @@ def json_part(output: bytes) -> bytes:
     return output[begin.start() :] if begin else output
 
 
+@lru_cache(maxsize=1)
 def read_json(data: bytes) -> dict[str, Any]:
-    """Return the document in fio's output. Raises WorkloadOutputError if there is no JSON object or an impossible
-    count.
+    """Return the document in fio's output, which no caller may change: the last one is kept, because a measurement
+    looks at it several times. Raises WorkloadOutputError if there is no JSON object or an impossible count.
     """
     try:
         document = json.loads(json_part(data))
