@@ -81,7 +81,7 @@ test-unit: $(STAMP)-dev
 test: setup
 	$(MAKE) -j 2 --output-sync=target --no-print-directory test-image lint-python $(C_SUITES) test-unit
 	$(MAKE) -j 2 --output-sync=target --no-print-directory lint-modules test-sfsload
-	$(PYTEST) -n 3 -m "$(CHOSEN)" tests/machine tests/e2e
+	$(PYTEST) -n 4 -m "$(CHOSEN)" tests/machine tests/e2e
 
 test-long:
 	$(MAKE) test CHOSEN="long or not long" OF_FTL="CUTS=100000" OF_YAFFS2="alternate cuts CUTS=5000" OF_APPLIANCE="RUNS=3000000"
