@@ -78,10 +78,12 @@ test-image:
 test-unit: $(STAMP)-dev
 	$(PYTEST) -n 1 -m "$(CHOSEN)" tests/unit
 
+test: BEGAN := $(shell date +%s)
 test: setup
 	$(MAKE) -j 2 --output-sync=target --no-print-directory test-image lint-python $(C_SUITES) test-unit
 	$(MAKE) -j 2 --output-sync=target --no-print-directory lint-modules test-sfsload
 	$(PYTEST) -n 4 -m "$(CHOSEN)" tests/machine tests/e2e
+	@echo "make test: passed in $$(($$(date +%s) - $(BEGAN))) s"
 
 test-long:
 	$(MAKE) test CHOSEN="long or not long" OF_FTL="CUTS=100000" OF_YAFFS2="alternate cuts CUTS=5000" OF_APPLIANCE="RUNS=3000000"
@@ -113,7 +115,7 @@ bench: setup $(STAMP)-dev
 	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
-	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE))
+	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE) --new-debian)
 
 first-answer: setup $(STAMP)-dev
 	$(BIN)/python -m bench.first_answer $(OPTIONS)
