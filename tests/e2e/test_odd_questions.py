@@ -92,6 +92,18 @@ def test_a_large_study_says_at_once_that_it_is_large(
     assert output.startswith("Planning 5000 repetitions ...\nWorking out their keys ...\n")
 
 
+def test_what_a_large_study_skips_is_not_promised(
+    study_file: StudyWriter, fresh_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    requests, files = [f"{size}k" for size in range(4, 54)], [f"{size}M" for size in range(1, 51)]
+    body = (
+        f"skip = [{{ file = {files[1:]} }}]\n[axes]\nrequest = {requests}\nfile = {files}\n"
+        "[workload]\ntool = 'fio'\npattern = 'write'\n"
+    )
+    assert len(run_module.prepare(load_study(study_file(body, filesystem="ext2", seeds=2)))) == 100
+    assert capsys.readouterr().err.startswith("Planning at most 5000 repetitions ...\n")
+
+
 def test_what_a_file_says_does_not_move_the_cursor(flashbed: Flashbed, study_file: StudyWriter) -> None:
     done = flashbed("run", study_file(STUDY, filesystem="ext2\x1b[2J"))
     assert done.returncode == 2

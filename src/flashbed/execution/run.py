@@ -71,7 +71,8 @@ def prepare(study: Study, *, only_built: bool = False, locked: bool = False, lin
     """
     pinning.keep_to(study, strict=locked, quiet=only_built)
     parameter_list.check_study(study, hosttools.media_tool())
-    with _noted(f"Planning {study.count} repetitions", study.count):
+    most = "at most " if study.skip else ""
+    with _noted(f"Planning {most}{study.count} repetitions", study.count):
         cells = plan(study)
     sets: dict[str | KernelChoice, dict[ProgramSet, None]] = {}
     for cell in cells:
