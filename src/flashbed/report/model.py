@@ -161,25 +161,27 @@ class Report:
         return amount_axis(results, apart)
 
     @cached_property
-    def _asked(self) -> dict[int, tuple[Results, list[Comparison]]]:
+    def _asked(self) -> dict[str, Results]:
         return {}
 
-    def _answered(self, answer: Answer) -> tuple[Results, list[Comparison]]:
-        """Return what a question of this study is about, and its comparisons: page, exports and terminal show them."""
-        if id(answer) not in self._asked:
-            results = self.results.only(answer.where, {*answer.compare, *answer.by})
-            self._asked[id(answer)] = results, self._compared(results, answer)
-        return self._asked[id(answer)]
+    @cached_property
+    def _comparisons(self) -> dict[str, list[Comparison]]:
+        return {}
 
     def asked(self, answer: Answer) -> Results:
         """Return the results that a question is about."""
-        return self._answered(answer)[0]
+        if (key := answer.model_dump_json()) not in self._asked:
+            self._asked[key] = self.results.only(answer.where, {*answer.compare, *answer.by})
+        return self._asked[key]
 
     def comparisons(self, answer: Answer) -> list[Comparison]:
-        """Answer a question: return a comparison for each of its metrics."""
-        return self._answered(answer)[1]
+        """Answer a question: return a comparison for each of its metrics. Page, exports and terminal share them."""
+        if (key := answer.model_dump_json()) not in self._comparisons:
+            self._comparisons[key] = self._compared(answer)
+        return self._comparisons[key]
 
-    def _compared(self, results: Results, answer: Answer) -> list[Comparison]:
+    def _compared(self, answer: Answer) -> list[Comparison]:
+        results = self.asked(answer)
         amount = self._amount(results, (*answer.compare, *answer.by))
         return [
             with_erase_counts(

@@ -86,3 +86,11 @@ def test_the_answer_in_words_has_ten_lines_with_wear_and_claims(name: str) -> No
     beside = len(in_answer(report_, report_.judgements()))
     assert sum(len(question.lines) + bool(question.wear) for question in questions_) + beside <= MOST_ANSWER_LINES
     assert all(question.lines for question in questions_)
+
+
+def test_what_a_question_is_about_is_found_once_for_equal_questions() -> None:
+    of = report()
+    [mine] = of.questions
+    assert of.asked(mine) is of.asked(mine.model_copy())
+    assert of.comparisons(mine) is of.comparisons(mine.model_copy())
+    assert of.asked(mine) is not of.asked(mine.model_copy(update={"by": ()}))
