@@ -38,6 +38,7 @@ CPU_S = "bench: CPU seconds:"
 
 SCRIPT = f"""
 set -e
+export LC_ALL=C.UTF-8
 echo "{BEGIN}"
 TIMEFORMAT="{CPU_S} %U %S"
 time make run

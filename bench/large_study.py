@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from flashbed.common import paths
 from flashbed.execution import run
+from flashbed.image.stores import NotBuilt
 from flashbed.result.store import open_store
 from flashbed.study.loading import load_study, shipped_studies
 
@@ -164,7 +165,10 @@ def report_steps(name: str, folder: Path) -> Mapping[str, Spent]:
 def is_measured(name: str) -> bool:
     """Return whether the cache has all results of a shipped study."""
     study = next(study for study in shipped_studies() if study.name == name)
-    return len(run.stored(study).records) == len(run.prepare(study, only_built=True))
+    try:
+        return len(run.stored(study).records) == len(run.prepare(study, only_built=True))
+    except NotBuilt:
+        return False
 
 
 def show(label: str, taken: Mapping[str, Spent], base: Mapping[str, Spent] | None = None) -> None:
