@@ -74,7 +74,10 @@ class OutFiles(Mapping[str, bytes]):
         if name not in self._read:
             if name not in self:
                 raise KeyError(name)
-            self._read[name] = (self._folder / name).read_bytes()
+            try:
+                self._read[name] = (self._folder / name).read_bytes()
+            except FileNotFoundError:  # another process removed it
+                raise KeyError(name) from None
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
@@ -187,7 +190,7 @@ class _Keeping:
         try:
             if not folder.is_relative_to(root / "results") or not _is_ours(CellInputs.of(result.cell).tool):
                 return None
-            digests = (folder / DIGESTS).read_text()
+            digests = (folder / DIGESTS).read_text(encoding="utf-8")
         except (OSError, LookupError, ResultError):
             return None
         place = root / _MEASUREMENTS / digest_code()[:16] / result.key[:2] / result.key

@@ -118,3 +118,19 @@ def test_outside_of_the_store_nothing_is_kept(store: Store, tmp_path: Path) -> N
 def test_a_cache_that_cannot_be_written_is_read_all_the_same(store: Store) -> None:
     (store.root / "measurements").write_text("a file where a directory should be")
     assert store.read().measurement == MEASURED
+
+
+def test_a_file_that_goes_while_it_is_read_is_missing(store: Store) -> None:
+    out = evaluation.OutFiles(store.folder / "out")
+    assert list(out) == ["fio.json"]
+    (store.folder / "out" / "fio.json").unlink()
+    with pytest.raises(KeyError, match=r"fio\.json"):
+        out["fio.json"]
+
+
+def test_what_was_read_stays(store: Store) -> None:
+    out = evaluation.OutFiles(store.folder / "out")
+    assert (out["fio.json"], "other" in out, out.get("other")) == (b"{}", False, None)
+    (store.folder / "out" / "fio.json").unlink()
+    assert out["fio.json"] == b"{}"
+    assert list(evaluation.OutFiles(store.folder / "nothing")) == []
