@@ -18,7 +18,7 @@ help:
 	@echo "make run        measure FAT16, ext2 and F2FS on a modelled USB stick in use; ends with the path of the report"
 	@echo "make test       all tests, some 20 minutes on 2 cores"
 	@echo "make test-long  the tests that take longer"
-	@echo "make bench      what a cell costs, how fast the models are, how long the first answer takes; about 40 minutes"
+	@echo "make bench      what a cell costs, how fast the models are, how long the first answer takes, also on a busy host; 90 minutes"
 	@echo "make first-answer  how long \`make run\` takes from nothing, by stage (OPTIONS=\"--base REVISION --busy 2 --new-debian\")"
 	@echo "make accuracy   check the models against measured devices and arithmetic, and write docs/generated/accuracy.md"
 	@echo "make yaffs2-figures  measure YAFFS2 in guests, and write docs/generated/yaffs2-figures.md"
@@ -115,7 +115,8 @@ bench: setup $(STAMP)-dev
 	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
-	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE) --new-debian)
+	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE))
+	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE) --busy 2)
 
 first-answer: setup $(STAMP)-dev
 	$(BIN)/python -m bench.first_answer $(OPTIONS)
