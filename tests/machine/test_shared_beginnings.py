@@ -185,17 +185,19 @@ def begun(two: Sequence[Repetition], tmp_path: Path) -> Iterator[Beginning]:
 
 
 def machines(folder: Path) -> list[int]:
-    """Return the process IDs of this host's emulators that use files of the folder, forked ones included."""
+    """Return the process IDs of this host's emulators that use files of the folder, forked ones included. They come in
+    the order in which they were started: process IDs begin anew after the largest.
+    """
     processes = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words, status = (entry / "cmdline").read_bytes(), (entry / "status").read_text()
+            words, status = (entry / "cmdline").read_bytes(), (entry / "stat").read_text().rpartition(") ")[2].split()
         except OSError:
             continue
         is_one = words.startswith(b"/") and b"qemu-system" in words.split(b"\0")[0] and str(folder).encode() in words
-        if is_one and "State:\tZ" not in status:
-            processes.append(int(entry.name))
-    return processes
+        if is_one and status[0] != "Z":
+            processes.append((int(status[19]), int(entry.name)))  # starttime of proc(5)
+    return [process for _, process in sorted(processes)]
 
 
 def gone_on(begun: Beginning, folder: Path, limit_s: float = 900, stop: threading.Event | None = None) -> Outcome:
@@ -245,7 +247,7 @@ def test_who_goes_on_for_ever_is_ended_alone(
     stop.set()
     assert isinstance(stopped(), InterruptedByUser)
     until(lambda: len(machines(tmp_path)) == 2)
-    os.kill(max(machines(tmp_path)), signal.SIGKILL)
+    os.kill(machines(tmp_path)[-1], signal.SIGKILL)
     outcome = killed()
     assert isinstance(outcome, Outcome)
     assert (outcome.status, outcome.reason) == ("killed", "killed (signal 9): out of memory?")
@@ -257,7 +259,7 @@ def test_who_goes_on_for_ever_is_ended_alone(
 def test_a_beginning_that_is_killed_takes_its_guests_along(begun: Beginning, tmp_path: Path) -> None:
     killed = in_background(lambda: gone_on(begun, tmp_path / "killed"))
     until(lambda: len(machines(tmp_path)) == 2)
-    os.kill(min(machines(tmp_path)), signal.SIGKILL)
+    os.kill(machines(tmp_path)[0], signal.SIGKILL)
     outcome = killed()
     assert isinstance(outcome, Outcome)
     assert outcome.status == "killed"
