@@ -82,7 +82,7 @@ test: BEGAN := $(shell date +%s)
 test: setup
 	$(MAKE) -j 2 --output-sync=target --no-print-directory test-image lint-python $(C_SUITES) test-unit
 	$(MAKE) -j 2 --output-sync=target --no-print-directory lint-modules test-sfsload
-	$(PYTEST) -n 4 -m "$(CHOSEN)" tests/machine tests/e2e
+	$(PYTEST) -n 3 -m "$(CHOSEN)" tests/machine tests/e2e
 	@echo "make test: passed in $$(($$(date +%s) - $(BEGAN))) s"
 
 test-long:
@@ -112,7 +112,7 @@ BASE ?= e955aee
 bench: setup $(STAMP)-dev
 	$(MAKE) -C media bench BUILD=$(CURDIR)/$(MEDIA_BUILD) SIZE=$(SIZE)
 	$(BIN)/python -m bench.cell_price $(if $(SIZE),--cells 1) $(STUDY)
-	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100)
+	$(BIN)/python -m bench.large_study $(if $(SIZE),--repetitions 100 --reports)
 	$(BIN)/python -m bench.several_cpus $(if $(SIZE),--quick)
 	$(BIN)/python -m bench.kernel_objects $(if $(SIZE),--objects 2)
 	$(if $(SIZE),,$(BIN)/python -m bench.first_answer --base $(BASE))
