@@ -31,7 +31,7 @@ from flashbed.common import paths
 from flashbed.execution import run
 from flashbed.image.stores import NotBuilt
 from flashbed.result.store import open_store
-from flashbed.study.loading import load_study, shipped_studies
+from flashbed.study.loading import find_study, load_study
 
 CELL = """
 title  = "A cell of small files"
@@ -164,7 +164,7 @@ def report_steps(name: str, folder: Path) -> Mapping[str, Spent]:
 
 def is_measured(name: str) -> bool:
     """Return whether the cache has all results of a shipped study."""
-    study = next(study for study in shipped_studies() if study.name == name)
+    study = load_study(find_study(name))
     try:
         return len(run.stored(study).records) == len(run.prepare(study, only_built=True))
     except NotBuilt:
