@@ -72,11 +72,9 @@ class OutFiles(Mapping[str, bytes]):
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self._read:
-            if name not in self:
-                raise KeyError(name)
             try:
                 self._read[name] = (self._folder / name).read_bytes()
-            except FileNotFoundError:  # another process removed it
+            except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
                 raise KeyError(name) from None
         return self._read[name]
 

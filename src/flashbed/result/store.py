@@ -255,10 +255,12 @@ def _write(path: Path, source: bytes | Path) -> str:
     """Write a file through to the disk, and return its digest."""
     if isinstance(source, bytes):
         path.write_bytes(source)
+        digest = digest_bytes(source)
     else:
         shutil.copyfile(source, path)
+        digest = digest_file(path)
     _sync(path)
-    return digest_bytes(source) if isinstance(source, bytes) else digest_file(path)
+    return digest
 
 
 def _sync(path: Path) -> None:
